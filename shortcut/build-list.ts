@@ -61,6 +61,14 @@ class ListBuilder {
         return { action: 'Text', fields: [{ label: 'Text', value: this.#text(step.text) }] };
       case 'device_detail':
         return { action: 'Get Device Details', fields: [{ label: 'Detail', value: [step.detail] }] };
+      case 'random_number':
+        return {
+          action: 'Random Number',
+          fields: [
+            { label: 'Minimum', value: [String(step.minimum)] },
+            { label: 'Maximum', value: [String(step.maximum)] },
+          ],
+        };
       case 'contents_of_url':
         return {
           action: 'Get Contents of URL',

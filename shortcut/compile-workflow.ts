@@ -65,6 +65,11 @@ class Compiler {
         return ['gettext', { WFTextActionText: encodeText(step.text, find) }];
       case 'device_detail':
         return ['getdevicedetails', { WFDeviceDetail: step.detail }];
+      case 'random_number':
+        return [
+          'number.random',
+          { WFRandomNumberMinimum: step.minimum, WFRandomNumberMaximum: step.maximum },
+        ];
       case 'contents_of_url': {
         const request = {
           WFURL: encodeText(step.url, find),

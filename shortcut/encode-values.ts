@@ -6,6 +6,7 @@ import { valuePlaceholder } from './workflow.ts';
 export const resultNames: Readonly<Record<ResultStep['kind'], string>> = {
   text: 'Text',
   device_detail: 'Device Details',
+  random_number: 'Random Number',
   contents_of_url: 'Contents of URL',
   dictionary: 'Dictionary',
   dictionary_value: 'Dictionary Value',

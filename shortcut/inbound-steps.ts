@@ -1,4 +1,4 @@
-import { type Connection, connectionSteps, post, shortcutVersion } from './connection.ts';
+import { type Connection, connectionSteps, keepText, post, shortcutVersion } from './connection.ts';
 import {
   comment,
   dictionary,
@@ -6,11 +6,13 @@ import {
   keep,
   keepAsText,
   nothing,
+  randomNumber,
   repeat,
   resultOf,
   type Step,
   shortcutInput,
   stop,
+  text,
   variable,
   wait,
   when,
@@ -18,7 +20,8 @@ import {
 
 /**
  * *Ownline Inbound*: passes a received text on to the server (docs/specification.md section 11.5). Where a proxy answers
- * or the server is unavailable it repeats the call for three minutes: a reply cannot be had again. That stays below the
+ * or the server is unavailable it repeats the call for three minutes: a reply cannot be had again. The server knows the
+ * repeats of a run by the run's number. That stays below the
  * four minutes after which iOS ends some automations.
  */
 export function inboundSteps(connection: Connection | undefined): readonly Step[] {
@@ -27,10 +30,13 @@ export function inboundSteps(connection: Connection | undefined): readonly Step[
     comment(
       `Ownline Inbound, version ${shortcutVersion}. Passes the text that this iPhone has received on to your Ownline. An automation of the kind Message runs it.`,
     ),
+    // Once for all calls, so that a call whose answer was lost is known again, however late its repeat is.
+    ...keep('Run', randomNumber(1, 1_000_000)),
+    ...keepText('Refusals', `/${lastingRefusals.join('/')}/`),
     repeat(12, [
       ...keepAsText('Raw', inbound),
-      // A proxy's page may hold any word: only an object is searched for the id of the stored message.
-      when([variable('Raw'), 'begins with', '{'], stopWhereStored),
+      // A proxy's page may hold any word: only an object is an answer.
+      when([variable('Raw'), 'begins with', '{'], readAnswer),
       wait(15),
       nothing,
     ]),
@@ -41,11 +47,22 @@ const inbound = post('/v1/device/inbound', [
   ['from', [shortcutInput('Sender')]],
   ['text', [shortcutInput('Content')]],
   ['recipients', [shortcutInput('Recipients')]],
+  ['run', [variable('Run')]],
   ['v', [shortcutVersion]],
 ]);
 
-const stopWhereStored: readonly Step[] = [
+/** Reasons of a refusal that no repeat changes (docs/specification.md section 11.5). */
+const lastingRefusals = ['unauthorized', 'deleted', 'superseded', 'unreadable', 'too_large'];
+
+const reason = dictionaryValue('reason', variable('Answer'));
+
+/** Stops where the message was stored, and where the server will never take it. */
+const readAnswer: readonly Step[] = [
   ...keep('Answer', dictionary(resultOf(inbound))),
   ...keepAsText('Stored', dictionaryValue('id', variable('Answer'))),
   when([variable('Stored'), 'begins with', 'msg_'], [stop]),
+  // The slashes make it a whole word of the list, and no reason none of it.
+  reason,
+  ...keep('Refusal', text('/', resultOf(reason), '/')),
+  when([variable('Refusals'), 'contains', variable('Refusal')], [stop]),
 ];

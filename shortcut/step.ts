@@ -5,6 +5,7 @@
 export type Step =
   | TextStep
   | DeviceDetailStep
+  | RandomNumberStep
   | ContentsOfUrlStep
   | DictionaryStep
   | DictionaryValueStep
@@ -21,6 +22,7 @@ export type Step =
 export type ResultStep =
   | TextStep
   | DeviceDetailStep
+  | RandomNumberStep
   | ContentsOfUrlStep
   | DictionaryStep
   | DictionaryValueStep;
@@ -33,6 +35,13 @@ export interface TextStep {
 export interface DeviceDetailStep {
   readonly kind: 'device_detail';
   readonly detail: 'Device Name' | 'System Version';
+}
+
+/** A whole number from `minimum` to `maximum`, both included. */
+export interface RandomNumberStep {
+  readonly kind: 'random_number';
+  readonly minimum: number;
+  readonly maximum: number;
 }
 
 /** Get Contents of URL. With `json` it is a POST of an object of texts, otherwise a GET. */
@@ -112,6 +121,11 @@ export const text = (...parts: Text): TextStep => ({ kind: 'text', text: parts }
 export const deviceDetail = (detail: DeviceDetailStep['detail']): DeviceDetailStep => ({
   kind: 'device_detail',
   detail,
+});
+export const randomNumber = (minimum: number, maximum: number): RandomNumberStep => ({
+  kind: 'random_number',
+  minimum,
+  maximum,
 });
 export const dictionary = (of: Reference): DictionaryStep => ({ kind: 'dictionary', of });
 export const dictionaryValue = (key: string, of: Reference): DictionaryValueStep => ({

@@ -19,9 +19,6 @@ export type ShortcutPhoneOptions = Pick<
 /** A starter fires this long after a run has failed. */
 const starterSeconds = 15;
 
-/** Refusals of an inbound message that pass. */
-const passing: ReadonlySet<string | undefined> = new Set([undefined, 'unavailable', 'rate_limited']);
-
 /**
  * A simulated iPhone that runs the shortcuts that `ownline shortcut export` writes. Automations start Outbox again where a
  * run failed. A shortcut prints nothing: the lines come from its HTTP calls, and from the messages that it sends.
@@ -79,20 +76,17 @@ export class ShortcutPhone {
     };
     while (!this.#leaving.signal.aborted) {
       let answer: Flat = {};
-      const refused = new AbortController();
       const observe: typeof fetch = async (...request) => {
         const response = await fetch(...request);
         answer = await readFlat(response.clone());
-        if (answer.ok !== '1' && !passing.has(answer.reason)) refused.abort();
         return response;
       };
-      const signal = AbortSignal.any([this.#leaving.signal, refused.signal]);
-      const end = await this.#start(inbound, observe, { input, signal });
+      const end = await this.#start(inbound, observe, { input });
       if (answer.ok === '1' && answer.id !== undefined) {
         this.#tell({ did: 'received', id: answer.id, from, text });
         return answer.id;
       }
-      if (refused.signal.aborted)
+      if (end.kind === 'stopped')
         throw new Error(`the server did not take the inbound message: ${answer.reason}`);
       if (end.kind === 'failed') await this.#waitForStarter(problemOf(end.error));
     }

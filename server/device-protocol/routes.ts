@@ -75,7 +75,17 @@ function inboundRoute(services: PollServices): Route {
     method: 'POST',
     path: '/v1/device/inbound',
     audience: 'device',
-    looseBody: textFieldsSchema('from', 'text', 'recipients', 'id', 'media', 'media_type', 'media_name', 'v'),
+    looseBody: textFieldsSchema(
+      'from',
+      'text',
+      'recipients',
+      'id',
+      'run',
+      'media',
+      'media_type',
+      'media_name',
+      'v',
+    ),
     answers: { 200: flatStrings },
     bodyLimitBytes: inboundBodyMaxBytes,
     tokenPerMinute: inboundPerMinute,
@@ -100,6 +110,7 @@ function inboundRoute(services: PollServices): Route {
         text: body.get('text') ?? '',
         recipients: optionalField(body, 'recipients'),
         deviceGivenId: optionalField(body, 'id'),
+        run: optionalField(body, 'run'),
         media: typeof media === 'object' ? media : undefined,
       });
       await recordInboundTests(services, device, body.get('text') ?? '');

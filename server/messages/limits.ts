@@ -8,8 +8,11 @@ export const idempotencyKeyMs = 24 * 3_600_000;
 /** Several automations of an iPhone may fire for one text; the same text this soon is the same message. */
 export const duplicateInboundMs = 20_000;
 
-/** How long the fingerprint of an inbound message is kept: three times that period. */
-export const fingerprintRetentionMs = 60_000;
+/** Repeats of one run of a shortcut are known for this long: 12 calls of a minute at most, and 15 s after each. */
+export const inboundRunMs = 15 * 60_000;
+
+/** How long the fingerprint of an inbound message is kept: three times the longer of these periods. */
+export const fingerprintRetentionMs = 45 * 60_000;
 
 /** Longer than any real handle; the indexes of the history could not hold one of any length. */
 export const handleMaxCharacters = 320;

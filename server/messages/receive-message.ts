@@ -16,14 +16,14 @@ import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
 import { serverItself } from '#server/platform/actor.ts';
-import { sha256 } from '#server/platform/crypto.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage, lockUsage } from '#server/usage/usage-store.ts';
+import { claimInbound } from './claim-inbound.ts';
 import { sqlNoteActivity } from './conversation-store.ts';
 import { isGroupMessage } from './is-group-message.ts';
-import { duplicateInboundMs, handleMaxCharacters } from './limits.ts';
+import { handleMaxCharacters } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { normalizeSender } from './normalize-sender.ts';
@@ -37,6 +37,8 @@ export interface Inbound {
   readonly recipients: string | undefined;
   /** The device's own id of the message, where it has one. */
   readonly deviceGivenId: string | undefined;
+  /** The run of the shortcut that passes it on, where it names one. */
+  readonly run: string | undefined;
   /** A file that came with it, and the name that its sender gave it. */
   readonly media: { readonly bytes: Buffer; readonly name: string | undefined } | undefined;
 }
@@ -51,19 +53,6 @@ export interface Received {
   readonly problem: InboundMediaProblem | undefined;
 }
 
-const claimGivenId = statement<{ message_id: MessageId }>(
-  'messages.claim-given-id',
-  `INSERT INTO inbound_ids (number_id, given_id_hash, message_id) VALUES ($1, $2, $3)
-   ON CONFLICT (number_id, given_id_hash) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
-);
-const claimFingerprint = statement<{ message_id: MessageId }>(
-  'messages.claim-fingerprint',
-  `INSERT INTO inbound_fingerprints AS r (number_id, fingerprint, message_id, stored_at) VALUES ($1, $2, $3, $4)
-   ON CONFLICT (number_id, fingerprint) DO UPDATE SET
-     message_id = CASE WHEN r.stored_at > $5 THEN r.message_id ELSE excluded.message_id END,
-     stored_at = CASE WHEN r.stored_at > $5 THEN r.stored_at ELSE excluded.stored_at END
-   RETURNING message_id`,
-);
 const insert = statement<MessageRow>(
   'messages.insert-received',
   `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group, media_url)
@@ -81,9 +70,7 @@ const noteInbound = statement<Record<string, never>>(
 );
 
 /**
- * Stores an inbound message once (specification section 11.5). A device-given id identifies it without a time
- * limit. Without one, the same sender, text and file within 20 s of the stored message are a repeat. Unique keys
- * ensure both across processes. A keyword opts its sender out or in. A file that can't be stored never costs the text.
+ * Stores an inbound message once (specification section 11.5), also where calls on several processes repeat it. A keyword opts its sender out or in. A file that can't be stored never costs the text.
  * @returns the id of the message, the earlier one's for a repeat
  */
 export async function receiveMessage(
@@ -145,12 +132,15 @@ function storeOnce(
   return services.database.transaction(async (trx) => {
     // Before every other lock: an opt-out refunds the messages that it fails.
     if (keyword === 'opt_out') await lockUsage(trx, [number.team_id]);
-    const kept = await keepOnce(trx, services, number, inbound, id, written?.sha256);
-    if (kept !== id) {
-      // Between both texts the contact may have opted in. A device's own id would also identify a much later repeat.
-      if (keyword === 'opt_out' && inbound.deviceGivenId === undefined)
-        await applyKeyword(trx, services, number, { id: kept, from: inbound.from, at }, keyword);
-      return kept;
+    // Two pictures without a text are two messages.
+    const file = written ? [written.sha256.toString('hex')] : [];
+    const identity = { ...inbound, content: [inbound.from, inbound.text, ...file] };
+    const claimed = await claimInbound(trx, services, number.id, identity, id);
+    if (claimed.id !== id) {
+      // Between two equal texts the contact may have opted in. A repeated call has no text that is newer than that.
+      if (keyword === 'opt_out' && !claimed.isSameCall)
+        await applyKeyword(trx, services, number, { id: claimed.id, from: inbound.from, at }, keyword);
+      return claimed.id;
     }
     const handle = keptHandle(inbound.from);
     const message = await insert.row(
@@ -213,25 +203,4 @@ async function applyKeyword(
 function keptHandle(handle: string): string {
   // Twice as many code units hold at least as many characters.
   return [...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join('');
-}
-
-/**
- * @returns the given id, or that of the stored message that this one repeats. A repeat waits for the first to commit.
- */
-async function keepOnce(
-  trx: Transaction,
-  { clock }: Pick<Runtime, 'clock'>,
-  number: NumberRow,
-  inbound: Inbound,
-  id: MessageId,
-  fileSha256: Buffer | undefined,
-): Promise<MessageId> {
-  if (inbound.deviceGivenId !== undefined) {
-    return (await claimGivenId.row(trx, number.id, sha256(inbound.deviceGivenId), id))?.message_id ?? id;
-  }
-  // Two pictures without a text are two messages.
-  const file = fileSha256 ? [fileSha256.toString('hex')] : [];
-  const fingerprint = sha256(JSON.stringify([inbound.from, inbound.text, ...file]));
-  const since = clock.in(-duplicateInboundMs);
-  return (await claimFingerprint.row(trx, number.id, fingerprint, id, clock.now(), since))?.message_id ?? id;
 }

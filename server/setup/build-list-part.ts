@@ -41,6 +41,7 @@ function renderAction(action: BuildAction): Html {
 const lines: Readonly<Record<string, readonly (string | { readonly field: string })[]>> = {
   Text: [{ field: 'Text' }],
   'Get Device Details': [{ field: 'Detail' }],
+  'Random Number': ['between', { field: 'Minimum' }, 'and', { field: 'Maximum' }],
   'Set Variable': [{ field: 'Variable Name' }, 'to', { field: 'Input' }],
   'Get Dictionary from Input': ['from', { field: 'Input' }],
   'Get Dictionary Value': [{ field: 'Key' }, 'in', { field: 'Dictionary' }],

@@ -3,6 +3,12 @@ export type Operation =
   | { readonly kind: 'text'; readonly uuid: string; readonly text: Template }
   | { readonly kind: 'device_detail'; readonly uuid: string; readonly detail: DeviceDetail }
   | {
+      readonly kind: 'random_number';
+      readonly uuid: string;
+      readonly minimum: number;
+      readonly maximum: number;
+    }
+  | {
       readonly kind: 'contents_of_url';
       readonly uuid: string;
       readonly url: Template;

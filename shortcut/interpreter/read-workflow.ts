@@ -171,6 +171,13 @@ function readOperation(name: string, parameters: ParameterReader, index: number)
         uuid: parameters.string('UUID'),
         detail: parameters.oneOf('WFDeviceDetail', ['Device Name', 'System Version']),
       };
+    case 'number.random':
+      return {
+        kind: 'random_number',
+        uuid: parameters.string('UUID'),
+        minimum: parameters.integer('WFRandomNumberMinimum'),
+        maximum: parameters.integer('WFRandomNumberMaximum'),
+      };
     case 'downloadurl':
       return readContentsOfUrl(parameters);
     case 'detect.dictionary':

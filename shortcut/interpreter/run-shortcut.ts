@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { PropertyList } from '../property-list/property-list.ts';
 import { getContentsOfUrl } from './get-contents-of-url.ts';
 import {
@@ -137,6 +138,11 @@ class Run {
         const { deviceName, systemVersion } = this.#phone;
         const detail = operation.detail === 'Device Name' ? deviceName : systemVersion;
         this.#results.set(operation.uuid, textValue(detail));
+        break;
+      }
+      case 'random_number': {
+        const number = randomInt(operation.minimum, operation.maximum + 1);
+        this.#results.set(operation.uuid, plainValue({ kind: 'number', number }));
         break;
       }
       case 'contents_of_url':

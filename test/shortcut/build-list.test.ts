@@ -62,9 +62,20 @@ describe('the list to build by hand (specification section 11.11)', () => {
 4. Set Variable
    Variable Name: Token
    Input: [Text of action 2]
-5. Repeat
+5. Random Number
+   Minimum: 1
+   Maximum: 1000000
+6. Set Variable
+   Variable Name: Run
+   Input: [Random Number of the action before]
+7. Text
+   Text: /unauthorized/deleted/superseded/unreadable/too_large/
+8. Set Variable
+   Variable Name: Refusals
+   Input: [Text of the action before]
+9. Repeat
    Times: 12
-   6. Get Contents of URL
+   10. Get Contents of URL
       URL: [Server]/v1/device/inbound
       Method: POST
       Header x-device-token: [Token]
@@ -72,39 +83,54 @@ describe('the list to build by hand (specification section 11.11)', () => {
       JSON Text from: [Shortcut Input › Sender]
       JSON Text text: [Shortcut Input › Content]
       JSON Text recipients: [Shortcut Input › Recipients]
+      JSON Text run: [Run]
       JSON Text v: 1
-   7. Text
+   11. Text
       Text: [Contents of URL of the action before]
-   8. Set Variable
+   12. Set Variable
       Variable Name: Raw
       Input: [Text of the action before]
-   9. If
+   13. If
       Input: [Raw]
       Condition: begins with
       Text: {
-      10. Get Dictionary from Input
-         Input: [Contents of URL of action 6]
-      11. Set Variable
+      14. Get Dictionary from Input
+         Input: [Contents of URL of action 10]
+      15. Set Variable
          Variable Name: Answer
          Input: [Dictionary of the action before]
-      12. Get Dictionary Value
+      16. Get Dictionary Value
          Key: id
          Dictionary: [Answer]
-      13. Text
+      17. Text
          Text: [Dictionary Value of the action before]
-      14. Set Variable
+      18. Set Variable
          Variable Name: Stored
          Input: [Text of the action before]
-      15. If
+      19. If
          Input: [Stored]
          Condition: begins with
          Text: msg_
-         16. Stop This Shortcut
+         20. Stop This Shortcut
+      End If
+      21. Get Dictionary Value
+         Key: reason
+         Dictionary: [Answer]
+      22. Text
+         Text: /[Dictionary Value of the action before]/
+      23. Set Variable
+         Variable Name: Refusal
+         Input: [Text of the action before]
+      24. If
+         Input: [Refusals]
+         Condition: contains
+         Text: [Refusal]
+         25. Stop This Shortcut
       End If
    End If
-   17. Wait
+   26. Wait
       Seconds: 15
-   18. Nothing
+   27. Nothing
 End Repeat`,
     );
   });

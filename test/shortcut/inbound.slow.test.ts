@@ -71,10 +71,34 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     assert.deepEqual(await contents(line), ['in']);
   });
 
-  it('with a wrong token it gives up after three minutes, below the four of an automation', async () => {
+  it('a text whose answers were lost for a minute is stored once (§11.11/inbound)', async () => {
+    const line = await world.newLine();
+    for (let lost = 0; lost < 4; lost += 1) world.proxy.next('lose_answer', 'inbound');
+    const run = line.phone.receive(message('Yes'));
+    for (let lost = 0; lost < 4; lost += 1) {
+      await line.phone.clock.pass(15_000);
+      world.service.clock.advance(15_000);
+    }
+    assert.deepEqual(await endOf(run), { kind: 'stopped' });
+    assert.deepEqual(await contents(line), ['Yes']);
+    world.service.clock.advance(21_000);
+    await endOf(line.phone.receive(message('Yes')));
+    assert.deepEqual(await contents(line), ['Yes', 'Yes'], 'a second text');
+  });
+
+  it('where the server refuses it for good, the run ends at once (§11.11/inbound)', async () => {
     const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, 'dev_wrong') });
-    const run = phone.receive(message('for no one'));
-    for (let round = 0; round < 12; round += 1) await phone.clock.pass(15_000);
+    assert.deepEqual(await endOf(phone.receive(message('for no one'))), { kind: 'stopped' });
+    const line = await world.newLine();
+    assert.equal((await world.team.api.delete(`/v1/numbers/${line.numberId}`)).status, 200);
+    assert.deepEqual(await endOf(line.phone.receive(message('too late'))), { kind: 'stopped' });
+  });
+
+  it('without an answer it gives up after three minutes, below the four of an automation (§11.11/inbound)', async () => {
+    const line = await world.newLine();
+    for (let round = 0; round < 12; round += 1) world.proxy.next('error_page', 'inbound');
+    const run = line.phone.receive(message('in an outage'));
+    for (let round = 0; round < 12; round += 1) await line.phone.clock.pass(15_000);
     assert.deepEqual(await endOf(run), { kind: 'completed' });
   });
 });

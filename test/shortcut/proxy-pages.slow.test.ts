@@ -56,14 +56,19 @@ describe('pages of proxies with the marks of ids inside other words (specificati
   it('Inbound passes the text on again after each (§11.11/inbound)', async (context) => {
     const { phone, bodies } = await startServer(context, [
       { ok: '0', reason: 'unavailable' },
+      { ok: '0', reason: 'rate_limited' },
+      { ok: '0', reason: 'a reason of a later version' },
       { ok: '1', id: 'msg_9' },
     ]);
     const run = phone.receive({ sender: '+12125550100', content: 'Yes', recipients: [] });
-    for (const _ of [...pages, 'unavailable']) await phone.clock.pass(15_000);
+    for (const _ of [...pages, 1, 2, 3]) await phone.clock.pass(15_000);
     assert.deepEqual(await endOf(run), { kind: 'stopped' });
     assert.deepEqual(
       bodies().map(({ text }) => text),
-      [...pages, 'unavailable', 'stored'].map(() => 'Yes'),
+      [...pages, 1, 2, 3, 'stored'].map(() => 'Yes'),
     );
+    const runs = bodies().map(({ run }) => run);
+    assert.match(runs[0], /^\d{1,7}$/);
+    assert.equal(new Set(runs).size, 1, 'all calls of a run have its number');
   });
 });

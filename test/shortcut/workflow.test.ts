@@ -203,6 +203,7 @@ describe('encoding of a description', () => {
 const outputNames: Readonly<Record<string, string>> = {
   gettext: 'Text',
   getdevicedetails: 'Device Details',
+  'number.random': 'Random Number',
   downloadurl: 'Contents of URL',
   'detect.dictionary': 'Dictionary',
   getvalueforkey: 'Dictionary Value',

@@ -7,7 +7,9 @@ export type Mishap =
   /** The poll is sent to the server twice; the phone gets the answer of the second. */
   | 'repeat_poll'
   /** A page of the proxy's own instead of the server's answer; the server never sees the poll. */
-  | 'error_page';
+  | 'error_page'
+  /** The server answers, and the phone gets a page of the proxy's own instead. */
+  | 'lose_answer';
 
 export interface FlakyProxy {
   readonly url: string;
@@ -41,12 +43,19 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
       });
     const mishaps = request.url?.endsWith('/poll') ? mishapsOf.poll : mishapsOf.inbound;
     const mishap = mishaps[0] !== 'lose_hand_out' ? mishaps.shift() : undefined;
-    if (mishap === 'error_page') {
+    const answerWithPage = () =>
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
+    if (mishap === 'error_page') {
+      answerWithPage();
       return;
     }
     const first = send();
     let text = await (await first).text();
+    if (mishap === 'lose_answer') {
+      lost.push(text);
+      answerWithPage();
+      return;
+    }
     if (mishaps[0] === 'lose_hand_out' && text.includes('"send"')) {
       mishaps.shift();
       lost.push(text);

@@ -12,6 +12,7 @@ const results: Readonly<Record<string, string>> = {
   'Get Contents of URL': 'Contents of URL',
   Text: 'Text',
   'Get Device Details': 'Device Details',
+  'Random Number': 'Random Number',
   'Get Dictionary from Input': 'Dictionary',
   'Get Dictionary Value': 'Dictionary Value',
 };

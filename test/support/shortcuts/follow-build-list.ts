@@ -100,6 +100,13 @@ function build(
       return [action('gettext', { UUID, WFTextActionText: text(get('Text')) })];
     case 'Get Device Details':
       return [action('getdevicedetails', { UUID, WFDeviceDetail: get('Detail') })];
+    case 'Random Number': {
+      const between = {
+        WFRandomNumberMinimum: Number(get('Minimum')),
+        WFRandomNumberMaximum: Number(get('Maximum')),
+      };
+      return [action('number.random', { UUID, ...between })];
+    }
     case 'Get Contents of URL': {
       const method = get('Method');
       const common = { UUID, WFURL: text(get('URL')), WFHTTPMethod: method, ShowHeaders: true };

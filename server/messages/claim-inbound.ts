@@ -1,0 +1,69 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import { sha256 } from '#server/platform/crypto.ts';
+import type { MessageId, NumberId } from '#server/platform/ids/ids.ts';
+import { duplicateInboundMs, inboundRunMs } from './limits.ts';
+
+const claimGivenId = statement<{ message_id: MessageId }>(
+  'messages.claim-given-id',
+  `INSERT INTO inbound_ids (number_id, given_id_hash, message_id) VALUES ($1, $2, $3)
+   ON CONFLICT (number_id, given_id_hash) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
+);
+const claimFingerprint = statement<{ message_id: MessageId }>(
+  'messages.claim-fingerprint',
+  `INSERT INTO inbound_fingerprints AS r (number_id, fingerprint, message_id, stored_at) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (number_id, fingerprint) DO UPDATE SET
+     message_id = CASE WHEN r.stored_at > $5 THEN r.message_id ELSE excluded.message_id END,
+     stored_at = CASE WHEN r.stored_at > $5 THEN r.stored_at ELSE excluded.stored_at END
+   RETURNING message_id`,
+);
+const changeFingerprint = statement<{ message_id: MessageId }>(
+  'messages.change-fingerprint',
+  `UPDATE inbound_fingerprints SET message_id = $3 WHERE number_id = $1 AND fingerprint = $2 RETURNING message_id`,
+);
+
+/** Identifies an inbound message, as its device reports it. */
+export interface InboundIdentity {
+  /** The device's own id of the message, where it has one. */
+  readonly deviceGivenId: string | undefined;
+  /** The run of the shortcut that passes it on, where it names one. */
+  readonly run: string | undefined;
+  /** Sender, text and file: equal for equal messages. */
+  readonly content: readonly string[];
+}
+
+export interface ClaimedInbound {
+  /** The id of the stored message: the given one, or that of the message which this one repeats. */
+  readonly id: MessageId;
+  /** Whether the device has made this very call before; otherwise an equal text, perhaps another one. */
+  readonly isSameCall: boolean;
+}
+
+/**
+ * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given id
+ * identifies it for ever. Without one, it repeats a message of the same run, or an equal one of the last 20 s: several
+ * automations, each with a run of its own, may fire for one text. A repeat waits for the first to commit.
+ */
+export async function claimInbound(
+  trx: Transaction,
+  { clock }: Pick<Runtime, 'clock'>,
+  numberId: NumberId,
+  { deviceGivenId, run, content }: InboundIdentity,
+  id: MessageId,
+): Promise<ClaimedInbound> {
+  if (deviceGivenId !== undefined) {
+    const row = await claimGivenId.row(trx, numberId, sha256(deviceGivenId), id);
+    return { id: row?.message_id ?? id, isSameCall: true };
+  }
+  const claim = async (fingerprint: Buffer, periodMs: number) => {
+    const row = await claimFingerprint.row(trx, numberId, fingerprint, id, clock.now(), clock.in(-periodMs));
+    return row?.message_id ?? id;
+  };
+  // With sender and text, so that runs of the same random number never swallow another text.
+  const ofRun = run === undefined ? undefined : sha256(JSON.stringify({ run, content }));
+  const known = ofRun ? await claim(ofRun, inboundRunMs) : id;
+  if (known !== id) return { id: known, isSameCall: true };
+  const claimed = await claim(sha256(JSON.stringify(content)), duplicateInboundMs);
+  if (ofRun && claimed !== id) await changeFingerprint.row(trx, numberId, ofRun, claimed);
+  return { id: claimed, isSameCall: false };
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
+import { storedMessages } from '#test/support/messages/stored-messages.ts';
+import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+const from = '+12125550100';
+
+describe('repeats of a run of Ownline Inbound (specification section 11.5)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const connect = async () => {
+    const { wire, phoneNumber } = await connectNumber(service, team);
+    const receive = async (text: string, run: string | undefined, sender = from): Promise<string> => {
+      const answer: FlatAnswer = await wire.call('inbound', { from: sender, text, run });
+      assert.equal(answer.ok, '1', JSON.stringify(answer));
+      return String(answer.id);
+    };
+    const stored = async () => (await storedMessages(service, { to: phoneNumber })).length;
+    return { wire, phoneNumber, receive, stored };
+  };
+
+  it('a repeat is the same message for as long as a run can last, whatever came in between', async () => {
+    const { receive, stored } = await connect();
+    const first = await receive('Yes', '481');
+    for (let passed = 0; passed < 14; passed += 1) {
+      service.clock.advance(60_000);
+      await purgeKeysAndFingerprints(service.runtime);
+      assert.equal(await receive('Yes', '481'), first, `after ${passed + 1} minutes`);
+    }
+    assert.equal(await stored(), 1);
+  });
+
+  it('equal texts of two runs are two messages after 20 s, and a late repeat of the first stays the first', async () => {
+    const { receive, stored } = await connect();
+    const first = await receive('Yes', '1');
+    service.clock.advance(21_000);
+    const second = await receive('Yes', '2');
+    assert.notEqual(second, first);
+    service.clock.advance(21_000);
+    assert.deepEqual([await receive('Yes', '1'), await receive('Yes', '2')], [first, second]);
+    assert.equal(await stored(), 2);
+  });
+
+  it('several automations that fire for one text are one message, also where each repeats its call later', async () => {
+    const { receive, stored } = await connect();
+    const runs = ['1', '2', '3'];
+    const ids = new Set(await Promise.all(runs.map((run) => receive('Yes please', run))));
+    service.clock.advance(60_000);
+    for (const run of runs) ids.add(await receive('Yes please', run));
+    assert.deepEqual([ids.size, await stored()], [1, 1]);
+  });
+
+  it('the same number of a run never swallows another text or the text of another sender', async () => {
+    const { receive } = await connect();
+    const ids = [
+      await receive('Yes', '7'),
+      await receive('No', '7'),
+      await receive('Yes', '7', '+12125550101'),
+    ];
+    assert.equal(new Set(ids).size, 3);
+  });
+
+  it('a run that is none, empty or missing counts as before: 20 s', async () => {
+    const { receive } = await connect();
+    for (const run of ['none', '', undefined]) {
+      const first = await receive('Yes', run);
+      assert.equal(await receive('Yes', run), first);
+      service.clock.advance(21_000);
+      assert.notEqual(await receive('Yes', run), first, String(run));
+      service.clock.advance(21_000);
+    }
+  });
+
+  it('repeats at once on two processes are one message', async () => {
+    const { wire, stored } = await connect();
+    const other = await service.startAnother();
+    try {
+      const wires = [wire, new DeviceWire(other.baseUrl, wire.token)];
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          wires[n % 2]?.call('inbound', { from, text: 'Hello', run: String(n % 4) }),
+        ),
+      );
+      assert.equal(new Set(answers.map((answer) => answer?.id)).size, 1);
+      assert.equal(await stored(), 1);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('a late repeat of a STOP does not opt out a contact that has opted in since', async () => {
+    const { receive } = await connect();
+    const contact = '+12125550177';
+    const optedOut = async () => {
+      const { json } = await team.api.get('/v1/opt-outs');
+      return JSON.stringify(json).includes(contact);
+    };
+    await receive('STOP', '1', contact);
+    assert.ok(await optedOut());
+    await receive('START', '2', contact);
+    await receive('STOP', '1', contact);
+    assert.ok(!(await optedOut()), 'the same STOP');
+    await receive('STOP', '3', contact);
+    assert.ok(await optedOut(), 'another STOP within 20 s');
+  });
+});
