@@ -70,6 +70,7 @@ export class ApiKeyLookup {
 function principalOf(row: LiveKeyRow): Principal {
   return {
     teamId: row.team_id,
+    id: row.id,
     actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
     permissions: row.permissions,
     plan: row.plan,

@@ -18,6 +18,7 @@ export const auditActions = [
   'number.deleted',
   'number.released',
   'number.repeated_text',
+  'message.cancelled',
   'contact.opted_out',
   'contact.opted_in',
   'webhook.created',

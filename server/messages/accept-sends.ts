@@ -235,6 +235,7 @@ async function runStatement(
     rows.map((row) => row.media?.url ?? null),
     rows.map((row) => row.media?.origin ?? null),
     rows.map((row) => row.contact),
+    rows.map((row) => row.sentBy),
   );
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),

@@ -1,13 +1,15 @@
 import { planNames, plans } from '#contract/plans.ts';
 import { statement } from '#server/database/statement.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
 /**
  * One send, as input of the statement. A repeat with an idempotency key of the last 24 hours gets the earlier message.
  */
 export interface SendRow {
   readonly teamId: TeamId;
+  /** The key or member that sends it; null for the server itself. */
+  readonly sentBy: KeyId | MemberId | null;
   readonly from: string;
   readonly to: string;
   /** `to`, as `contactOf` returns it. */
@@ -73,8 +75,8 @@ const plansWithoutMedia = planNames
 const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[],
-       $12::text[], $13::text[], $14::text[])
-       WITH ORDINALITY AS t (team_id, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, contact, n)
+       $12::text[], $13::text[], $14::text[], $15::uuid[])
+       WITH ORDINALITY AS t (team_id, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, contact, sent_by, n)
    ), usage AS MATERIALIZED (
      SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit
      FROM usage_months u JOIN teams t ON t.id = u.team_id
@@ -134,8 +136,8 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
    ), accepted AS MATERIALIZED (
      SELECT * FROM granted WHERE key IS NULL OR message_id IN (SELECT message_id FROM new_keys)
    ), new_messages AS (
-     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, media_url, status, created_at)
-     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', $8 FROM accepted
+     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, media_url, status, created_at, sent_by)
+     SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', $8, sent_by FROM accepted
    ), new_queued AS (
      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media)
      SELECT message_id, team_id, number_id, contact, $8, media_url IS NOT NULL FROM accepted ORDER BY n

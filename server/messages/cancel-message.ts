@@ -1,6 +1,8 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued } from './fail-queued.ts';
 import type { MessageRow } from './message.ts';
@@ -14,6 +16,7 @@ export async function cancelMessage(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   teamId: TeamId,
   messageId: MessageId,
+  by: AuditActor,
 ): Promise<MessageRow> {
   return services.database.transaction(async (trx) => {
     await lockUsage(trx, [teamId]);
@@ -27,6 +30,12 @@ export async function cancelMessage(
         `Only a queued message can be cancelled; this one is ${message.status}. Nothing was changed.`,
       );
     }
+    await recordAudit(trx, services, {
+      by,
+      action: 'message.cancelled',
+      teamId,
+      target: publicId('msg', messageId),
+    });
     return message;
   });
 }

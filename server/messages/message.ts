@@ -1,5 +1,5 @@
 import type { Direction, FailureCode, MessageStatus } from '#contract/message.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { KeyId, MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** A message as the database keeps it. */
 export interface MessageRow {
@@ -25,6 +25,8 @@ export interface MessageRow {
   readonly last_event_sequence: number;
   /** A MediaFailure, where the media could not be fetched. */
   readonly media_failure: string | null;
+  /** The key or member that sent it; null for inbound ones and for test texts of the setup page. */
+  readonly sent_by: KeyId | MemberId | null;
 }
 
 export const messageColumns = [
@@ -48,6 +50,7 @@ export const messageColumns = [
   'last_event_sequence',
   'is_group',
   'media_failure',
+  'sent_by',
 ] as const satisfies readonly (keyof MessageRow)[];
 
 /** The columns of a MessageRow for a SELECT or RETURNING list. */

@@ -48,7 +48,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       answers: { 202: AcceptedMessage },
       handle: async ({ principal, body, request }) => {
         const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
-        const { message, replayed } = await sendMessage(services, principal.teamId, body, idempotencyKey);
+        const { message, replayed } = await sendMessage(services, principal, body, idempotencyKey);
         const answer = { status: 202, body: message };
         return replayed ? { ...answer, headers: { 'idempotent-replayed': 'true' } } : answer;
       },
@@ -96,6 +96,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       path: '/v1/messages/:id/cancel',
       audience: 'api',
       permission: 'messages:send',
+      audit: 'message.cancelled',
       text: {
         operationId: 'cancelMessage',
         tag: 'Messages',
@@ -105,8 +106,8 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         errorStatuses: [404, 409],
       },
       answers: { 200: MessageDetail },
-      handle: async ({ principal, params }) => {
-        const message = await cancelMessage(services, principal.teamId, messageId(params));
+      handle: async ({ principal, params, by }) => {
+        const message = await cancelMessage(services, principal.teamId, messageId(params), by);
         return { body: messageDetailView(message, { reason: null, expectedAt: null }) };
       },
     }),

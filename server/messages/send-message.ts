@@ -4,7 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 import { startOfNextMonth } from '#server/platform/time/calendar.ts';
 import type { SendOutcome } from './accept-sends.ts';
@@ -17,6 +17,7 @@ type Services = Runtime & { readonly sends: SendBatcher };
 
 /**
  * Accepts a message (specification section 4.3).
+ * @param sender the team, and the key or member that sends; null for the server itself
  * @param input fields that their schema has checked
  * @param idempotencyKey where one was given
  * @returns the answer, and whether it is a repeat of an earlier one with the same Idempotency-Key
@@ -25,15 +26,17 @@ type Services = Runtime & { readonly sends: SendBatcher };
  */
 export async function sendMessage(
   services: Services,
-  teamId: TeamId,
+  sender: { readonly teamId: TeamId; readonly id: KeyId | MemberId | null },
   input: SendMessageRequest,
   idempotencyKey?: string,
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
+  const { teamId, id: sentBy } = sender;
   const contact = contactOf(input.to);
   checkContent(input, contact);
   const media = input.media_url ? readMediaUrl(services, input.media_url) : null;
   const outcome = await services.sends.accept({
     teamId,
+    sentBy,
     from: input.from,
     to: input.to,
     contact,

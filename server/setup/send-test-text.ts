@@ -49,7 +49,11 @@ export async function sendTestText(
     );
   try {
     const content = `This is a test from Ownline. ${formatPhoneNumber(number.phone_number)} can send texts now.`;
-    const { message } = await sendMessage(services, link.team_id, { from: number.phone_number, to, content });
+    const { message } = await sendMessage(
+      services,
+      { teamId: link.team_id, id: null },
+      { from: number.phone_number, to, content },
+    );
     const messageId = parseId('msg', message.id);
     if (messageId) await storeTestText(pool, link, messageId);
   } catch (error) {

@@ -31,7 +31,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /messages/send': ['message all', 'usage all'],
   'PUT /opt-outs/:contact': ['opt_out new', 'audit new'],
   'DELETE /opt-outs/:contact': ['opt_out new', 'audit new'],
-  'POST /messages/:id/cancel': ['message :id', 'usage all'],
+  'POST /messages/:id/cancel': ['message :id', 'usage all', 'audit new'],
   'POST /webhooks': ['webhook new', 'audit new'],
   'PUT /webhooks/:id': ['webhook :id', 'audit new'],
   'DELETE /webhooks/:id': ['webhook :id', 'audit new'],

@@ -114,7 +114,12 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     const { phoneNumber, wire } = await connectNumber(service, sender, '+14155550104');
     const sends = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const send = (content: string) =>
-      sendMessage({ ...service.runtime, sends }, sender.id, { from: phoneNumber, to, content }, content);
+      sendMessage(
+        { ...service.runtime, sends },
+        { teamId: sender.id, id: null },
+        { from: phoneNumber, to, content },
+        content,
+      );
     service.clock.advance(toMidnight() + 12 * 3_600_000);
     await send('begins the month');
     service.clock.advance(toMidnight() - 1_000);

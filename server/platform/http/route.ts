@@ -5,7 +5,7 @@ import type { PlanName } from '#contract/plans.ts';
 import type { Actor, AuditActor } from '#server/platform/actor.ts';
 import type { AppError } from '#server/platform/app-error.ts';
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
-import type { AccountId, AccountSessionId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { AccountId, AccountSessionId, KeyId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /**
  * The callers that a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be
@@ -18,6 +18,8 @@ export type Audience = 'api' | 'team' | 'account' | 'visitor' | 'device' | 'page
 /** Principal: acts for a team, with permissions. A key, or a member with a session and a role. */
 export interface Principal {
   readonly teamId: TeamId;
+  /** The key or the member, as the database stores it. */
+  readonly id: KeyId | MemberId;
   readonly actor: Actor;
   readonly permissions: readonly RoleGrant[];
   readonly plan: PlanName;

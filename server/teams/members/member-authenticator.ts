@@ -36,6 +36,7 @@ export function createMemberAuthenticator(
     limit(membership.team_id, membership.plan);
     const principal: Principal = {
       teamId: membership.team_id,
+      id: membership.member_id,
       actor: { kind: 'member', id: publicId('usr', membership.member_id), name: signedIn.actor.name },
       permissions: roleGrants[membership.role],
       plan: membership.plan,

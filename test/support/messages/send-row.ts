@@ -5,6 +5,7 @@ import { contactOf } from '#server/opt-outs/contact.ts';
 export function sendRow(fields: Pick<SendRow, 'teamId' | 'from' | 'to' | 'content'>): SendRow {
   return {
     ...fields,
+    sentBy: null,
     contact: contactOf(fields.to),
     media: null,
     idempotencyKey: null,
