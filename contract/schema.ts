@@ -31,8 +31,8 @@ export function cursorOf(description: string) {
   return Type.String({ maxLength: 100, description });
 }
 
-export function nullable<S extends TSchema>(schema: S) {
-  return Type.Union([schema, Type.Null()]);
+export function nullable<S extends TSchema>(schema: S, options: TSchemaOptions = {}) {
+  return Type.Union([schema, Type.Null()], options);
 }
 
 /** An id of the API: `msg_01h2xcejqtf2nbrexx3vqjhp41` (specification section 2.1). */

@@ -151,8 +151,8 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number];
 /** The latest attempts of a delivery that an answer lists at most; attempt_count counts all of them. */
 export const shownAttemptsMax = 50;
 
-/** One HTTP try of a delivery (specification section 6.3). */
-export const Attempt = strictObject({
+/** An attempt without the answer's body. */
+export const AttemptSummary = strictObject({
   id: publicIdOf('att', 'The id of the attempt.'),
   started_at: timestamp('When it began.'),
   duration_ms: Type.Integer({ minimum: 0, description: 'From the look-up of the name to the last byte.' }),
@@ -160,6 +160,12 @@ export const Attempt = strictObject({
   error_message: nullable(Type.String({ description: 'The failure in a sentence for a person.' })),
   status_code: nullable(Type.Integer({ description: 'The status of the answer; null where none came.' })),
   url: Type.String({ description: 'Where it was sent: the webhook’s url at that time.' }),
+});
+export type AttemptSummary = Type.Static<typeof AttemptSummary>;
+
+/** One HTTP try of a delivery (specification section 6.3). */
+export const Attempt = strictObject({
+  ...AttemptSummary.properties,
   response_body: nullable(
     Type.String({
       description:

@@ -12,6 +12,7 @@ import { billingRoutes } from '#server/dashboard/billing-routes.ts';
 import type { Changes } from '#server/dashboard/changes.ts';
 import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
+import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
 import type { ClockStatus } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createPollLookups } from '#server/device-protocol/look-up-polls.ts';
@@ -96,6 +97,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...passwordPageRoutes(services),
     ...passkeyRoutes(services),
     ...overviewRoutes(services),
+    ...timelineRoutes(services),
     ...billingRoutes(services),
   ];
 }

@@ -1,6 +1,6 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { Actor } from '#server/platform/actor.ts';
-import type { AccountId, Id, TeamId } from '#server/platform/ids/ids.ts';
+import { type AccountId, firstIdAt, type Id, type TeamId } from '#server/platform/ids/ids.ts';
 import type { AuditAction } from './audit-action.ts';
 
 export interface AuditRow {
@@ -35,6 +35,14 @@ const listOfTeam = statement<AuditRow>(
 const listOfAccount = statement<AuditRow>(
   'audit.list-of-account',
   `SELECT ${columns} FROM audit_log WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
+);
+
+const findActor = statement<Pick<AuditRow, 'actor_kind' | 'actor_id' | 'actor_name'>>(
+  'audit.find-actor',
+  // Along the ids of a short time: no index has targets.
+  `SELECT actor_kind, actor_id, actor_name FROM audit_log
+   WHERE team_id = $1 AND id >= $2 AND id < $3 AND target = $4 AND action = ANY($5::text[]) AND outcome = 'done'
+   ORDER BY id LIMIT 1`,
 );
 
 export async function insertAudit(db: Queryable, row: AuditRow): Promise<void> {
@@ -75,4 +83,29 @@ export function listAccountAudit(
   limit: number,
 ): Promise<AuditRow[]> {
   return listOfAccount.rows(db, accountId, before, limit);
+}
+
+/** An entry is written in the transaction of its action, which ends earlier than this. */
+const transactionMs = 30_000;
+
+/**
+ * The actor of an action on a target, by its time.
+ * @param at a time of its transaction, from before the entry was written
+ * @returns undefined where the entry is not kept any more
+ */
+export async function findAuditActor(
+  db: Queryable,
+  teamId: TeamId,
+  action: { readonly names: readonly AuditAction[]; readonly target: string; readonly at: Date },
+): Promise<Actor | undefined> {
+  const atMs = action.at.getTime();
+  const row = await findActor.row(
+    db,
+    teamId,
+    firstIdAt(atMs),
+    firstIdAt(atMs + transactionMs),
+    action.target,
+    action.names,
+  );
+  return row && { kind: row.actor_kind, id: row.actor_id, name: row.actor_name };
 }

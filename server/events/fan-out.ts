@@ -14,6 +14,12 @@ export function sqlDeliveryId(eventId: string, index: string): string {
   return `overlay(${eventId}::text PLACING lpad(to_hex(${index}), 8, '0') FROM 29)::uuid`;
 }
 
+/** An SQL condition: the id may be that of a delivery of the event. They are one range of the index on ids. */
+export function sqlDeliveryIdRange(id: string, eventId: string): string {
+  const bound = (index: string) => `overlay(${eventId}::text PLACING '${index}' FROM 29)::uuid`;
+  return `${id} BETWEEN ${bound('00000000')} AND ${bound('ffffffff')}`;
+}
+
 const listTeams = statement<{ readonly team_id: TeamId }>(
   'events.teams-with-fan-outs',
   'SELECT DISTINCT team_id FROM fan_outs',

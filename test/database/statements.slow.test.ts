@@ -83,6 +83,8 @@ describe('every named statement (decision 0003)', () => {
         SELECT number_id, n, id, 1, '+1212555' || lpad((n % 5000)::text, 4, '0'), to_timestamp(n) FROM made;
       INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at)
         SELECT '01990000-0000-7000-8000-000000000001', number_id, 'person-' || n, 'team', to_timestamp(n) FROM made;
+      INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
+        SELECT '01990000-0000-7000-8000-000000000001', id, 'message.sent', id, number_id, 1, '{}', to_timestamp(n) FROM made;
       INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, sent_at)
         SELECT id, 'person-' || n || '@example.com', CASE WHEN n > 99900 THEN sha256('x') END, to_timestamp(n), to_timestamp(n),
           CASE WHEN n <= 99900 THEN to_timestamp(n) END FROM made;

@@ -1,5 +1,5 @@
 import { attemptFailures } from '#contract/attempt-outcome.ts';
-import type { Attempt, Delivery, DeliveryDetail } from '#contract/webhook.ts';
+import type { Attempt, AttemptSummary, Delivery, DeliveryDetail } from '#contract/webhook.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { AttemptRow, DeliveryRow } from './delivery-store.ts';
 
@@ -27,7 +27,20 @@ export function deliveryDetailView(delivery: DeliveryRow, attempts: readonly Att
 }
 
 function attemptView(attempt: AttemptRow): Attempt {
-  const { outcome, response_body: body } = attempt;
+  const { response_body: body } = attempt;
+  return {
+    ...attemptSummaryView(attempt),
+    // Invalid UTF-8, or a character that was cut off, becomes U+FFFD.
+    response_body: body === null ? null : body.toString('utf8'),
+    response_truncated: attempt.response_truncated,
+  };
+}
+
+/** An attempt without the answer's body. */
+export function attemptSummaryView(
+  attempt: Omit<AttemptRow, 'response_body' | 'response_truncated'>,
+): AttemptSummary {
+  const { outcome } = attempt;
   return {
     id: publicId('att', attempt.id),
     started_at: attempt.started_at.toISOString(),
@@ -36,8 +49,5 @@ function attemptView(attempt: AttemptRow): Attempt {
     error_message: outcome === 'succeeded' ? null : attemptFailures[outcome],
     status_code: attempt.status_code,
     url: attempt.url,
-    // Invalid UTF-8, or a character that was cut off, becomes U+FFFD.
-    response_body: body === null ? null : body.toString('utf8'),
-    response_truncated: attempt.response_truncated,
   };
 }

@@ -42,6 +42,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     // Another member made it; test/api-keys/member-keys.test.ts has them revoke their own.
     statusAs: { member: 403 },
   },
+  [`GET ${below}/messages/:id/timeline`]: { permission: 'messages:read', status: 200 },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
   [`GET ${below}/audit`]: { permission: 'audit:read', status: 200 },
 };

@@ -1,0 +1,108 @@
+import { Type } from 'typebox';
+import { Event } from './event.ts';
+import { failureCodes, MessageDetail } from './message.ts';
+import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
+import { AttemptSummary, Delivery } from './webhook.ts';
+
+/** The key or the member that sent a message. */
+export const MessageSender = strictObject({
+  kind: stringEnum(['key', 'member']),
+  id: Type.String({ description: 'key_… or usr_….' }),
+  name: Type.String({ description: 'The name of the key, or of the person.' }),
+});
+export type MessageSender = Type.Static<typeof MessageSender>;
+
+export const timelineActorKinds = ['key', 'member', 'operator', 'server', 'device', 'contact'] as const;
+
+/** The actor of a step. */
+export const TimelineActor = strictObject({
+  kind: stringEnum(timelineActorKinds, {
+    description:
+      'member: a person of the team. device: the phone of the number. contact: the other side of the conversation.',
+  }),
+  id: Type.String({ description: 'key_…, usr_… or dev_…; "" for the others.' }),
+  name: Type.String({
+    description:
+      'The name of the key, the person or the phone; the handle of the contact; "" for operator and server.',
+  }),
+});
+export type TimelineActor = Type.Static<typeof TimelineActor>;
+
+export const timelineStepKinds = [
+  'accepted',
+  'received',
+  'media_stored',
+  'handed_out',
+  'queued_again',
+  'sent',
+  'delivered',
+  'failed',
+  'opted_out',
+] as const;
+export type TimelineStepKind = (typeof timelineStepKinds)[number];
+
+/** A step of a message (specification section 12.8). */
+export const TimelineStep = strictObject({
+  kind: stringEnum(timelineStepKinds, {
+    description:
+      'queued_again: a phone took it, did not report within the lease, and it waits for its second hand-out. opted_out: this inbound message opted its sender out.',
+  }),
+  at: timestamp('When.'),
+  actor: nullable(TimelineActor, { description: 'null where it is not known any more.' }),
+  details: strictObject({
+    hand_out: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2,
+        description: 'Of handed_out and queued_again: which hand-out it was.',
+      }),
+    ),
+    late: Type.Optional(
+      Type.Literal(true, { description: 'Of sent: the report came after the message had failed.' }),
+    ),
+    error_code: Type.Optional(stringEnum(failureCodes, { description: 'Of failed.' })),
+    error_message: Type.Optional(
+      Type.String({ description: 'Of failed: the reason in a sentence for a person.' }),
+    ),
+    media: Type.Optional(
+      strictObject({
+        name: Type.String({ description: 'The name of the file.' }),
+        type: Type.String({ description: 'Its media type.', examples: ['image/jpeg'] }),
+        size_bytes: Type.Integer(),
+      }),
+    ),
+  }),
+});
+export type TimelineStep = Type.Static<typeof TimelineStep>;
+
+/** Bounds of a timeline: its events, the deliveries of each, and the latest attempts of each delivery. */
+export const timelineEventsMax = 10;
+export const timelineDeliveriesMax = 20;
+export const timelineAttemptsMax = 5;
+
+export const TimelineDelivery = strictObject({
+  ...Delivery.properties,
+  url: nullable(Type.String({ description: 'The url of the webhook now; null for a deleted one.' })),
+  attempts: Type.Array(AttemptSummary, {
+    description: `Oldest first; the latest ${timelineAttemptsMax}.`,
+  }),
+});
+export type TimelineDelivery = Type.Static<typeof TimelineDelivery>;
+
+export const TimelineEvent = strictObject({
+  event: Event,
+  deliveries: Type.Array(TimelineDelivery, { description: `At most ${timelineDeliveriesMax}.` }),
+  more_deliveries: Type.Boolean({ description: 'true where the event has more deliveries.' }),
+});
+export type TimelineEvent = Type.Static<typeof TimelineEvent>;
+
+/** GET /app/teams/:team_id/messages/:id/timeline (specification section 12.8). */
+export const Timeline = strictObject({
+  message: MessageDetail,
+  sender: nullable(MessageSender, {
+    description: 'null for inbound messages, test texts of the setup page, and messages of before.',
+  }),
+  steps: Type.Array(TimelineStep, { description: 'Oldest first.' }),
+  events: Type.Array(TimelineEvent, { description: 'Oldest first.' }),
+});
+export type Timeline = Type.Static<typeof Timeline>;

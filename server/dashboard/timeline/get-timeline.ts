@@ -1,0 +1,146 @@
+import type { Event } from '#contract/event.ts';
+import type { FailureCode } from '#contract/message.ts';
+import type { MessageSender, Timeline, TimelineActor, TimelineEvent } from '#contract/timeline.ts';
+import { timelineDeliveriesMax } from '#contract/timeline.ts';
+import { findAuditActor } from '#server/audit/audit-store.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { MessageRow } from '#server/messages/message.ts';
+import { findMessage } from '#server/messages/message-store.ts';
+import { messageDetailView } from '#server/messages/message-view.ts';
+import { explainWaiting } from '#server/messages/waiting-reason.ts';
+import { findNumber } from '#server/numbers/number-store.ts';
+import { contactOf } from '#server/opt-outs/contact.ts';
+import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type MessageId, parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { attemptSummaryView, deliveryView } from '#server/webhooks/deliveries/delivery-view.ts';
+import { type StepEvent, timelineSteps } from './timeline-steps.ts';
+import {
+  findSenders,
+  findStoredFile,
+  listAttemptsOfDeliveries,
+  listDeliveriesOfEvents,
+  listMessageEvents,
+  listNamedHandOuts,
+  type MessageEventRow,
+  type SenderRow,
+} from './timeline-store.ts';
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
+
+/**
+ * The timeline of a message: its steps with time and actor, its events and their deliveries (specification
+ * section 12.8). Each statement reads a bounded number of rows by an index.
+ * @throws AppError 404
+ */
+export async function getTimeline(
+  services: Services,
+  teamId: TeamId,
+  messageId: MessageId,
+): Promise<Timeline> {
+  const { pages } = services.database;
+  const message = await findMessage(pages, teamId, messageId);
+  if (!message) throw notFound('message');
+  const detail = messageDetailView(message, await explainWaiting(services, message));
+  const handOuts = await listNamedHandOuts(pages, teamId, messageId);
+  const events = await listMessageEvents(pages, message);
+  const sender = message.sent_by && (await findSenders(pages, teamId, [message.sent_by]))[0];
+  const steps = timelineSteps({
+    message: detail,
+    sender: sender ? senderView(sender) : null,
+    handOuts,
+    events: events.map(readEvent),
+    media: message.direction === 'outbound' ? ((await findStoredFile(pages, messageId)) ?? null) : null,
+    failedBy: await findFailedBy(services, message),
+    optedOutAt: await findOptedOutAt(services, message),
+  });
+  return {
+    message: detail,
+    sender: sender ? senderView(sender) : null,
+    steps,
+    events: await withDeliveries(services, teamId, events),
+  };
+}
+
+function senderView({ kind, id, name }: SenderRow): MessageSender {
+  return { kind, id: kind === 'key' ? publicId('key', id) : publicId('usr', id), name };
+}
+
+function readEvent({ type, body, created_at: at }: MessageEventRow): StepEvent {
+  const { data }: Event = JSON.parse(body);
+  const { error_code: errorCode = null, error_message: errorMessage = null } = data as FailureData;
+  return { type, at, errorCode, errorMessage };
+}
+
+/** The fields of message.failed that a step shows. */
+interface FailureData {
+  readonly error_code?: FailureCode | null;
+  readonly error_message?: string | null;
+}
+
+/** The actor of a cancellation, of the deletion of the number, or of the opt-out that failed a message. */
+async function findFailedBy(services: Services, message: MessageRow): Promise<TimelineActor | null> {
+  const { pages } = services.database;
+  const { team_id: teamId, failed_at: failedAt } = message;
+  if (message.error_code === 'cancelled' && failedAt) {
+    const target = publicId('msg', message.id);
+    return findActor(services, teamId, { names: ['message.cancelled'], target, at: failedAt });
+  }
+  if (message.error_code === 'number_removed') {
+    const deletedAt = (await findNumber(pages, teamId, message.number_id))?.deleted_at;
+    const target = publicId('num', message.number_id);
+    const names = ['number.deleted', 'number.released'] as const;
+    return deletedAt ? findActor(services, teamId, { names, target, at: deletedAt }) : null;
+  }
+  if (message.error_code === 'opted_out') {
+    const optOut = await findOptOut(pages, teamId, contactOf(message.to_handle));
+    if (!optOut) return null;
+    if (optOut.message_id) return { kind: 'contact', id: '', name: message.to_handle };
+    const [target, at] = [publicId('opt', optOut.id), optOut.opted_out_at];
+    return findActor(services, teamId, { names: ['contact.opted_out'], target, at });
+  }
+  return null;
+}
+
+/** From the audit log, with the name that the key or the person has now. */
+async function findActor(
+  { database }: Services,
+  teamId: TeamId,
+  action: Parameters<typeof findAuditActor>[2],
+): Promise<TimelineActor | null> {
+  const actor = await findAuditActor(database.pages, teamId, action);
+  if (!actor || actor.kind === 'account') return null;
+  const { kind, id } = actor;
+  const senderId = parseId('key', id) ?? parseId('usr', id);
+  const sender = senderId && (await findSenders(database.pages, teamId, [senderId]))[0];
+  return { kind, id, name: sender?.name ?? actor.name };
+}
+
+async function findOptedOutAt({ database }: Services, message: MessageRow): Promise<Date | null> {
+  if (message.direction === 'outbound') return null;
+  const optOut = await findOptOut(database.pages, message.team_id, contactOf(message.from_handle));
+  return optOut?.message_id === message.id ? optOut.opted_out_at : null;
+}
+
+async function withDeliveries(
+  { database }: Services,
+  teamId: TeamId,
+  events: readonly MessageEventRow[],
+): Promise<TimelineEvent[]> {
+  if (events.length === 0) return [];
+  const ids = events.map(({ id }) => id);
+  const deliveries = await listDeliveriesOfEvents(database.pages, teamId, ids);
+  const attempts = await listAttemptsOfDeliveries(database.pages, teamId, deliveries);
+  return events.map(({ id, body }) => {
+    const own = deliveries.filter(({ event_id }) => event_id === id);
+    return {
+      event: JSON.parse(body) as Event,
+      deliveries: own.slice(0, timelineDeliveriesMax).map((delivery) => ({
+        ...deliveryView(delivery),
+        url: delivery.url,
+        attempts: attempts.filter((attempt) => attempt.delivery_id === delivery.id).map(attemptSummaryView),
+      })),
+      more_deliveries: own.length > timelineDeliveriesMax,
+    };
+  });
+}

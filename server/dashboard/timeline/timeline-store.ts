@@ -1,0 +1,164 @@
+import type { MessageEventType } from '#contract/event.ts';
+import { timelineAttemptsMax, timelineDeliveriesMax, timelineEventsMax } from '#contract/timeline.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
+import {
+  type DeliveryId,
+  type DeviceId,
+  type EventId,
+  firstIdAt,
+  type KeyId,
+  type MemberId,
+  type MessageId,
+  type TeamId,
+} from '#server/platform/ids/ids.ts';
+import {
+  type AttemptRow,
+  type DeliveryRow,
+  deliveryColumns,
+} from '#server/webhooks/deliveries/delivery-store.ts';
+
+/** A hand-out with the name of its phone. */
+export interface NamedHandOutRow {
+  readonly hand_out: number;
+  readonly device_id: DeviceId;
+  readonly device_name: string | null;
+  readonly handed_out_at: Date;
+  readonly outcome: 'sent' | 'failed' | 'unconfirmed' | null;
+  readonly resolved_at: Date | null;
+}
+
+/** An event of a message. */
+export interface MessageEventRow {
+  readonly id: EventId;
+  readonly type: MessageEventType;
+  /** The envelope as it was stored. */
+  readonly body: string;
+  readonly created_at: Date;
+}
+
+/** A delivery with the url of its webhook now. */
+export interface NamedDeliveryRow extends DeliveryRow {
+  readonly url: string | null;
+}
+
+/** An attempt without the answer's body. */
+export interface TimelineAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_truncated'> {
+  readonly delivery_id: DeliveryId;
+}
+
+/** The file of a message. */
+export interface StoredFileRow {
+  readonly name: string;
+  readonly type: string;
+  readonly size_bytes: number;
+  /** When its first bytes were stored. */
+  readonly created_at: Date;
+}
+
+const listHandOuts = statement<NamedHandOutRow>(
+  'timeline.hand-outs',
+  `SELECT h.hand_out, h.device_id, d.name AS device_name, h.handed_out_at, h.outcome, h.resolved_at
+   FROM hand_outs h LEFT JOIN devices d ON d.team_id = h.team_id AND d.id = h.device_id
+   WHERE h.message_id = $2 AND h.team_id = $1 ORDER BY h.hand_out`,
+);
+const findFile = statement<StoredFileRow>(
+  'timeline.file',
+  'SELECT name, type, size_bytes, created_at FROM media WHERE message_id = $1 AND is_complete',
+);
+// Events are never older than their message: older partitions are skipped.
+const listEvents = statement<MessageEventRow>(
+  'timeline.events',
+  `SELECT e.id, e.type, e.body, e.created_at FROM events e
+   WHERE e.team_id = $1 AND e.message_id = $2 AND e.id >= $3 ORDER BY e.sequence LIMIT ${timelineEventsMax}`,
+);
+const listDeliveries = statement<NamedDeliveryRow>(
+  'timeline.deliveries',
+  `SELECT ${deliveryColumns}, q.due_at, w.url
+   FROM unnest($2::uuid[]) AS e (event_id)
+   CROSS JOIN LATERAL (
+     SELECT d.* FROM deliveries d
+     WHERE d.team_id = $1 AND ${sqlDeliveryIdRange('d.id', 'e.event_id')} AND d.event_id = e.event_id
+     ORDER BY d.team_id, d.id LIMIT ${timelineDeliveriesMax} + 1
+   ) d
+   LEFT JOIN due_deliveries q ON q.webhook_id = d.webhook_id AND q.delivery_id = d.id
+   LEFT JOIN webhooks w ON w.team_id = d.team_id AND w.id = d.webhook_id
+   ORDER BY d.id`,
+);
+const listAttempts = statement<TimelineAttemptRow>(
+  'timeline.attempts',
+  // As for one delivery: attempts are never older.
+  `SELECT a.* FROM unnest($2::uuid[], $3::uuid[]) AS d (delivery_id, first_id)
+   CROSS JOIN LATERAL (
+     SELECT a.delivery_id, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
+     WHERE a.team_id = $1 AND a.delivery_id = d.delivery_id AND a.id >= d.first_id
+     ORDER BY a.id DESC LIMIT ${timelineAttemptsMax}
+   ) a
+   ORDER BY a.id`,
+);
+const nameSenders = statement<SenderRow>(
+  'timeline.senders',
+  `SELECT 'key' AS kind, k.id, k.name FROM api_keys k WHERE k.team_id = $1 AND k.id = ANY($2::uuid[])
+   UNION ALL
+   SELECT 'member', m.id, a.name FROM members m JOIN accounts a ON a.id = m.account_id
+   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[])`,
+);
+
+/** A key or a member, also one that was revoked or removed. */
+export type SenderRow =
+  | { readonly kind: 'key'; readonly id: KeyId; readonly name: string }
+  | { readonly kind: 'member'; readonly id: MemberId; readonly name: string };
+
+/** In the order in which they happened. */
+export function listNamedHandOuts(
+  db: Queryable,
+  teamId: TeamId,
+  messageId: MessageId,
+): Promise<NamedHandOutRow[]> {
+  return listHandOuts.rows(db, teamId, messageId);
+}
+
+/** undefined without a complete file. The caller has checked the team: ids of messages are of one. */
+export function findStoredFile(db: Queryable, messageId: MessageId): Promise<StoredFileRow | undefined> {
+  return findFile.row(db, messageId);
+}
+
+/** In the order of their sequence; at most `timelineEventsMax`. */
+export function listMessageEvents(
+  db: Queryable,
+  message: { readonly team_id: TeamId; readonly id: MessageId; readonly created_at: Date },
+): Promise<MessageEventRow[]> {
+  return listEvents.rows(db, message.team_id, message.id, firstIdAt(message.created_at.getTime()));
+}
+
+/** Of each event at most one more than `timelineDeliveriesMax`. */
+export function listDeliveriesOfEvents(
+  db: Queryable,
+  teamId: TeamId,
+  eventIds: readonly EventId[],
+): Promise<NamedDeliveryRow[]> {
+  return listDeliveries.rows(db, teamId, eventIds);
+}
+
+/** The latest `timelineAttemptsMax` of each delivery, oldest first. */
+export function listAttemptsOfDeliveries(
+  db: Queryable,
+  teamId: TeamId,
+  deliveries: readonly Pick<DeliveryRow, 'id' | 'created_at'>[],
+): Promise<TimelineAttemptRow[]> {
+  return listAttempts.rows(
+    db,
+    teamId,
+    deliveries.map(({ id }) => id),
+    deliveries.map(({ created_at }) => firstIdAt(created_at.getTime())),
+  );
+}
+
+/** The keys and members of a team among these ids. */
+export function findSenders(
+  db: Queryable,
+  teamId: TeamId,
+  ids: readonly (KeyId | MemberId)[],
+): Promise<SenderRow[]> {
+  return nameSenders.rows(db, teamId, ids);
+}

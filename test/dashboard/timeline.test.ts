@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Timeline, TimelineStep } from '#contract/timeline.ts';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
+import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+
+describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 12.8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let owner: TeamMember;
+  let viewer: TeamMember;
+  let number: ConnectedNumber;
+  let contacts = 100;
+
+  before(async () => {
+    service = await startWebhooking();
+    team = await service.newTeam();
+    owner = await newMember(service, team, 'owner', { name: 'Ada Example' });
+    viewer = await newMember(service, team, 'viewer');
+    number = await connectNumber(service, team, '+14155550100');
+  });
+  after(() => service.close());
+
+  /** A contact that no other test of this file writes to. */
+  function newContact(): string {
+    contacts += 1;
+    return `+14155552${contacts}`;
+  }
+
+  async function sendAs(member: TeamMember, to: string): Promise<string> {
+    const body = { from: number.phoneNumber, to, content: 'Your table is ready.' };
+    const answer = await member.post(member.in('/messages/send'), body);
+    assert.equal(answer.status, 202, answer.text);
+    return String(answer.json.id);
+  }
+
+  async function timelineOf(id: string, member = viewer): Promise<Timeline> {
+    const answer = await member.get(member.in(`/messages/${id}/timeline`));
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as unknown as Timeline;
+  }
+
+  const named = ({ steps }: Timeline) =>
+    steps.map(
+      ({ kind, actor }: TimelineStep) => `${kind} by ${actor ? `${actor.kind} ${actor.name}` : 'unknown'}`,
+    );
+
+  it('has the message, the member who sent it, its steps, and its events with deliveries and attempts (§12.8/timeline, §12.8/timeline-events, §12.8/timeline-steps)', async () => {
+    const receiver = await startWebhookReceiver({ behaviour: answering(200, 'thanks') });
+    const webhook = await newWebhook(team.api, {
+      url: receiver.url,
+      events: ['message.sent', 'message.delivered'],
+    });
+    const deleted = await newWebhook(team.api, { events: ['message.sent'] });
+    // It is off: its delivery is skipped, and not pending, which would vanish with it.
+    await team.api.request('PUT', `/v1/webhooks/${deleted.id}`, { body: { active: false } });
+    const id = await sendAs(owner, newContact());
+    assert.equal((await number.wire.poll()).id, id);
+    await number.wire.call('status', { id, status: 'delivered' });
+    assert.equal((await team.api.delete(`/v1/webhooks/${deleted.id}`)).status, 200);
+    await receiver.count(2);
+    const timeline = await until('both deliveries have succeeded', async () => {
+      const read = await timelineOf(id);
+      const own = read.events.flatMap(({ deliveries }) => deliveries);
+      return own.filter(({ status }) => status === 'succeeded').length === 2 && read;
+    });
+    await receiver.close();
+    assert.deepEqual(timeline.message, (await team.api.get(`/v1/messages/${id}`)).json);
+    assert.deepEqual(timeline.sender, { kind: 'member', id: owner.memberId, name: 'Ada Example' });
+    assert.deepEqual(named(timeline), [
+      'accepted by member Ada Example',
+      'handed_out by device Test iPhone',
+      'sent by device Test iPhone',
+      'delivered by device Test iPhone',
+    ]);
+    assert.deepEqual(
+      timeline.events.map(({ event, more_deliveries }) => [event.type, event.sequence, more_deliveries]),
+      [
+        ['message.sent', 1, false],
+        ['message.delivered', 2, false],
+      ],
+    );
+    const own = timeline.events.map(({ deliveries }) =>
+      deliveries.find(({ webhook_id }) => webhook_id === webhook.id),
+    );
+    for (const delivery of own) {
+      assert.ok(delivery);
+      assert.equal(delivery.url, receiver.url);
+      const [attempt, ...more] = delivery.attempts;
+      assert.deepEqual([attempt?.outcome, attempt?.status_code, more], ['succeeded', 200, []]);
+      assert.ok(attempt && !('response_body' in attempt));
+    }
+    const gone = timeline.events[0]?.deliveries.find(({ webhook_id }) => webhook_id === deleted.id);
+    assert.equal(gone?.url, null, 'a deleted webhook has no url');
+  });
+
+  it('names the key of a message that a client sent, also once it is revoked, and /v1 shows no sender (§12.8/timeline)', async () => {
+    const { id: keyId, key } = await service.makeKey(team.id, ['messages:send']);
+    const client = new ApiClient(service.baseUrl, key);
+    const id = await client.send({ from: number.phoneNumber, to: newContact(), content: 'Hello' });
+    const before = await timelineOf(id);
+    assert.deepEqual([before.sender?.kind, before.sender?.name], ['key', 'test']);
+    assert.deepEqual(before.steps[0]?.actor, before.sender);
+    const revoked = await owner.request('DELETE', owner.in(`/keys/${before.sender?.id}`));
+    assert.equal(revoked.status, 200, `${keyId} ${revoked.text}`);
+    assert.deepEqual((await timelineOf(id)).sender, before.sender);
+    assert.ok(!('sender' in (await team.api.get(`/v1/messages/${id}`)).json));
+    await team.api.post(`/v1/messages/${id}/cancel`);
+  });
+
+  it('a repeat with an Idempotency-Key keeps the sender of the first request (§12.8/timeline)', async () => {
+    const body = { from: number.phoneNumber, to: newContact(), content: 'Once' };
+    const headers = { 'idempotency-key': 'once' };
+    const first = await owner.request('POST', owner.in('/messages/send'), { body, headers });
+    const second = await team.api.request('POST', '/v1/messages/send', { body, headers });
+    assert.equal(second.json.id, first.json.id);
+    const { sender } = await timelineOf(String(first.json.id));
+    assert.equal(sender?.id, owner.memberId);
+    await team.api.post(`/v1/messages/${first.json.id}/cancel`);
+  });
+
+  it('says who cancelled a message, and the audit log has it (§12.6/audit-log, §12.8/timeline-actors)', async () => {
+    const id = await team.api.send({ from: number.phoneNumber, to: newContact(), content: 'Hello' });
+    const answer = await owner.post(owner.in(`/messages/${id}/cancel`));
+    assert.equal(answer.status, 200, answer.text);
+    const { steps } = await timelineOf(id);
+    const failed = steps.at(-1);
+    assert.equal(failed?.kind, 'failed');
+    assert.equal(failed?.details.error_code, 'cancelled');
+    assert.deepEqual(failed?.actor, { kind: 'member', id: owner.memberId, name: 'Ada Example' });
+    const { json } = await owner.get(owner.in('/audit?limit=1'));
+    const [entry] = json.entries as { action: string; target: string; actor: { id: string } }[];
+    assert.deepEqual(
+      [entry?.action, entry?.target, entry?.actor.id],
+      ['message.cancelled', id, owner.memberId],
+    );
+  });
+
+  it('says who deleted the number of a message that waited (§12.8/timeline-actors)', async () => {
+    const other = await connectNumber(service, team, '+14155550111');
+    const id = await team.api.send({ from: other.phoneNumber, to: newContact(), content: 'Hello' });
+    await owner.request('DELETE', owner.in(`/numbers/${other.numberId}`));
+    const failed = (await timelineOf(id)).steps.at(-1);
+    assert.deepEqual([failed?.details.error_code, failed?.actor?.id], ['number_removed', owner.memberId]);
+  });
+
+  it('an opt-out is a step of the message that said so, and the contact is the actor of the failure; one by request has its caller (§12.8/timeline-actors, §12.8/timeline-steps)', async () => {
+    const [contact, other] = [newContact(), newContact()];
+    const waiting = await team.api.send({ from: number.phoneNumber, to: contact, content: 'Hello' });
+    const stop = await number.wire.call('inbound', { from: contact, text: 'STOP' });
+    const received = await timelineOf(String(stop.id));
+    assert.deepEqual(named(received), [`received by contact ${contact}`, `opted_out by contact ${contact}`]);
+    assert.equal(received.sender, null);
+    const failed = (await timelineOf(waiting)).steps.at(-1);
+    assert.deepEqual([failed?.details.error_code, failed?.actor?.name], ['opted_out', contact]);
+
+    const second = await team.api.send({ from: number.phoneNumber, to: other, content: 'Hello' });
+    await owner.request('PUT', owner.in(`/opt-outs/${encodeURIComponent(other)}`));
+    assert.equal((await timelineOf(second)).steps.at(-1)?.actor?.id, owner.memberId);
+  });
+
+  it('a hand-out without a report fails by the server, and its late report follows the failure (§12.8/timeline-steps)', async () => {
+    const id = await team.api.send({ from: number.phoneNumber, to: newContact(), content: 'Hello' });
+    assert.equal((await number.wire.poll()).id, id);
+    service.clock.advance(3_600_000);
+    await resolveOverdue(service.runtime);
+    assert.deepEqual(named(await timelineOf(id)).slice(1), [
+      'handed_out by device Test iPhone',
+      'failed by server ',
+    ]);
+    await number.wire.poll({ last: id });
+    const { steps } = await timelineOf(id);
+    assert.deepEqual(
+      steps.slice(2).map(({ kind, details }) => [kind, details.error_code, details.late]),
+      [
+        ['failed', 'device_timeout', undefined],
+        ['sent', undefined, true],
+      ],
+    );
+  });
+
+  it('an unknown id, an id of another kind and a message of another team are the same 404', async () => {
+    const stranger = await service.newTeam();
+    const foreign = await connectNumber(service, stranger, '+14155550112');
+    const id = await stranger.api.send({ from: foreign.phoneNumber, to: newContact(), content: 'Hello' });
+    const answers = await Promise.all(
+      [id, service.runtime.ids.nextPublic('msg'), 'num_01h2xcejqtf2nbrexx3vqjhp41', 'x'].map((one) =>
+        owner.get(owner.in(`/messages/${one}/timeline`)),
+      ),
+    );
+    assert.deepEqual(
+      answers.map(({ status, text }) => [status, text.replaceAll(/req_\w+/g, '')]),
+      answers.map(() => [404, answers[1]?.text.replaceAll(/req_\w+/g, '')]),
+    );
+  });
+});
