@@ -10,7 +10,7 @@ const queue: QueueBounds = {
   refuse: () => unavailable('Too many files are being downloaded. Repeat the request in a moment.'),
 };
 
-/** Bounds the downloads that run at a time per key: a slow reader holds a chunk in memory, but no permit of its team. */
+/** Bounds the downloads that run at a time per key: a slow reader holds a slice in memory, but no permit of its team. */
 export class DownloadLimiter {
   readonly #semaphore: KeyedSemaphore;
 

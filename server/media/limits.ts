@@ -5,8 +5,11 @@
 /** The largest file: 5 MiB, which holds every file of 5 MB in either reading of the unit. */
 export const mediaMaxBytes = 5 * 1_024 * 1_024;
 
-/** A file is stored in chunks of this size: a transfer has one of them in memory. */
+/** A file is stored in chunks of this size: a fetch has one of them in memory. */
 export const mediaChunkBytes = 256 * 1_024;
+
+/** A download has one slice in memory. Its base64 fits into one read of a socket, 64 KiB: the driver joins no buffers. */
+export const mediaSliceBytes = 47 * 1_024;
 
 /** Longer than any transfer: an incomplete file that is older has no writer. */
 export const incompleteMediaMs = 3_600_000;

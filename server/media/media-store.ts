@@ -1,5 +1,6 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { mediaChunkBytes } from './limits.ts';
 
 /** One try to store the file of a message. */
 export interface MediaFileKey {
@@ -40,9 +41,10 @@ const find = statement<MediaFile>(
   `SELECT message_id, file_id, team_id, name, type, size_bytes, sha256 FROM media WHERE message_id = $1 AND is_complete`,
 );
 // The driver reads results as text only: base64 takes two thirds of what the hexadecimal form of bytea does.
-const readChunk = statement<{ data: string }>(
-  'media.read-chunk',
-  `SELECT encode(data, 'base64') AS data FROM media_chunks WHERE message_id = $1 AND file_id = $2 AND position = $3`,
+const readSlice = statement<{ data: string }>(
+  'media.read-slice',
+  `SELECT encode(substring(data FROM $4 + 1 FOR $5), 'base64') AS data FROM media_chunks
+   WHERE message_id = $1 AND file_id = $2 AND position = $3`,
 );
 // Two statements: the second one's snapshot has the chunks of every writer that the first one waited for.
 const lockIncomplete = statement<MediaFileKey>(
@@ -101,11 +103,30 @@ export function findMediaFile(db: Queryable, messageId: MessageId): Promise<Medi
   return find.row(db, messageId);
 }
 
-/** @throws where the file was deleted meanwhile */
-export async function readMediaChunk(db: Queryable, file: MediaFileKey, position: number): Promise<Buffer> {
-  const chunk = await readChunk.row(db, file.message_id, file.file_id, position);
-  if (!chunk) throw new Error('a chunk of a file is missing');
-  return Buffer.from(chunk.data, 'base64');
+/**
+ * Reads from an offset of a file on: at most so many bytes, and none past the end of their chunk.
+ * @throws where the file was deleted meanwhile
+ */
+export async function readMediaSlice(
+  db: Queryable,
+  file: MediaFileKey,
+  offset: number,
+  bytesMax: number,
+): Promise<Buffer> {
+  const position = Math.floor(offset / mediaChunkBytes);
+  const slice = await readSlice.row(
+    db,
+    file.message_id,
+    file.file_id,
+    position,
+    offset - position * mediaChunkBytes,
+    bytesMax,
+  );
+  if (!slice?.data) throw new Error('a part of a file is missing');
+  const { data } = slice;
+  // Dead objects of the driver keep a row until the next full garbage collection: without its text it is small.
+  slice.data = '';
+  return Buffer.from(data, 'base64');
 }
 
 /** Removes what was written of incomplete files of these messages; their writers end with the next chunk. */

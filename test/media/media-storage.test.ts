@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { incompleteMediaMs, mediaChunkBytes, mediaMaxBytes } from '#server/media/limits.ts';
-import { findMediaFile, removeIncompleteMedia } from '#server/media/media-store.ts';
+import { incompleteMediaMs, mediaChunkBytes, mediaMaxBytes, mediaSliceBytes } from '#server/media/limits.ts';
+import { findMediaFile, readMediaSlice, removeIncompleteMedia } from '#server/media/media-store.ts';
 import { completeWrittenMedia, MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
 import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
 import { readMedia } from '#server/media/read-media.ts';
@@ -79,6 +79,23 @@ describe('the storage of media (decision 0025)', () => {
       [3 * mediaChunkBytes - 1, 3 * mediaChunkBytes - 1],
     ] as const) {
       assert.ok((await read(messageId, { start, end })).equals(bytes.subarray(start, end + 1)));
+    }
+  });
+
+  it('a file is read in slices, and none is longer than a download may have in memory', async () => {
+    const { messageId } = await store(jpegOf(mediaChunkBytes + 1));
+    const file = await findMediaFile(service.runtime.database.pool, messageId);
+    assert.ok(file);
+    const slices = await Array.fromAsync(readMedia(service.runtime.database.pool, file));
+    assert.equal(Math.max(...slices.map((slice) => slice.length)), mediaSliceBytes);
+  });
+
+  it('reading past the end of a file fails', async () => {
+    const { messageId } = await store(jpegOf(100));
+    const file = await findMediaFile(service.runtime.database.pool, messageId);
+    assert.ok(file);
+    for (const offset of [100, mediaChunkBytes]) {
+      await assert.rejects(readMediaSlice(service.runtime.database.pool, file, offset, 1), /missing/);
     }
   });
 
