@@ -18,8 +18,15 @@ try {
   for (const warning of config.misspelt) logger.warn(warning);
   // Loading the rest takes up to a second. A signal in that time must not end the process without an exit code.
   const { startApp } = await import('#server/app/app.ts');
-  const { address } = await startApp({ config, logger, clock, lifecycle, terminal: process.stdout });
+  const { address, webBuild } = await startApp({
+    config,
+    logger,
+    clock,
+    lifecycle,
+    terminal: process.stdout,
+  });
   process.stdout.write(`Ownline is ready on ${address}\n`);
+  if (config.processRoles.has('api')) webBuild.prepare();
 } catch (error) {
   if (lifecycle?.signal.aborted) process.exit((await lifecycle.close()) ? 0 : 1);
   const isKnown = error instanceof StartError;

@@ -4,6 +4,7 @@ import { createRequireSession } from '#server/accounts/sessions/session-authenti
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
+import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import {
   changesChannel,
   clockChannel,
@@ -73,8 +74,9 @@ export interface App {
   /** The URL that it serves: `http://127.0.0.1:3000`. */
   readonly address: string;
   readonly routes: readonly Route[];
-  /** Changes in teams, made by any process: for the setup page, and for the dashboard, which no route serves yet. */
+  /** Changes in teams, made by any process: for the setup page and the dashboard. */
   readonly changes: Changes;
+  readonly webBuild: WebBuild;
 }
 
 interface AppOptions {
@@ -177,6 +179,7 @@ async function open(
   const progressRequests = new ProgressRequests();
   const { shortcutSignCommand } = config;
   const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
+  const webBuild = new WebBuild(logger, config.dataDir);
   const isStopping = () => lifecycle.stopping;
   const routes = createRoutes({
     ...runtime,
@@ -191,6 +194,7 @@ async function open(
     refusals,
     mailHealth,
     isStopping,
+    webBuild,
   });
   const record = createRequestLog(runtime.metrics, logger);
   const { byAudience, notFoundLimiter } = createAuthenticators({ ...runtime, uses, requireSession });
@@ -222,7 +226,7 @@ async function open(
   const address = await listen(server, config).catch((error: unknown) => {
     throw toListenError(error, config);
   });
-  return { lifecycle, address, routes, changes };
+  return { lifecycle, address, routes, changes, webBuild };
 }
 
 function openOutbound(

@@ -13,6 +13,8 @@ import type { Changes } from '#server/dashboard/changes.ts';
 import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
+import type { WebBuild } from '#server/dashboard/web/web-build.ts';
+import { webRoutes } from '#server/dashboard/web/web-routes.ts';
 import type { ClockStatus } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createPollLookups } from '#server/device-protocol/look-up-polls.ts';
@@ -59,6 +61,7 @@ interface RouteServices extends Runtime {
   readonly refusals: RefusalLog;
   readonly mailHealth: MailHealth;
   readonly isStopping: () => boolean;
+  readonly webBuild: WebBuild;
 }
 
 /** All routes of this process. Without the process role `api` it serves only the routes for operators. */
@@ -98,6 +101,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...passkeyRoutes(services),
     ...overviewRoutes(services),
     ...timelineRoutes(services),
+    ...webRoutes(services),
     ...billingRoutes(services),
   ];
 }

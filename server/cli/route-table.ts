@@ -4,6 +4,7 @@ import { createRequireSession } from '#server/accounts/sessions/session-authenti
 import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
+import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
@@ -95,5 +96,6 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     mailHealth: new MailHealth(),
     clockStatus: () => ({ settled: true, step_seconds: 0 }),
     isStopping: () => false,
+    webBuild: new WebBuild(logger, runtime.config.dataDir),
   };
 }

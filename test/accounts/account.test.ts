@@ -65,8 +65,6 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
       expected,
     );
     assert.ok(teams.every(({ member_id }) => /^usr_/.test(member_id)));
-    const start = await browser.get('/');
-    assert.match(start.text, /<b>Example team<\/b> <span class="quiet">viewer<\/span>/);
     const nobody = await new Browser(service.baseUrl).get('/');
     assert.deepEqual([nobody.status, nobody.headers.get('location')], [303, '/sign-in']);
   });

@@ -46,10 +46,10 @@ describe('the form for a password (specification section 12.2)', () => {
     until(`${count} refusals are noted`, async () => (await notedOf(browser)).refused >= count);
   const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;
 
-  it('the start page offers to set a first password, and confirms it once; other browsers are signed out (§12.2/sign-in-pages)', async () => {
+  it('the page of passwords offers to set a first password, and confirms it once; other browsers are signed out (§12.2/sign-in-pages)', async () => {
     const { enter, browser, signInWith } = await begin('invitation');
     const elsewhere = await enter();
-    const start = await browser.get('/');
+    const start = await browser.get('/password');
     assert.match(start.text, /<h2>Set a password<\/h2>/);
     assert.match(
       start.text,
@@ -58,8 +58,8 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.match(start.text, /<form method="post" action="\/password">/);
     assert.ok(!start.text.includes('name="current_password"'));
     const set = await browser.submit('/password', { password });
-    assert.deepEqual([set.status, set.headers.get('location')], [303, '/']);
-    const after = await browser.open('/');
+    assert.deepEqual([set.status, set.headers.get('location')], [303, '/password']);
+    const after = await browser.open('/password');
     assert.match(
       after.text,
       /role="status">Your password is set\. Every other browser of yours is signed out/,
@@ -72,10 +72,10 @@ describe('the form for a password (specification section 12.2)', () => {
   it('the notice that it is set appears once, within a minute, in the session that set it only, whatever the address (§12.2/sign-in-pages)', async () => {
     const said = /Your password is set/;
     const { browser, enter } = await begin('link');
-    assert.doesNotMatch((await browser.open('/?password=set')).text, said);
+    assert.doesNotMatch((await browser.open('/password')).text, said);
     assert.equal((await browser.submit('/password', { password })).status, 303);
-    assert.match((await browser.open('/')).text, said);
-    assert.doesNotMatch((await browser.open('/')).text, said, 'once');
+    assert.match((await browser.open('/password')).text, said);
+    assert.doesNotMatch((await browser.open('/password')).text, said, 'once');
     const change = { password: another, current_password: password };
     const answer = await browser.submit('/password', change);
     const [notice = ''] = answer.headers.getSetCookie();
@@ -84,16 +84,16 @@ describe('the form for a password (specification section 12.2)', () => {
     const [pair = ''] = notice.split(';');
     const cookie = `${other.cookie}; ${pair}`;
     assert.doesNotMatch(
-      (await new Browser(service.baseUrl, { cookie }).open('/')).text,
+      (await new Browser(service.baseUrl, { cookie }).open('/password')).text,
       said,
       'another session',
     );
-    assert.match((await browser.open('/')).text, said);
+    assert.match((await browser.open('/password')).text, said);
   });
 
   it('a change asks for the present one; errors are shown at their fields, and are in the audit log (§12.2/sign-in-pages)', async () => {
     const { browser, signInWith } = await begin('password', password);
-    const start = await browser.get('/');
+    const start = await browser.get('/password');
     assert.match(start.text, /<h2>Change your password<\/h2>[\s\S]*name="current_password"/);
     const attempts = [
       [{ password: another, current_password: 'not this one' }, 400, 'current_password'],
@@ -120,9 +120,9 @@ describe('the form for a password (specification section 12.2)', () => {
 
   it('a session that just began by a link needs no present one, and later does', async () => {
     const { browser, signInWith } = await begin('link', password);
-    assert.ok(!(await browser.get('/')).text.includes('name="current_password"'));
+    assert.ok(!(await browser.get('/password')).text.includes('name="current_password"'));
     service.clock.advance(freshMs);
-    assert.ok((await browser.get('/')).text.includes('name="current_password"'));
+    assert.ok((await browser.get('/password')).text.includes('name="current_password"'));
     assert.equal((await browser.submit('/password', { password: another })).status, 400);
     assert.equal(await signInWith(password), 303);
   });
@@ -130,7 +130,7 @@ describe('the form for a password (specification section 12.2)', () => {
   it('an old session can’t set a first password; the page asks for a new sign-in (§12.2/sign-in-pages)', async () => {
     const { browser } = await begin('link');
     service.clock.advance(freshMs);
-    const start = await browser.get('/');
+    const start = await browser.get('/password');
     assert.match(start.text, /signed in more than 15 minutes ago\. To set one, sign out, sign in again/);
     assert.match(start.text, /a link, for which you ask your administrator/);
     assert.ok(!start.text.includes('name="password"'));

@@ -168,6 +168,19 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
+  it('the dashboard is a client of the server over HTTP: web/ knows the wire language alone, and nothing imports web/', () => {
+    const found = readSources('web/**/*.{ts,tsx}').flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => /^(server|shortcut|simulated-phone|webhook-listener|test)\//.test(target))
+        .map((target) => `${path} imports ${target}`),
+    );
+    assert.deepEqual(found, []);
+    assert.deepEqual(
+      offenders((file) => file.imports.find((target) => target.startsWith('web/'))),
+      [],
+    );
+  });
+
   it('the generator of the shortcuts does not know the interpreter that tests it', () => {
     const found = offenders(
       (file) =>

@@ -65,15 +65,20 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         assert.equal(await page.getByLabel('Your name').inputValue(), 'Ada Example', 'typed once');
         await page.getByLabel('Password').fill(password);
         await page.keyboard.press('Enter');
-        await page.waitForURL(`${service.baseUrl}/`);
+        await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+        await page.goto(`${service.baseUrl}/password`);
         const changing = [/present/i, /new password/i, /Change password/];
-        const started = [/Example team/, new RegExp(email), /Change your password/];
-        await assertSound('start', started, [...changing, /Plans/, /reference/, /Sign out/]);
+        const started = [new RegExp(email), /Change your password/];
+        await assertSound('password', started, [...changing, /Back/, /Sign out/]);
         await page.getByLabel('Present password').fill('not this one');
         await page.getByLabel('New password').fill(`${password} and more`);
         await page.keyboard.press('Enter');
         await page.getByRole('alert').waitFor();
-        await assertSound('password-refused', [/This is not your present password/], [...changing, /Back/]);
+        await assertSound(
+          'password-refused',
+          [/This is not your present password/],
+          [...changing, /Back/, /Sign out/],
+        );
         await page.getByLabel('Present password').fill(password);
         await page.getByLabel('New password').fill(changed);
         await page.keyboard.press('Enter');
@@ -95,7 +100,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await assertSound('wrong', [/do not belong together/], [/e-mail/i, /password/i, /Sign in/]);
         await page.getByLabel('Password').fill(changed);
         await page.keyboard.press('Enter');
-        await page.waitForURL(`${service.baseUrl}/`);
+        await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
         assert.equal((await page.goto(link))?.status(), 404);
         await assertSound('over', [/This invitation was used/], [/Sign in/]);
       });
@@ -104,8 +109,9 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.goto(await invite(`grace-${name.replace('×', 'x')}@example.com`));
         await page.getByLabel('Your name').fill('Grace Example');
         await page.getByRole('button', { name: 'Join' }).dblclick();
-        await page.waitForURL(`${service.baseUrl}/`);
-        const stops = [/new password/i, /Set password/, /Plans/, /reference/, /Sign out/];
+        await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+        await page.goto(`${service.baseUrl}/password`);
+        const stops = [/new password/i, /Set password/, /Back/, /Sign out/];
         await assertSound('no-password', [/You have none yet/, /ask your administrator/], stops);
         await page.getByLabel('New password').fill(password);
         await page.keyboard.press('Enter');
@@ -125,7 +131,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.waitForURL((url) => url.pathname.startsWith('/invite/'));
         await assertSound('signed-in', [/You are signed in as/], [/Join/]);
         await page.getByRole('button', { name: 'Join' }).click();
-        await page.waitForURL(`${service.baseUrl}/`);
+        await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
       });
 
       it('an unknown address links to the start, and the page of plans to the sign-in', async () => {

@@ -94,7 +94,7 @@ describe('the security headers of every page and every answer below /app (specif
   it('our own pages load nothing and send forms nowhere else; of them only the setup page has a script, its own by hash', () => {
     // A valid session is redirected from the form.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
-    for (const path of ['/', '/sign-in', '/link/:token', '/setup/:token']) {
+    for (const path of ['/password', '/sign-in', '/link/:token', '/setup/:token']) {
       const [, { text, headers }] = answers.find(([what]) => what === shown(path)) ?? assert.fail(path);
       const script = /<script>([^<]*)<\/script>/.exec(path === '/setup/:token' ? text : '');
       assert.doesNotMatch(
@@ -144,7 +144,8 @@ describe('the security headers of every page and every answer below /app (specif
       await newAccount(below, { email, password });
       const entered = await browser.submit('/sign-in', { email, password, by: 'password' });
       assert.equal(entered.headers.get('location'), '/texts/');
-      assert.match((await browser.get('/')).text, /action="\/texts\/sign-out"/);
+      assert.match((await browser.get('/password')).text, /action="\/texts\/sign-out"/);
+      assert.match((await browser.get('/')).text, /data-base="\/texts"[\s\S]*src="\/texts\/assets\/main-/);
       const account = await newAccount(below, { email: 'grace@example.com' });
       const link = await below.runtime.database.transaction((trx) =>
         createMagicLink(trx, below.runtime, account, { hours: 1 }),

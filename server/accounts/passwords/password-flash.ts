@@ -3,7 +3,7 @@ import { HostCookie } from '#server/accounts/sessions/host-cookie.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 
-/** The start page follows right after the form. */
+/** The page follows right after the form. */
 const keptSeconds = 60;
 
 /**

@@ -15,7 +15,7 @@ import {
 } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { PasswordSetFlash } from './password-flash.ts';
-import { type PasswordForm, type PasswordProblem, renderPasswordPage } from './password-page.ts';
+import { type PasswordForm, type PasswordPageState, renderPasswordPage } from './password-page.ts';
 import { findCurrentSession } from './reauthentication.ts';
 import { passwordRequirement, setPassword } from './set-password.ts';
 
@@ -35,10 +35,11 @@ export function passwordPageRoutes(services: Services): Route[] {
     body: '',
     headers: { location: withAppBasePath(config.appUrl, to), 'set-cookie': cookies },
   });
-  const show = async (signedIn: SignedIn, problem?: PasswordProblem, status = 200): Promise<Answer> => {
+  const own = (to: string) => withAppBasePath(config.appUrl, to);
+  const paths = { start: own('/'), signOut: own('/sign-out') };
+  const show = async (signedIn: SignedIn, state: PasswordPageState, status = 200): Promise<Answer> => {
     const form = await loadPasswordForm(services, signedIn);
-    const body = renderPasswordPage(form, withAppBasePath(config.appUrl, '/'), problem);
-    return { status, body, headers: pageHeaders };
+    return { status, body: renderPasswordPage(form, paths, state), headers: pageHeaders };
   };
   const set = async ({ request }: HandlerContext, signedIn: SignedIn): Promise<Answer> => {
     const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };
@@ -46,13 +47,13 @@ export function passwordPageRoutes(services: Services): Route[] {
       const field = parseForm(request);
       const currentPassword = field('current_password') || undefined;
       await setPassword(services, signedIn, by, { password: field('password'), currentPassword, request });
-      return goTo('/', notice.set(signedIn));
+      return goTo(path, notice.set(signedIn));
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 401 || error.status === 500) throw error;
       // Shows the form again. Metrics and the log still count a refusal.
       request.errorCode = error.code;
       const { message, param, status, headers } = error;
-      const again = await show(signedIn, { message, param }, status);
+      const again = await show(signedIn, { problem: { message, param } }, status);
       return { ...again, headers: { ...again.headers, ...headers } };
     }
   };
@@ -64,7 +65,10 @@ export function passwordPageRoutes(services: Services): Route[] {
       answers,
       handle: async ({ request }) => {
         const signedIn = await findSignedIn(requireSession, request);
-        return signedIn ? show(signedIn) : goTo(`/sign-in?next=${path}`);
+        if (!signedIn) return goTo(`/sign-in?next=${path}`);
+        const said = notice.consume(request, signedIn);
+        const page = await show(signedIn, { wasSet: said !== undefined });
+        return { ...page, headers: { ...page.headers, ...(said && { 'set-cookie': said }) } };
       },
     }),
     route({
@@ -86,7 +90,7 @@ export function passwordPageRoutes(services: Services): Route[] {
 }
 
 /** The state of the account's password form. @throws 401 where the session ended meanwhile */
-export async function loadPasswordForm(
+async function loadPasswordForm(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
   signedIn: SignedIn,
 ): Promise<PasswordForm> {

@@ -22,7 +22,7 @@ export interface PasswordProblem {
 }
 
 /** A page section that sets the first password of the signed-in account, or changes it. */
-export function renderPasswordForm(form: PasswordForm, problem?: PasswordProblem): string {
+function renderPasswordForm(form: PasswordForm, problem?: PasswordProblem): string {
   const { hasPassword, needs, path, byLink } = form;
   const heading = `<h2>${hasPassword ? 'Change your password' : 'Set a password'}</h2>`;
   const link = messageHtml(byLink);
@@ -55,11 +55,23 @@ function atFault(problem: PasswordProblem | undefined, name: string): string {
   return problem?.param === name ? ' aria-invalid="true" aria-describedby="problem"' : '';
 }
 
-/** The form on a page of its own, with its error. */
-export function renderPasswordPage(form: PasswordForm, startPath: string, problem?: PasswordProblem): string {
+export interface PasswordPageState {
+  readonly problem?: PasswordProblem;
+  /** Whether a password was set just now. */
+  readonly wasSet?: boolean;
+}
+
+/** The form on a page of its own, with its error or its success. */
+export function renderPasswordPage(
+  form: PasswordForm,
+  paths: { readonly start: string; readonly signOut: string },
+  { problem, wasSet = false }: PasswordPageState,
+): string {
   return renderPage(
     'Password',
     `<h1>Password</h1><p class="quiet">Signed in as ${escapeHtml(form.email)}</p>
-${renderPasswordForm(form, problem)}<p><a href="${escapeHtml(startPath)}">Back to the start</a></p>`,
+${wasSet ? '<p class="done" role="status">Your password is set. Every other browser of yours is signed out.</p>' : ''}
+${renderPasswordForm(form, problem)}<p><a href="${escapeHtml(paths.start)}">Back to the start</a></p>
+<form method="post" action="${escapeHtml(paths.signOut)}"><button class="second" type="submit">Sign out</button></form>`,
   );
 }

@@ -21,9 +21,9 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
     // The second submit of a double click replaces the first.
     const isAborted = request.failure()?.errorText === 'net::ERR_ABORTED';
     const isReplaced = isAborted && request.isNavigationRequest();
-    // A page that is left ends its long poll.
-    const isLongPoll = isAborted && new URL(request.url()).pathname.endsWith('/progress');
-    if (!isReplaced && !isLongPoll) complaints.push(`failed: ${request.url()}`);
+    // A page that is left ends what it reads: a long poll, data or a file of the dashboard.
+    const isLeft = isAborted && /^\/(app|assets)\/|\/progress$/.test(new URL(request.url()).pathname);
+    if (!isReplaced && !isLeft) complaints.push(`failed: ${request.url()}`);
   });
   page.on('request', (request) => {
     const { protocol, origin: from } = new URL(request.url());

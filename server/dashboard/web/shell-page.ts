@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { escapeHtml } from '#server/platform/escape-html.ts';
+import type { WebFile } from './web-build.ts';
+
+const theme = readFileSync(new URL('./theme.js', import.meta.url), 'utf8');
+const themeSource = `'sha256-${createHash('sha256').update(theme).digest('base64')}'`;
+
+/** Headers of the dashboard's page: scripts and styles of this server alone, and no frame. */
+export const shellHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    `default-src 'none'; script-src 'self' ${themeSource}; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; ` +
+    "media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** Names of the files that the page loads first. */
+export interface EntryFiles {
+  readonly script: string;
+  readonly styles: readonly string[];
+  readonly font: string;
+}
+
+/** Reads the manifest of the build. */
+export function findEntryFiles(files: readonly WebFile[]): EntryFiles {
+  const bytes = files.find(({ name }) => name === 'manifest.json')?.bytes;
+  if (!bytes) throw new Error('the build of the dashboard has no manifest.json');
+  const manifest = JSON.parse(bytes.toString()) as Record<
+    string,
+    { file: string; isEntry?: boolean; css?: string[] }
+  >;
+  const entries = Object.entries(manifest);
+  const main = entries.find(([, { isEntry }]) => isEntry)?.[1];
+  const font = entries.find(([source]) => source.endsWith('inter-latin-wght-normal.woff2'))?.[1];
+  if (!main || !font) throw new Error('the build of the dashboard has no entry');
+  return { script: main.file, styles: main.css ?? [], font: font.file };
+}
+
+/**
+ * The page of the dashboard, which loads the web application. It brings the signed-in account along, which saves a
+ * request, and shows the frame until the application runs.
+ * @param base the path of APP_URL, without a slash at its end
+ */
+export function renderShell(base: string, { script, styles, font }: EntryFiles, overview: unknown): string {
+  const asset = (name: string) => escapeHtml(`${base}/assets/${name}`);
+  // `<` would end the script element.
+  const data = JSON.stringify(overview).replaceAll('<', '\\u003c');
+  return `<!doctype html>
+<html lang="en" data-base="${escapeHtml(base)}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<title>Ownline</title><script>${theme}</script>
+${styles.map((name) => `<link rel="stylesheet" href="${asset(name)}">`).join('\n')}
+<link rel="preload" as="font" type="font/woff2" href="${asset(font)}" crossorigin>
+<script type="module" src="${asset(script)}"></script>
+</head><body><div id="root"><div class="shell-frame" aria-hidden="true"></div></div>
+<noscript><p class="p-6">The dashboard needs JavaScript. Programs use the API: <a href="${escapeHtml(base)}/docs">its reference</a>.</p></noscript>
+<script id="overview" type="application/json">${data}</script></body></html>
+`;
+}

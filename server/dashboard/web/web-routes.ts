@@ -1,0 +1,91 @@
+import { Type } from 'typebox';
+import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
+import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
+import { StaticAnswer } from '#server/platform/http/static-answer.ts';
+import { readOverview } from '../read-overview.ts';
+import { findEntryFiles, renderShell, shellHeaders } from './shell-page.ts';
+import type { WebBuild } from './web-build.ts';
+
+/** Addresses of the dashboard's pages; the web application knows what is at each (web/router.tsx). */
+const pagePaths = [
+  '/',
+  '/teams/:team_id',
+  '/teams/:team_id/:page',
+  '/teams/:team_id/:page/:id',
+  '/teams/:team_id/:page/:id/:part',
+];
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+};
+
+/** The dashboard: its page at each address, and the files that it loads (specification section 12.3). */
+export function webRoutes(
+  services: Runtime & { readonly requireSession: RequireSession; readonly webBuild: WebBuild },
+): Route[] {
+  const { config, webBuild, requireSession } = services;
+  const base = withAppBasePath(config.appUrl, '');
+  const assets = new WebAssets(webBuild);
+
+  const show = async ({ request }: HandlerContext): Promise<Answer> => {
+    const signedIn = await findSignedIn(requireSession, request);
+    if (!signedIn) {
+      const next = request.url === '/' ? '' : `?next=${encodeURIComponent(request.url)}`;
+      return { status: 303, body: '', headers: { location: `${base}/sign-in${next}` } };
+    }
+    const entry = findEntryFiles(await webBuild.files());
+    return {
+      body: renderShell(base, entry, await readOverview(services, signedIn.accountId)),
+      headers: shellHeaders,
+    };
+  };
+
+  return [
+    ...pagePaths.map((path) =>
+      route({
+        method: 'GET',
+        path,
+        audience: 'page',
+        answers: { 200: Type.String(), 303: Type.String() },
+        handle: show,
+      }),
+    ),
+    route({
+      method: 'GET',
+      path: '/assets/:name',
+      audience: 'page',
+      answers: { 200: Type.Unknown(), 304: Type.Undefined() },
+      handle: async ({ request, params }) => (await assets.find(params.name ?? '')).answer(request),
+    }),
+  ];
+}
+
+/** The files of the build by their names. Names have a hash of the content, so that browsers may keep them for ever. */
+class WebAssets {
+  readonly #build: WebBuild;
+  readonly #answers = new Map<string, StaticAnswer>();
+
+  constructor(build: WebBuild) {
+    this.#build = build;
+  }
+
+  async find(name: string): Promise<StaticAnswer> {
+    const known = this.#answers.get(name);
+    if (known) return known;
+    const file = (await this.#build.files()).find((one) => one.name === name);
+    const type = mediaTypes[name.split('.').at(-1) ?? ''];
+    if (!file || !type) throw notFound('file');
+    const answer = new StaticAnswer(async () => ({
+      body: file.bytes,
+      headers: { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' },
+    }));
+    this.#answers.set(name, answer);
+    return answer;
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { keepPicture, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import {
+  complaintsAbout,
+  isDark,
+  seriousAxeFindings,
+  sidewaysOverflow,
+} from '#test/support/browser/page-checks.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+describe('the frame of the dashboard in a browser (specification section 12.3)', () => {
+  let service: TestService;
+  let owner: TeamMember;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    owner = await newMember(service, await service.newTeam(), 'owner');
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  for (const look of looks) {
+    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    it(`${name}: pages open by their links and by their addresses, sound and in the theme of the system`, async () => {
+      const page = await openDashboard(browser, owner, '', look);
+      const complaints = complaintsAbout(page, service.baseUrl);
+      await page.reload();
+      await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+      await page.getByRole('link', { name: 'Numbers' }).filter({ visible: true }).click();
+      await page.getByRole('heading', { name: 'No iPhone is connected yet' }).waitFor();
+      await keepPicture(page, `dashboard-numbers-empty-${name}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      assert.equal(await isDark(page), look.colorScheme === 'dark');
+      await page.reload();
+      await page.getByRole('heading', { name: 'No iPhone is connected yet' }).waitFor();
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+});

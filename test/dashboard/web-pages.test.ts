@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Browser } from '#test/support/browser/browser-client.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+describe('the page and the files of the dashboard (specification section 12.3)', () => {
+  let service: TestService;
+  let member: TeamMember;
+  let page: string;
+
+  before(async () => {
+    service = await startTestService();
+    member = await newMember(service, await service.newTeam(), 'viewer');
+    page = `/teams/${member.team.publicId}`;
+  });
+  after(() => service.close());
+
+  it('without a session its addresses lead to the sign-in, which leads back (§12.3/dashboard-pages)', async () => {
+    const visitor = new Browser(service.baseUrl);
+    for (const [path, next] of [
+      ['/', ''],
+      [`${page}/numbers`, `?next=${encodeURIComponent(`${page}/numbers`)}`],
+    ] as const) {
+      const { status, headers } = await visitor.get(path);
+      assert.deepEqual([status, headers.get('location')], [303, `/sign-in${next}`]);
+    }
+  });
+
+  it('every address below a team is the same page, which may load from this server alone (§12.3/dashboard-pages)', async () => {
+    const paths = ['/', page, `${page}/numbers`, `${page}/messages/x`, `${page}/conversations/x/y`];
+    for (const path of paths) {
+      const { status, text, headers } = await member.get(path);
+      assert.equal(status, 200, path);
+      assert.match(text, /<div id="root">/);
+      const policy = headers.get('content-security-policy') ?? '';
+      assert.match(policy, /^default-src 'none'; script-src 'self' 'sha256-[^']+'; style-src 'self';/);
+      assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+      assert.ok(text.includes(member.account.email), 'the account comes along');
+    }
+  });
+
+  it('its files are compressed, and kept for ever under a name with their hash (§12.3/dashboard-pages)', async () => {
+    const { text } = await member.get(page);
+    const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+    assert.ok(files.length >= 3);
+    for (const path of files) {
+      const { status, headers } = await fetch(`${service.baseUrl}${path}`, {
+        headers: { 'accept-encoding': 'br' },
+      });
+      assert.equal(status, 200, path);
+      assert.match(path, /-[\w-]{8}\.(js|css|woff2)$/);
+      assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable');
+      assert.equal(headers.get('content-encoding'), 'br');
+    }
+  });
+
+  it('only files of the build are served', async () => {
+    for (const name of ['none.js', 'manifest.json', '..%2F..%2Fpackage.json', 'constructor', '__proto__']) {
+      assert.equal((await fetch(`${service.baseUrl}/assets/${name}`)).status, 404, name);
+    }
+  });
+});

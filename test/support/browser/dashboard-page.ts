@@ -1,0 +1,17 @@
+import type { Browser, Page } from 'playwright-core';
+import type { TeamMember } from '#test/support/people/people.ts';
+import { type Look, newPage } from './browser.ts';
+
+/** A page of the dashboard, opened by a signed-in member. @param path below the team's address: `/numbers` */
+export async function openDashboard(
+  browser: Browser,
+  member: TeamMember,
+  path: string,
+  look: Look,
+): Promise<Page> {
+  const page = await newPage(browser, look);
+  const [name = '', value = ''] = member.cookie.split('=');
+  await page.context().addCookies([{ name, value, url: member.baseUrl }]);
+  await page.goto(`${member.baseUrl}/teams/${member.team.publicId}${path}`);
+  return page;
+}

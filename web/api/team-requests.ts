@@ -1,0 +1,43 @@
+import type { QueryKey, UseQueryOptions } from '@tanstack/react-query';
+import type { ResourceType } from '#contract/change.ts';
+import { type Method, request } from './request.ts';
+
+/** A query parameter that is undefined or '' is left out. */
+type Parameters = Readonly<Record<string, string | number | undefined>>;
+
+/** Calls an operation of a team: `/numbers` becomes `/app/teams/<id>/numbers`. */
+export function teamRequest<Answer>(
+  teamId: string,
+  method: Method,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  return request(method, `/app/teams/${teamId}${path}`, { body, headers });
+}
+
+/**
+ * The read of a resource, under a key that begins with the team and the resource type. So the live stream can make
+ * all reads of a type stale.
+ */
+export function teamQuery<Answer>(
+  teamId: string,
+  resource: ResourceType,
+  path: string,
+  parameters: Parameters = {},
+): Pick<UseQueryOptions<Answer, Error, Answer, QueryKey>, 'queryFn'> & { queryKey: QueryKey } {
+  const pathWithQuery = withQuery(path, parameters);
+  return {
+    queryKey: [teamId, resource, pathWithQuery],
+    queryFn: ({ signal }) => request<Answer>('GET', `/app/teams/${teamId}${pathWithQuery}`, { signal }),
+  };
+}
+
+export function withQuery(path: string, parameters: Parameters): string {
+  const query = new URLSearchParams(
+    Object.entries(parameters).flatMap(([name, value]) =>
+      value === undefined || value === '' ? [] : [[name, String(value)]],
+    ),
+  ).toString();
+  return query === '' ? path : `${path}?${query}`;
+}

@@ -1,0 +1,49 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { ErrorNote } from './error-note.tsx';
+
+/** Asks before an action that can't be taken back, and says what it does. */
+export function Confirm({
+  isOpen,
+  onClose,
+  title,
+  children,
+  action,
+  isDangerous = true,
+  onConfirm,
+}: {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly children: ReactNode;
+  /** The words of its button, a verb first: `Delete number`. */
+  readonly action: string;
+  readonly isDangerous?: boolean;
+  readonly onConfirm: () => Promise<unknown>;
+}): ReactNode {
+  const work = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={title}
+      footer={
+        <>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button
+            look={isDangerous ? 'danger' : 'primary'}
+            isBusy={work.isPending}
+            onClick={() => work.mutate()}
+          >
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-3 text-quiet">{children}</div>
+      {work.error && <ErrorNote error={work.error} className="mt-3" />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,130 @@
+import { Field as BaseField } from '@base-ui/react/field';
+import { Form as BaseForm } from '@base-ui/react/form';
+import { ChevronsUpDown } from 'lucide-react';
+import type { ComponentProps, ReactNode } from 'react';
+import { ApiError } from '#web/api/request.ts';
+import { classNames } from './class-names.ts';
+import { ErrorNote } from './error-note.tsx';
+
+export const inputStyle =
+  'h-9 w-full min-w-0 rounded-lg border border-line-strong/60 bg-surface px-3 text-ink placeholder:text-faint hover:border-line-strong focus-visible:border-accent focus-visible:outline-1 focus-visible:outline-offset-0 data-invalid:border-bad max-sm:h-11';
+
+/**
+ * A form of an operation. An error that names a field is shown at that field, any other one above the buttons.
+ * @param fields the fields' names, which are the parameters of the operation
+ */
+export function Form({
+  error,
+  fields,
+  onSubmit,
+  id,
+  className,
+  children,
+}: {
+  readonly error: Error | null;
+  readonly fields: readonly string[];
+  readonly onSubmit: (values: Readonly<Record<string, string>>) => void;
+  readonly id?: string;
+  readonly className?: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  const param = error instanceof ApiError && fields.includes(error.param ?? '') ? error.param : undefined;
+  return (
+    <BaseForm
+      id={id}
+      className={classNames('flex flex-col gap-4', className)}
+      errors={param === undefined ? {} : { [param]: error?.message ?? '' }}
+      onFormSubmit={(values) => onSubmit(values as Readonly<Record<string, string>>)}
+    >
+      {children}
+      {error && param === undefined && <ErrorNote error={error} />}
+    </BaseForm>
+  );
+}
+
+/** A labelled text field, with what it is for and the server's error. */
+export function TextField({
+  name,
+  label,
+  hint,
+  className,
+  ...input
+}: Omit<ComponentProps<typeof BaseField.Control>, 'className'> & {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly className?: string;
+}): ReactNode {
+  return (
+    <Labelled name={name} label={label} hint={hint} className={className}>
+      <BaseField.Control className={inputStyle} autoComplete="off" {...input} />
+    </Labelled>
+  );
+}
+
+/** The frame of a field whose control is its child: a BaseField.Control. */
+export function Labelled({
+  name,
+  label,
+  hint,
+  className,
+  children,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly className?: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <BaseField.Root name={name} className={classNames('flex flex-col gap-1.5', className)}>
+      <BaseField.Label className="font-medium">{label}</BaseField.Label>
+      {children}
+      {hint !== undefined && (
+        <BaseField.Description className="text-[0.8125rem] text-quiet">{hint}</BaseField.Description>
+      )}
+      {/* Without children: otherwise an error of the server is not shown. */}
+      <BaseField.Error className="text-[0.8125rem] text-bad-ink" />
+    </BaseField.Root>
+  );
+}
+
+/** A choice among few: the browser's own list, which fits phones and keyboards. */
+export function Select<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  isLabelHidden = false,
+  className,
+}: {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [Value, string])[];
+  readonly onChange: (value: Value) => void;
+  readonly isLabelHidden?: boolean;
+  readonly className?: string;
+}): ReactNode {
+  return (
+    <label className={classNames('flex flex-col gap-1.5', className)}>
+      <span className={isLabelHidden ? 'sr-only' : 'font-medium'}>{label}</span>
+      <span className="relative">
+        <select
+          className={classNames(inputStyle, 'appearance-none pr-8')}
+          value={value}
+          onChange={(event) => onChange(event.target.value as Value)}
+        >
+          {options.map(([one, text]) => (
+            <option key={one} value={one}>
+              {text}
+            </option>
+          ))}
+        </select>
+        <ChevronsUpDown
+          aria-hidden="true"
+          className="pointer-events-none absolute top-1/2 right-2.5 size-4 -translate-y-1/2 text-quiet"
+        />
+      </span>
+    </label>
+  );
+}

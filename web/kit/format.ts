@@ -1,0 +1,71 @@
+/** Calling codes of two digits; 1 and 7 have one, all others three. */
+const twoDigitCodes = /^(20|27|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
+
+/** An E.164 number in groups: `+1 415 555 0100`, `+44 7911 123 456`. Any other handle stays as it is. */
+export function formatPhoneNumber(handle: string): string {
+  const digits = /^\+([1-9]\d{6,14})$/.exec(handle)?.[1];
+  if (digits === undefined) return handle;
+  if (digits.startsWith('1') && digits.length === 11) {
+    return `+1 ${digits.slice(1, 4)} ${digits.slice(4, 7)} ${digits.slice(7)}`;
+  }
+  const code = /^[17]/.exec(digits)?.[0] ?? twoDigitCodes.exec(digits)?.[0] ?? digits.slice(0, 3);
+  const rest = digits.slice(code.length);
+  const groups = rest.slice(0, rest.length - 6).match(/.{1,4}/g) ?? [];
+  return [`+${code}`, ...groups, ...(rest.slice(-6).match(/.{1,3}/g) ?? [])].join(' ');
+}
+
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const dayAndMonth = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
+const dayMonthYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
+const clockTime = new Intl.DateTimeFormat('en', { hour: 'numeric', minute: '2-digit' });
+
+export function exactTime(at: string): string {
+  return exact.format(new Date(at));
+}
+
+/** `10:32 AM`. */
+export function timeOfDay(at: string): string {
+  return clockTime.format(new Date(at));
+}
+
+/** `just now`, `5 min ago`, `3 h ago`, `Nov 4`, and the same for times to come: `in 5 min`. */
+export function relativeTime(at: string, now: number): string {
+  const date = new Date(at);
+  const seconds = Math.round((now - date.getTime()) / 1_000);
+  const amount = amountOf(Math.abs(seconds));
+  if (amount !== undefined) return seconds < 0 ? `in ${amount}` : `${amount} ago`;
+  if (Math.abs(seconds) < 45) return seconds < -5 ? 'in a moment' : 'just now';
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
+  return (isThisYear ? dayAndMonth : dayMonthYear).format(date);
+}
+
+function amountOf(seconds: number): string | undefined {
+  if (seconds < 45 || seconds >= 7 * 86_400) return undefined;
+  if (seconds < 3_570) return `${Math.max(1, Math.round(seconds / 60))} min`;
+  if (seconds < 86_000) return `${Math.round(seconds / 3_600)} h`;
+  const days = Math.round(seconds / 86_400);
+  return days === 1 ? '1 day' : `${days} days`;
+}
+
+/** `Today`, `Yesterday`, `Wednesday, Nov 4`: the day of a message, for the person's own time zone. */
+export function dayOf(at: string, now: number): string {
+  const startOf = (time: number) => new Date(time).setHours(0, 0, 0, 0);
+  const days = Math.round((startOf(now) - startOf(Date.parse(at))) / 86_400_000);
+  if (days === 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  const style = days < 300 ? ({ weekday: 'long', day: 'numeric', month: 'short' } as const) : undefined;
+  return style
+    ? new Intl.DateTimeFormat('en', style).format(new Date(at))
+    : dayMonthYear.format(new Date(at));
+}
+
+const plain = new Intl.NumberFormat('en');
+
+export function amount(count: number): string {
+  return plain.format(count);
+}
+
+/** `1 message`, `2 messages`. */
+export function counted(count: number, noun: string): string {
+  return `${amount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}

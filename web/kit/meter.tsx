@@ -1,0 +1,47 @@
+import { Meter } from '@base-ui/react/meter';
+import type { ReactNode } from 'react';
+import { classNames } from './class-names.ts';
+import { amount } from './format.ts';
+
+/** How much of a limit is used: the bar warns from 80 % and alarms at the end. */
+export function UsageMeter({
+  label,
+  used,
+  limit,
+}: {
+  readonly label: string;
+  readonly used: number;
+  /** undefined for no limit. */
+  readonly limit: number | undefined;
+}): ReactNode {
+  if (limit === undefined) return <Facts label={<span>{label}</span>} used={used} of="unlimited" />;
+  const share = limit === 0 ? 1 : Math.min(1, used / limit);
+  const colour = share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent';
+  return (
+    <Meter.Root value={share * 100} getAriaValueText={() => `${amount(used)} of ${amount(limit)}`}>
+      <Facts label={<Meter.Label>{label}</Meter.Label>} used={used} of={`of ${amount(limit)}`} />
+      <Meter.Track className="mt-2 h-2 overflow-hidden rounded-full bg-sunken">
+        <Meter.Indicator className={classNames('h-full rounded-full', colour)} />
+      </Meter.Track>
+    </Meter.Root>
+  );
+}
+
+function Facts({
+  label,
+  used,
+  of,
+}: {
+  readonly label: ReactNode;
+  readonly used: number;
+  readonly of: string;
+}) {
+  return (
+    <div className="flex justify-between gap-3">
+      {label}
+      <span className="text-quiet tabular-nums">
+        <b className="font-semibold text-ink">{amount(used)}</b> {of}
+      </span>
+    </div>
+  );
+}

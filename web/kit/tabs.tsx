@@ -1,0 +1,26 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+/** Parts of a page, each with an address of its own. */
+export function Tabs({
+  label,
+  tabs,
+}: {
+  readonly label: string;
+  readonly tabs: readonly { readonly text: string; readonly link: LinkProps }[];
+}): ReactNode {
+  return (
+    <nav aria-label={label} className="mb-5 flex gap-5 overflow-x-auto border-b border-line">
+      {tabs.map(({ text, link }) => (
+        <Link
+          key={text}
+          {...link}
+          activeOptions={{ exact: true }}
+          className="-mb-px border-b-2 border-transparent py-2 font-medium whitespace-nowrap text-quiet hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+        >
+          {text}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,43 @@
+import { Toast } from '@base-ui/react/toast';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+
+const manager = Toast.createToastManager();
+
+/** Says in a sentence that something was done, or not. For news that has no place on the page. */
+export function notify(title: string, description?: string): void {
+  manager.add({ title, description });
+}
+
+/** Shows toasts at the top on a phone, where the thumb is not, and at the lower right elsewhere. */
+export function Toasts({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <Toast.Provider toastManager={manager} limit={3}>
+      {children}
+      <Toast.Portal>
+        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2 max-sm:top-16 max-sm:bottom-auto">
+          <List />
+        </Toast.Viewport>
+      </Toast.Portal>
+    </Toast.Provider>
+  );
+}
+
+function List(): ReactNode {
+  const { toasts } = Toast.useToastManager();
+  return toasts.map((toast) => (
+    <Toast.Root
+      key={toast.id}
+      toast={toast}
+      className="flex animate-in items-start gap-3 rounded-xl border border-line bg-raised py-3 pr-2 pl-4 shadow-raised data-limited:hidden"
+    >
+      <Toast.Content className="min-w-0 flex-1">
+        <Toast.Title className="font-medium" />
+        <Toast.Description className="text-quiet" />
+      </Toast.Content>
+      <Toast.Close aria-label="Dismiss" className="rounded-md p-1 text-quiet hover:bg-sunken">
+        <X className="size-4" />
+      </Toast.Close>
+    </Toast.Root>
+  ));
+}

@@ -1,0 +1,51 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  Outlet,
+} from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { basePath } from './api/base-path.ts';
+import { AppShell } from './shell/app-shell.tsx';
+import { lastTeamId } from './shell/last-team.ts';
+import { NoTeam } from './shell/no-team.tsx';
+import { NotFound } from './shell/not-found.tsx';
+import { PageFailure } from './shell/page-failure.tsx';
+import { useOverview } from './shell/session.ts';
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailure });
+
+const start = createRoute({ getParentRoute: () => root, path: '/', component: Start });
+
+/** Leads to the team that was open last in this browser. */
+function Start(): ReactNode {
+  const { teams } = useOverview();
+  const team = teams.find(({ id }) => id === lastTeamId()) ?? teams[0];
+  return team ? <Navigate to="/teams/$teamId" params={{ teamId: team.id }} replace /> : <NoTeam />;
+}
+
+const team = createRoute({ getParentRoute: () => root, path: '/teams/$teamId', component: AppShell });
+
+// Each page is a file of its own, which is loaded when it is first opened or when the pointer is on its link.
+const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
+  createRoute({ getParentRoute: () => team, path, component });
+
+const pages = [
+  page(
+    '/',
+    lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
+  ),
+  page(
+    'numbers',
+    lazyRouteComponent(() => import('./numbers/numbers-page.tsx'), 'NumbersPage'),
+  ),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren([start, team.addChildren(pages)]),
+  basepath: basePath === '' ? '/' : basePath,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});

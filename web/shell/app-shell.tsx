@@ -1,0 +1,116 @@
+import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { type ReactNode, Suspense, useEffect } from 'react';
+import { Skeleton } from '#web/kit/skeleton.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { Brand } from './brand.tsx';
+import { rememberTeam } from './last-team.ts';
+import { MoreMenu } from './more-menu.tsx';
+import { mainNavigation, moreNavigation, type NavigationItem } from './navigation.ts';
+import { NotFound } from './not-found.tsx';
+import { type CurrentTeam, useFoundTeam } from './session.ts';
+
+/** The frame of a team's pages: navigation at the left, at the bottom on a phone. */
+export function AppShell(): ReactNode {
+  const team = useFoundTeam();
+  const teamId = team?.id;
+  useEffect(() => {
+    if (teamId) rememberTeam(teamId);
+  }, [teamId]);
+  if (!team) return <NotFound />;
+  return (
+    <div className="flex min-h-dvh">
+      <a
+        href="#content"
+        className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
+      >
+        Go to the content
+      </a>
+      <aside className="sticky top-0 flex h-dvh w-60 shrink-0 flex-col border-r border-line bg-surface max-md:hidden">
+        <Link
+          to="/teams/$teamId"
+          params={{ teamId: team.id }}
+          className="mx-3 mt-3.5 mb-3 self-start rounded-lg px-2 py-1"
+        >
+          <Brand />
+        </Link>
+        <nav aria-label="Pages" className="flex flex-1 flex-col gap-0.5 overflow-y-auto px-3">
+          <SideLinks team={team} items={mainNavigation} />
+          {moreNavigation.length > 0 && <hr className="mx-2 my-2.5 border-line" />}
+          <SideLinks team={team} items={moreNavigation} />
+        </nav>
+        <div className="border-t border-line p-3">
+          <AccountMenu />
+        </div>
+      </aside>
+      <div className="flex min-w-0 flex-1 flex-col">
+        <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b border-line bg-surface px-4 md:hidden">
+          <Brand />
+          <AccountMenu isSmall />
+        </header>
+        <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col pb-16 outline-none md:pb-0">
+          <Suspense fallback={<Skeleton lines={6} />}>
+            <Outlet />
+          </Suspense>
+        </main>
+        <nav
+          aria-label="Pages"
+          className="fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
+        >
+          {allowed(team, mainNavigation)
+            .filter(({ isOnPhone }) => isOnPhone)
+            .map((item) => (
+              <PhoneLink key={item.to} item={item} />
+            ))}
+          <MoreMenu
+            items={allowed(team, [...mainNavigation, ...moreNavigation]).filter(
+              ({ isOnPhone }) => !isOnPhone,
+            )}
+          />
+        </nav>
+      </div>
+    </div>
+  );
+}
+
+export function allowed(team: CurrentTeam, items: readonly NavigationItem[]): readonly NavigationItem[] {
+  return items.filter(({ permission }) => permission === undefined || team.can(permission));
+}
+
+/** Home is open at its own address alone, and any other page at those below it too. */
+export const activeOptions = ({ to }: NavigationItem) => ({ exact: to === '/teams/$teamId' });
+
+function SideLinks({
+  team,
+  items,
+}: {
+  readonly team: CurrentTeam;
+  readonly items: readonly NavigationItem[];
+}) {
+  return allowed(team, items).map((item) => (
+    <Link
+      key={item.to}
+      to={item.to}
+      params={{ teamId: team.id }}
+      activeOptions={activeOptions(item)}
+      className="flex items-center gap-2.5 rounded-lg px-2.5 py-[0.4375rem] text-[0.8125rem] font-medium text-quiet hover:bg-sunken hover:text-ink aria-[current=page]:bg-accent-tint aria-[current=page]:text-accent-ink"
+    >
+      <item.icon aria-hidden="true" className="size-[1.125rem]" strokeWidth={1.9} />
+      {item.text}
+    </Link>
+  ));
+}
+
+function PhoneLink({ item }: { readonly item: NavigationItem }): ReactNode {
+  const params = useParams({ strict: false });
+  return (
+    <Link
+      to={item.to}
+      params={params}
+      activeOptions={activeOptions(item)}
+      className="flex h-16 flex-1 flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet aria-[current=page]:text-accent-ink"
+    >
+      <item.icon aria-hidden="true" className="size-[1.375rem]" strokeWidth={1.8} />
+      {item.text}
+    </Link>
+  );
+}

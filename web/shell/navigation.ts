@@ -1,0 +1,26 @@
+import { House, type LucideIcon, Smartphone } from 'lucide-react';
+import type { Permission, PersonalPermission } from '#contract/permissions.ts';
+
+export interface NavigationItem {
+  readonly to: string;
+  readonly text: string;
+  readonly icon: LucideIcon;
+  /** A person without it does not see the page. */
+  readonly permission?: Permission | PersonalPermission;
+  /** In the bar at the bottom of a phone; the others are behind More. */
+  readonly isOnPhone?: true;
+}
+
+/** The pages of a team: what people look at each day, then the rest. */
+export const mainNavigation: readonly NavigationItem[] = [
+  { to: '/teams/$teamId', text: 'Home', icon: House, isOnPhone: true },
+  {
+    to: '/teams/$teamId/numbers',
+    text: 'Numbers',
+    icon: Smartphone,
+    isOnPhone: true,
+    permission: 'numbers:read',
+  },
+];
+
+export const moreNavigation: readonly NavigationItem[] = [];

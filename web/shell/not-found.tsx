@@ -1,0 +1,24 @@
+import { Link } from '@tanstack/react-router';
+import { MapPinOff } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { buttonStyle } from '#web/kit/button.tsx';
+import { EmptyState } from '#web/kit/page.tsx';
+
+/** An address without a page, or a team that the person is not in. */
+export function NotFound(): ReactNode {
+  return (
+    <main>
+      <EmptyState
+        icon={<MapPinOff />}
+        title="There is no page at this address"
+        action={
+          <Link to="/" className={buttonStyle({ look: 'primary' })}>
+            Go to the start
+          </Link>
+        }
+      >
+        The link may be incomplete, or it belongs to a team that you are not in.
+      </EmptyState>
+    </main>
+  );
+}

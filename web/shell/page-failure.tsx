@@ -1,0 +1,12 @@
+import type { ErrorComponentProps } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Failure } from '#web/kit/load-state.tsx';
+
+/** A page that failed: most often its file could not be loaded, because the server was updated meanwhile. */
+export function PageFailure({ error }: ErrorComponentProps): ReactNode {
+  return (
+    <main>
+      <Failure error={error as Error} onRetry={() => location.reload()} />
+    </main>
+  );
+}
