@@ -49,7 +49,9 @@ function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<Poll, 'left' | 'wit
   return {
     tokenHash,
     sessionId:
-      session === undefined || session === 'new' ? undefined : (parseId('ses', session) ?? noSession),
+      session === undefined || session.toLowerCase() === 'new'
+        ? undefined
+        : (parseId('ses', session) ?? noSession),
     last: messageId && {
       messageId,
       failed: optionalField(body, 'last_status') === 'failed',

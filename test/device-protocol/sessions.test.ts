@@ -50,6 +50,15 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.ok(Date.parse(String(field(number, 'last_seen_at'))) > 0);
   });
 
+  it('new in any letter case begins a session: the keyboard of an iPhone capitalizes what a person types', async () => {
+    for (const written of ['New', 'NEW', ' new ']) {
+      const wire = await claim(team.api, await verify(team, newPhoneNumber()));
+      const answer = await wire.poll({ session: written });
+      assert.equal(answer.action, 'idle', written);
+      assert.match(answer.session ?? '', /^ses_/, written);
+    }
+  });
+
   /** The action of a button on the setup page. */
   const click = (url: string) =>
     fetch(url, { method: 'POST', headers: { origin: new URL(service.baseUrl).origin } });
