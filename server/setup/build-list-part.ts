@@ -5,7 +5,7 @@ import { copyButton } from './copy-row.ts';
 
 /**
  * Both shortcuts as lists to build by hand (specification section 11.8), from the description that their files are made
- * from. Texts to type have a copy button; variables to choose are marked.
+ * from. Each text to type has a copy button; variables to choose are marked.
  * @param deviceToken undefined until a person has clicked for it
  */
 export function renderBuildLists(server: string, deviceToken: string | undefined): Html {
@@ -14,6 +14,7 @@ export function renderBuildLists(server: string, deviceToken: string | undefined
     const actions = buildList(shortcut.steps(connection));
     return html`<details class="by-hand"><summary>Build ${shortcut.name} by hand (${countOf(actions)} actions)</summary>
 <p>In Shortcuts, tap <b>+</b>, and name the new shortcut <b>${shortcut.name}</b>. Add these actions in order. <var>Blue</var> is a variable to choose; all else is to type.</p>
+<p><b>Copy</b> each word rather than type it: the keyboard makes its first letter a capital, and then the shortcut does not work. If you type, mind <b>all lower case</b>.</p>
 <p>Where no input is named, it is the result of the action before, which Shortcuts fills in by itself.</p>
 ${deviceToken === undefined && html`<p><b>Tap Start first: address and token are the first two texts.</b></p>`}
 <ol class="build" data-shortcut="${shortcut.name}">${actions.map(renderAction)}</ol></details>`;
@@ -56,7 +57,7 @@ function renderFields({ action, fields }: BuildAction): Html | undefined {
   if (!line)
     return shown.length === 0
       ? undefined
-      : html`<dl>${shown.map(({ label, value }) => html`<div><dt>${label}</dt> <dd data-field="${label}">${renderText(value, label === 'URL')}</dd></div>`)}</dl>`;
+      : html`<dl>${shown.map(({ label, value }) => html`<div><dt>${renderLabel(label)}</dt> <dd data-field="${label}">${renderText(value, label)}</dd></div>`)}</dl>`;
   const words = line.flatMap((part, index) => {
     if (typeof part === 'string') {
       const next = line[index + 1];
@@ -66,7 +67,7 @@ function renderFields({ action, fields }: BuildAction): Html | undefined {
     }
     const field = shown.find(({ label }) => label === part.field);
     return field
-      ? [html` <span data-field="${part.field}">${renderText(field.value, action === 'Text')}</span>`]
+      ? [html` <span data-field="${part.field}">${renderText(field.value, part.field)}</span>`]
       : [];
   });
   return html`${words}`;
@@ -78,14 +79,30 @@ function isFilledIn({ label, value: [part, ...others] }: BuildField): boolean {
   return typeof part === 'object' && others.length === 0 && part.variable.endsWith(' of the action before');
 }
 
-/** Shorter texts are typed faster than they are copied. */
-const copyMinCharacters = 8;
+/** The name of a header or of a field of the body is typed, too. */
+function renderLabel(label: string): Html {
+  const [, kind, name] = /^(Header|JSON Text) (.+)$/.exec(label) ?? [];
+  return name === undefined ? html`${label}` : html`${kind} ${renderTyped(name)}`;
+}
 
-/** @param isTyped whether its texts are typed, and not chosen from a list */
-function renderText(text: BuildText, isTyped: boolean): Html {
-  return html`${text.map((part) =>
-    typeof part === 'string'
-      ? html`<code>${part}</code>${isTyped && part.length >= copyMinCharacters && copyButton(part, part)}`
-      : html`<var>${part.variable}</var>`,
-  )}`;
+/** Fields whose value is chosen from a list or switched. */
+const chosen: ReadonlySet<string> = new Set([
+  'Condition',
+  'Detail',
+  'Method',
+  'Request Body',
+  'Show When Run',
+]);
+
+function renderText(text: BuildText, label: string): Html {
+  return html`${text.map((part) => {
+    if (typeof part !== 'string') return html`<var>${part.variable}</var>`;
+    return chosen.has(label) ? html`<code>${part}</code>` : renderTyped(part);
+  })}`;
+}
+
+/** Numbers of one or two digits are typed faster than they are copied. */
+function renderTyped(words: string): Html {
+  const isLowerCase = /^[a-z][a-z_-]*$/.test(words);
+  return html`<code>${words}</code>${isLowerCase && html`<small> all lower case</small>`}${!/^\d{1,2}$/.test(words) && copyButton(words, words)}`;
 }

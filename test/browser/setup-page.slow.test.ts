@@ -124,6 +124,35 @@ describe('the setup page in a browser (specification section 11.8)', () => {
       const file = buildWorkflow(shortcut, { server: service.baseUrl, deviceToken });
       assert.deepEqual(comparableActions(built), comparableActions(file.WFWorkflowActions));
     }
+    const typed = await page.evaluate<{ words: string; copied: string | undefined; hint: string }[]>(
+      `[...document.querySelectorAll('ol[data-shortcut] code')].map((code) => {
+        const hint = code.nextElementSibling?.matches('small') ? code.nextElementSibling : undefined;
+        const button = (hint ?? code).nextElementSibling;
+        return { words: code.textContent, copied: button?.dataset?.copy, hint: hint?.textContent ?? '' };
+      })`,
+    );
+    const chosen = ['GET', 'POST', 'JSON', 'off', 'is', 'is not', 'contains', 'begins with'];
+    const details = ['Device Name', 'System Version'];
+    const withoutButton = new Set(
+      typed.flatMap(({ words, copied }) => (copied === undefined ? [words] : [])),
+    );
+    assert.deepEqual(
+      [...withoutButton].filter(
+        (words) => ![...chosen, ...details].includes(words) && !/^\d{1,2}$/.test(words),
+      ),
+      [],
+      'all else is typed, and has a button',
+    );
+    for (const { words, copied, hint } of typed) {
+      if (copied === undefined) continue;
+      assert.equal(copied, words);
+      assert.equal(hint.trim(), /^[a-z][a-z_-]*$/.test(words) ? 'all lower case' : '', words);
+    }
+    for (const words of ['new', 'none', 'ses_', 'session', 'x-device-token', 'Server', '{', '5000'])
+      assert.ok(
+        typed.some(({ copied }) => copied === words),
+        words,
+      );
     await page.close();
   });
 

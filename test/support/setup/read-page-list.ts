@@ -35,7 +35,7 @@ export async function readPageList(page: Page, shortcut: string): Promise<string
       fields: [...element.querySelectorAll('[data-field]')].map((field) => ({
         label: field.dataset.field,
         text: [...field.childNodes]
-          .filter(({ nodeName }) => nodeName !== 'BUTTON')
+          .filter(({ nodeName }) => nodeName !== 'BUTTON' && nodeName !== 'SMALL')
           .map((node) => node.nodeName === 'VAR' ? '[' + node.textContent + ']' : node.textContent)
           .join(''),
       })),
