@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { findTestFiles } from '#test/support/runner/find-test-files.ts';
 import { groupFiles } from '#test/support/runner/group-files.ts';
@@ -27,14 +26,18 @@ describe('the files of a test run (docs/testing.md)', () => {
     assert.deepEqual(findTestFiles([slow], 'fast'), [slow]);
   });
 
-  it('share a process with their neighbours, eight at most, so that it loads the service once; a slow one has its own', () => {
+  it('share a process with their neighbours, 16 at most, so that it loads the service once; a slow one has its own', () => {
     const groups = groupFiles(all, 4);
-    assert.deepEqual(groups.flat(), all);
-    const isOfOneFolder = (group: readonly string[]) =>
-      new Set(group.map((file) => dirname(file))).size === 1;
-    assert.ok(groups.every((group) => isOfOneFolder(group) && group.length <= 8));
+    assert.deepEqual(groups.flat().sort(), all);
+    assert.ok(groups.every((group) => group.length <= 16));
     assert.ok(groups.every((group) => group.length === 1 || !group.some(isSlow)));
-    assert.ok(groups.some((group) => group.length === 8));
+    const fast = groups.filter((group) => !group.some(isSlow));
+    assert.deepEqual(fast.flat(), findTestFiles([], 'fast'));
+    assert.equal(fast.at(0)?.length, 16);
+    assert.ok(
+      fast.slice(-4).every((group) => group.length <= 4),
+      'the last processes end together',
+    );
     const few = findTestFiles(['teams'], 'fast');
     assert.ok(groupFiles(few, 4).length >= 4, 'a slice keeps all processes at work');
   });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { commandLineOf } from '#server/database/engine/engine-process.ts';
+import { groupFiles } from '#test/support/runner/group-files.ts';
 import { connectToDatabase } from '#test/support/service/database-connection.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -123,7 +124,7 @@ describe('npm test (docs/testing.md)', () => {
 
   it('a run that takes longer than its limit ends, and names the files that were not run', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
-    // More than four processes of eight files run at a time.
+    // More than four processes, of which four run at a time, each with its first file.
     const names = Array.from({ length: 33 }, (_, n) =>
       join(folder, `${String(n).padStart(2, '0')}.test.mjs`),
     );
@@ -141,10 +142,12 @@ describe('npm test (docs/testing.md)', () => {
     try {
       assert.equal(await until('the run ends', () => run.exitCode ?? undefined, 60_000), 1);
       assert.match(printed, /^✖ the run was ended after 3 s$/m);
-      const isBegun = (_: string, n: number) => n % 8 === 0 && n < 32;
-      for (const name of names.filter(isBegun))
+      const groups = groupFiles(names, 4);
+      assert.ok(groups.length > 4);
+      const begun = groups.slice(0, 4).flatMap(([first]) => first ?? []);
+      for (const name of begun)
         assert.ok(printed.includes(`✖ ${name}: ended with the run\n    had not ended: hangs\n`), printed);
-      const notRun = names.filter((name, n) => !isBegun(name, n));
+      const notRun = names.filter((name) => !begun.includes(name));
       assert.ok(printed.includes(`✖ not run: ${notRun.join(' ')}\n`), printed);
     } finally {
       run.kill('SIGTERM');
