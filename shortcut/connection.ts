@@ -1,4 +1,5 @@
 import {
+  type ContentsOfUrlStep,
   dictionary,
   dictionaryValue,
   type Fields,
@@ -9,6 +10,7 @@ import {
   setVariable,
   text,
   variable,
+  when,
 } from './step.ts';
 
 /** The version that the shortcuts report as `v`. */
@@ -66,3 +68,14 @@ export const post = (path: string, json: Fields) =>
   ({ kind: 'contents_of_url', url: [variable('Server'), path], headers: tokenHeader, json }) as const;
 
 export const keepText = (name: string, words: string): Step[] => keep(name, text(words));
+
+/**
+ * Runs steps with the answer of a call, whose text is *Raw*, as the dictionary *Answer*. A proxy's page may hold any word:
+ * only an object is an answer.
+ */
+export const whenAnswered = (call: ContentsOfUrlStep, steps: readonly Step[]): Step =>
+  when([variable('Raw'), 'begins with', '{'], [...keep('Answer', dictionary(resultOf(call))), ...steps]);
+
+/** Keeps a field of the dictionary *Answer* as a text. */
+export const keepFromAnswer = (name: string, field: string): Step[] =>
+  keepAsText(name, dictionaryValue(field, variable('Answer')));

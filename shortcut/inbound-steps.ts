@@ -1,7 +1,14 @@
-import { type Connection, connectionSteps, keepText, post, shortcutVersion } from './connection.ts';
+import {
+  type Connection,
+  connectionSteps,
+  keepFromAnswer,
+  keepText,
+  post,
+  shortcutVersion,
+  whenAnswered,
+} from './connection.ts';
 import {
   comment,
-  dictionary,
   dictionaryValue,
   keep,
   keepAsText,
@@ -20,9 +27,8 @@ import {
 
 /**
  * *Ownline Inbound*: passes a received text on to the server (docs/specification.md section 11.5). Where a proxy answers
- * or the server is unavailable it repeats the call for three minutes: a reply cannot be had again. The server knows the
- * repeats of a run by the run's number. That stays below the
- * four minutes after which iOS ends some automations.
+ * or the server is unavailable it repeats the call for three minutes: a reply cannot be had again. That stays below
+ * the four minutes after which iOS ends some automations. The server knows the repeats of a run by the run's number.
  */
 export function inboundSteps(connection: Connection | undefined): readonly Step[] {
   return [
@@ -33,13 +39,7 @@ export function inboundSteps(connection: Connection | undefined): readonly Step[
     // Once for all calls, so that a call whose answer was lost is known again, however late its repeat is.
     ...keep('Run', randomNumber(1, 1_000_000)),
     ...keepText('Refusals', `/${lastingRefusals.join('/')}/`),
-    repeat(12, [
-      ...keepAsText('Raw', inbound),
-      // A proxy's page may hold any word: only an object is an answer.
-      when([variable('Raw'), 'begins with', '{'], readAnswer),
-      wait(15),
-      nothing,
-    ]),
+    repeat(12, [...keepAsText('Raw', inbound), whenAnswered(inbound, readAnswer), wait(15), nothing]),
   ];
 }
 
@@ -58,8 +58,7 @@ const reason = dictionaryValue('reason', variable('Answer'));
 
 /** Stops where the message was stored, and where the server will never take it. */
 const readAnswer: readonly Step[] = [
-  ...keep('Answer', dictionary(resultOf(inbound))),
-  ...keepAsText('Stored', dictionaryValue('id', variable('Answer'))),
+  ...keepFromAnswer('Stored', 'id'),
   when([variable('Stored'), 'begins with', 'msg_'], [stop]),
   // The slashes make it a whole word of the list, and no reason none of it.
   reason,

@@ -1,21 +1,20 @@
 import {
   type Connection,
   connectionSteps,
+  keepFromAnswer,
   keepText,
   post,
   shortcutVersion,
   tokenHeader,
+  whenAnswered,
 } from './connection.ts';
 import {
   comment,
   deviceDetail,
-  dictionary,
-  dictionaryValue,
   keep,
   keepAsText,
   nothing,
   repeat,
-  resultOf,
   type Step,
   sendMessage,
   setVariable,
@@ -47,8 +46,8 @@ export function outboxSteps(connection: Connection | undefined): readonly Step[]
     repeat(5000, [
       ...keepAsText('Raw', poll),
       ...keepText('Pause', '15'),
-      // A proxy's page may hold any word: only an object is an answer. Otherwise wait, then repeat the poll.
-      when([variable('Raw'), 'begins with', '{'], readAnswer),
+      // Without an answer wait, then repeat the poll.
+      whenAnswered(poll, readAnswer),
       when([variable('Pause'), 'is not', '0'], [wait(variable('Pause'))]),
       // Otherwise the phone keeps the results of all rounds in memory.
       nothing,
@@ -97,12 +96,12 @@ const sendPicture: readonly Step[] = [
 ];
 
 const send: readonly Step[] = [
-  ...keepAsText('To', dictionaryValue('to', variable('Answer'))),
-  ...keepAsText('Body', dictionaryValue('text', variable('Answer'))),
-  ...keepAsText('Media', dictionaryValue('media', variable('Answer'))),
+  ...keepFromAnswer('To', 'to'),
+  ...keepFromAnswer('Body', 'text'),
+  ...keepFromAnswer('Media', 'media'),
   when([variable('Media'), 'is not', 'none'], sendPicture),
   when([variable('Outcome'), 'is', 'sent'], [sendMessage(variable('Body'), variable('To'))]),
-  ...keepAsText('Last', dictionaryValue('id', variable('Answer'))),
+  ...keepFromAnswer('Last', 'id'),
 ];
 
 const goOn: readonly Step[] = [
@@ -110,14 +109,13 @@ const goOn: readonly Step[] = [
   setVariable('Last', variable('None')),
   ...keepText('Outcome', 'sent'),
   setVariable('Session', variable('Named')),
-  ...keepAsText('Pause', dictionaryValue('wait', variable('Answer'))),
+  ...keepFromAnswer('Pause', 'wait'),
   when([variable('Action'), 'is', 'send'], send),
 ];
 
 /** Only an answer that goes on names a session; a stop, "unavailable" and a proxy's JSON do not. */
 const readAnswer: readonly Step[] = [
-  ...keep('Answer', dictionary(resultOf(poll))),
-  ...keepAsText('Action', dictionaryValue('action', variable('Answer'))),
-  ...keepAsText('Named', dictionaryValue('session', variable('Answer'))),
+  ...keepFromAnswer('Action', 'action'),
+  ...keepFromAnswer('Named', 'session'),
   when([variable('Named'), 'begins with', 'ses_'], goOn, [when([variable('Action'), 'is', 'stop'], [stop])]),
 ];
