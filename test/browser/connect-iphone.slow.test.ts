@@ -5,11 +5,12 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { buildWorkflow, shortcuts } from '#shortcut/shortcuts.ts';
-import { keepPicture, startBrowser } from '#test/support/browser/browser.ts';
+import { keepPicture } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { iphoneAgent } from '#test/support/setup/setup-page.ts';
 import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
@@ -29,19 +30,16 @@ async function copyFrom(page: Page, label: string | RegExp): Promise<string> {
 }
 
 describe('an iPhone is connected, from the link to the last mark (specification section 11.8)', () => {
+  let opened: BrowserTeam | undefined;
   let service: TestService;
   let team: TestTeam;
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-    browser = await startBrowser();
+    opened = await startBrowserTeam();
+    ({ service, team, browser } = opened);
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   it('QR code, install, first poll, test text, replies, lock; then a text, pause, resume, delete (§11.8/connect)', async (context) => {
     // The operator has put signed files into DATA_DIR: to the test a signature is its first four bytes.

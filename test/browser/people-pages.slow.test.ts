@@ -3,30 +3,28 @@ import { createServer } from 'node:http';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { assertSoundPage } from '#test/support/browser/assert-page.ts';
-import { keepPicture, looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { keepPicture, looks, newPage } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that only Ada knows';
 const changed = 'another one that only Ada knows';
 
 describe('the pages of people in a browser (specification sections 12.2 to 12.4)', () => {
+  let opened: BrowserTeam | undefined;
   let service: TestService;
   let team: TestTeam;
   let owner: TeamMember;
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    opened = await startBrowserTeam();
+    ({ service, team, browser } = opened);
     owner = await newMember(service, team, 'owner');
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   async function invite(email: string): Promise<string> {
     const answer = await team.api.post('/v1/team/members/invite', { email, role: 'member' });

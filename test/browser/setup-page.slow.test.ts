@@ -3,11 +3,12 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { buildWorkflow, shortcuts } from '#shortcut/shortcuts.ts';
 import { assertSoundPage } from '#test/support/browser/assert-page.ts';
-import { looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { looks, newPage } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { readPageList } from '#test/support/setup/read-page-list.ts';
 import { comparableActions } from '#test/support/shortcuts/comparable-actions.ts';
 import { followBuildList } from '#test/support/shortcuts/follow-build-list.ts';
@@ -18,19 +19,16 @@ const replyStops = (count: number) =>
 const forOperator = 'For the person who runs Ownline';
 
 describe('the setup page in a browser (specification section 11.8)', () => {
+  let opened: BrowserTeam | undefined;
   let service: TestService;
   let team: TestTeam;
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-    browser = await startBrowser();
+    opened = await startBrowserTeam();
+    ({ service, team, browser } = opened);
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   for (const [index, look] of looks.entries()) {
     const name = `${look.width}×${look.height}-${look.colorScheme}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
-import { storedEvents } from '#test/support/events/stored-events.ts';
+import { contactEventsOf, storedEvents } from '#test/support/events/stored-events.ts';
 import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -36,10 +36,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
   const send = (from = number, to = contact) =>
     team.api.post('/v1/messages/send', { from: from.phoneNumber, to, content: 'Hello' });
   const get = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
-  const contactEvents = async (of = team) =>
-    (await storedEvents(service, { teamId: of.id }))
-      .filter(({ type }) => type.startsWith('contact.'))
-      .map(({ body }) => JSON.parse(body));
+  const contactEvents = (of = team) => contactEventsOf(service, of.id);
 
   it('a contact that texts STOP is refused by every number of the team, and by no other team (§4.6/contact, §4.6/inbound-keywords, §4.6/refused-sends, §4.3/from-and-to)', async () => {
     assert.equal((await send()).status, 202);
@@ -118,7 +115,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
       assert.deepEqual(Object.keys(data), ['contact', 'phone_number', 'message_id', 'at']);
       assert.deepEqual([data.contact, data.phone_number], [contact, number.phoneNumber]);
       assert.deepEqual([team_id, api_version], [team.publicId, 'v1']);
-      assert.equal(data.at, (await get(data.message_id)).created_at);
+      assert.equal(data.at, (await get(String(data.message_id))).created_at);
     }
     const entries = (await storedAuditEntries(service, { teamId: team.id })).filter(({ action }) =>
       action.startsWith('contact.'),

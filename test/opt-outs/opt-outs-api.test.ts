@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
-import { storedEvents } from '#test/support/events/stored-events.ts';
+import { contactEventsOf } from '#test/support/events/stored-events.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
@@ -38,10 +38,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     field(json, 'error.code'),
     field(json, 'error.param'),
   ];
-  const contactEvents = async () =>
-    (await storedEvents(service, { teamId: team.id }))
-      .filter(({ type }) => type.startsWith('contact.'))
-      .map(({ body }) => JSON.parse(body));
+  const contactEvents = () => contactEventsOf(service, team.id);
 
   it('PUT opts a contact out with the effects of STOP, and its answer is the item of the list (§4.6/create-opt-out, §4.6/contact-parameter, §4.6/opt-out-fields, §4.6/refused-sends, §4.6/queued-messages)', async () => {
     const waiting = String((await send()).json.id);
@@ -61,7 +58,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
       assert.ok(message.includes(part), message);
     const [event] = await contactEvents();
     assert.deepEqual(
-      [event.type, event.sequence, event.data],
+      [event?.type, event?.sequence, event?.data],
       ['contact.opted_out', 1, { contact, phone_number: null, message_id: null, at: optedOutAt }],
     );
   });

@@ -1,4 +1,4 @@
-import type { EventType } from '#contract/event.ts';
+import type { Event, EventType } from '#contract/event.ts';
 import type { EventId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -34,6 +34,21 @@ export function storedEvents(
      FROM events WHERE ($1::uuid IS NULL OR team_id = $1) AND ($2::uuid IS NULL OR message_id = $2) ORDER BY id`,
     [teamId ?? null, messageId ?? null],
   );
+}
+
+interface ContactEvent extends Omit<Event, 'data'> {
+  readonly data: {
+    readonly contact: string;
+    readonly phone_number: string | null;
+    readonly message_id: string | null;
+    readonly at: string;
+  };
+}
+
+/** The bodies of the team's events of contacts, in the order in which they were written. */
+export async function contactEventsOf(service: Service, teamId: TeamId): Promise<ContactEvent[]> {
+  const events = await storedEvents(service, { teamId });
+  return events.flatMap(({ type, body }) => (type.startsWith('contact.') ? [JSON.parse(body)] : []));
 }
 
 /** The events that have no position in the feed yet, in the order in which they were written. */

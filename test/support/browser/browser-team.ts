@@ -1,0 +1,27 @@
+import type { Browser } from 'playwright-core';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { startBrowser } from './browser.ts';
+
+/** A service with a team, and a browser for its pages. */
+export interface BrowserTeam {
+  readonly service: TestService;
+  readonly team: TestTeam;
+  readonly browser: Browser;
+  readonly close: () => Promise<void>;
+}
+
+export async function startBrowserTeam(): Promise<BrowserTeam> {
+  const service = await startTestService();
+  const team = await service.newTeam();
+  try {
+    const browser = await startBrowser();
+    const close = async () => {
+      await browser.close();
+      await service.close();
+    };
+    return { service, team, browser, close };
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
