@@ -28,7 +28,7 @@ const unread_count = Type.Integer({
 
 const facts = {
   phone_number,
-  number_label: Type.String({ description: 'What the team calls the number; "" for none.' }),
+  number_label: Type.String({ description: 'The name that the team gives the number; "" for none.' }),
   number_removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
   contact,
   last_message: nullable(Message),
@@ -99,7 +99,7 @@ export const ConversationMessageList = strictObject({
     {
       id: publicIdOf('num', 'The id of the number; of a deleted one, its last.'),
       phone_number,
-      label: Type.String({ description: 'What the team calls it; "" for none.' }),
+      label: Type.String({ description: 'The name that the team gives it; "" for none.' }),
       status: stringEnum(numberStatuses, { description: 'paused: nothing is handed to the phone.' }),
       verified: Type.Boolean({ description: 'false: no phone has polled for it yet.' }),
       removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),

@@ -54,15 +54,15 @@ export const TimelineStep = strictObject({
       Type.Integer({
         minimum: 1,
         maximum: 2,
-        description: 'Of handed_out and queued_again: which hand-out it was.',
+        description: 'The number of the hand-out, in handed_out and queued_again.',
       }),
     ),
     late: Type.Optional(
-      Type.Literal(true, { description: 'Of sent: the report came after the message had failed.' }),
+      Type.Literal(true, { description: 'The report of sent came after the message had failed.' }),
     ),
-    error_code: Type.Optional(stringEnum(failureCodes, { description: 'Of failed.' })),
+    error_code: Type.Optional(stringEnum(failureCodes, { description: 'The error of failed.' })),
     error_message: Type.Optional(
-      Type.String({ description: 'Of failed: the reason in a sentence for a person.' }),
+      Type.String({ description: 'The reason of failed, in a sentence for a person.' }),
     ),
     media: Type.Optional(
       strictObject({
