@@ -131,7 +131,7 @@ export function listMessageEvents(
   return listEvents.rows(db, message.team_id, message.id, firstIdAt(message.created_at.getTime()));
 }
 
-/** Of each event at most one more than `timelineDeliveriesMax`. */
+/** Lists the deliveries of each event: at most one more than `timelineDeliveriesMax`. */
 export function listDeliveriesOfEvents(
   db: Queryable,
   teamId: TeamId,
