@@ -23,7 +23,7 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         tag: 'Members',
         summary: 'Invite a member',
         description:
-          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, or its mail fails at present, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key invites nobody to a role that includes what it does not hold, and its own maker not at all.',
+          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, or its mail fails at present, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key cannot invite to a role that includes permissions that it does not hold, nor invite its own maker.',
         errorStatuses: [402, 409],
       },
       body: InviteRequest,
