@@ -179,7 +179,7 @@ async function open(
   const progressRequests = new ProgressRequests();
   const { shortcutSignCommand } = config;
   const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
-  const webBuild = new WebBuild(logger, config.dataDir);
+  const webBuild = new WebBuild(logger, config.dataDir, lifecycle.signal);
   const isStopping = () => lifecycle.stopping;
   const routes = createRoutes({
     ...runtime,

@@ -27,11 +27,16 @@ const buildTimeoutMs = 120_000;
 export class WebBuild {
   readonly #logger: Logger;
   readonly #folders: readonly string[];
+  readonly #signal: AbortSignal;
   #files: Promise<readonly WebFile[]> | undefined;
 
-  /** @param dataDir takes the build where the folder of the program can't be written to */
-  constructor(logger: Logger, dataDir: string) {
+  /**
+   * @param dataDir takes the build where the folder of the program can't be written to
+   * @param signal ends a build in progress: the service stops
+   */
+  constructor(logger: Logger, dataDir: string, signal: AbortSignal) {
     this.#logger = logger;
+    this.#signal = signal;
     this.#folders = [join(root, 'web/dist'), join(dataDir, 'web')];
   }
 
@@ -46,7 +51,9 @@ export class WebBuild {
 
   /** Builds ahead of the first visitor; the log tells of a failure. */
   prepare(): void {
-    this.files().catch((err: unknown) => this.#logger.error({ err }, 'the dashboard could not be built'));
+    this.files().catch((err: unknown) => {
+      if (!this.#signal.aborted) this.#logger.error({ err }, 'the dashboard could not be built');
+    });
   }
 
   async #load(): Promise<readonly WebFile[]> {
@@ -69,7 +76,10 @@ export class WebBuild {
     const folder = await this.#writableFolder();
     const unfinished = await mkdtemp(join(folder, 'unfinished-'));
     try {
-      await run(process.execPath, [join(root, 'web/build.ts'), unfinished], { timeout: buildTimeoutMs });
+      await run(process.execPath, [join(root, 'web/build.ts'), unfinished], {
+        timeout: buildTimeoutMs,
+        signal: this.#signal,
+      });
       const built = join(folder, version);
       // Another process may have been faster: its result is the same.
       await rename(unfinished, built).catch((error: unknown) =>
