@@ -9,12 +9,8 @@ import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.
 import { failMediaFetch, finishMediaFetch } from './finish-media-fetch.ts';
 import { mediaFetchesWithReserveMax, mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMs, mediaTriesMax } from './media-fetch-schedule.ts';
-import {
-  type ClaimedFetch,
-  claimMediaFetches,
-  lockCurrentFetch,
-  postponeMediaFetch,
-} from './media-fetch-store.ts';
+import { type ClaimedFetch, claimMediaFetches, postponeMediaFetch } from './media-fetch-store.ts';
+import { removeEarlierTries } from './remove-earlier-tries.ts';
 
 const sweepMs = 1_000;
 
@@ -76,7 +72,7 @@ export class MediaFetchWorker {
 
   async #try(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
     const { config } = this.#services;
-    if (fetch.tries > 1) await this.#removeEarlierTries(fetch);
+    if (fetch.tries > 1) await removeEarlierTries(this.#services, fetch);
     // Its process died in each try.
     if (fetch.tries > mediaTriesMax) return failMediaFetch(this.#services, fetch, 'interrupted');
     const result: MediaFetchResult = await fetchMedia(this.#services, {
@@ -103,13 +99,6 @@ export class MediaFetchWorker {
       await this.#postpone(fetch, clock.in(pauseMs), { isCounted: true });
       logger.info(line, 'the media of a message could not be fetched; it is tried again');
     }
-  }
-
-  /** Removes the bytes that arrived in tries before this one, unless another process has claimed the fetch meanwhile. */
-  async #removeEarlierTries(fetch: ClaimedFetch): Promise<void> {
-    await this.#services.database.transaction(async (trx) => {
-      if (await lockCurrentFetch(trx, fetch)) await removeIncompleteMedia(trx, [fetch.message_id]);
-    });
   }
 
   /** Removes the bytes that arrived: the next try begins anew. Those of another process, which has claimed it, stay. */

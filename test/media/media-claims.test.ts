@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { mediaChunkBytes } from '#server/media/limits.ts';
+import { MediaWriter } from '#server/media/media-writer.ts';
+import {
+  type ClaimedFetch,
+  claimMediaFetches,
+  lockCurrentFetch,
+} from '#server/messages/media-fetch-store.ts';
+import { removeEarlierTries } from '#server/messages/remove-earlier-tries.ts';
+import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { jpegOf } from '#test/support/media/sample-files.ts';
+import { countStoredMedia } from '#test/support/media/stored-media.ts';
+
+const leaseMs = 60_000;
+
+describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
+  let world: MediaWorld;
+  let id: string;
+  let first: ClaimedFetch;
+
+  before(async () => {
+    world = await startMediaWorld({ ROLES: 'api' });
+  });
+  after(() => world.close());
+  beforeEach(async () => {
+    id = await world.send('/menu.jpg');
+    first = await claimed();
+  });
+  afterEach(() => world.team.api.post(`/v1/messages/${id}/cancel`));
+
+  const claims = () => {
+    const { clock } = world.service;
+    return claimMediaFetches(world.service.runtime.database.pool, clock.now(), clock.in(leaseMs), []);
+  };
+  const claimed = async () => {
+    const [fetch] = await claims();
+    assert.ok(fetch);
+    return fetch;
+  };
+  const claimedAgain = () => {
+    world.service.clock.advance(leaseMs + 1);
+    return claimed();
+  };
+  const storeChunk = async () => {
+    const target = { teamId: first.team_id, messageId: first.message_id, wantedName: 'menu.jpg' };
+    assert.ok(await new MediaWriter(world.service.runtime, target).write(jpegOf(mediaChunkBytes)));
+  };
+  const chunks = async () => (await countStoredMedia(world.service)).chunks;
+
+  it('removes what the first try stored; the first one removes nothing of the second', async () => {
+    const before = await chunks();
+    await storeChunk();
+    const second = await claimedAgain();
+    await removeEarlierTries(world.service.runtime, second);
+    assert.equal(await chunks(), before);
+    await storeChunk();
+    await removeEarlierTries(world.service.runtime, first);
+    assert.equal(await chunks(), before + 1);
+  });
+
+  it('is not claimed while a transaction relies on its claim', async () => {
+    await world.service.runtime.database.transaction(async (trx) => {
+      assert.equal(await lockCurrentFetch(trx, first), true);
+      world.service.clock.advance(leaseMs + 1);
+      assert.deepEqual(await claims(), []);
+    });
+    assert.equal((await claims()).length, 1);
+  });
+});
