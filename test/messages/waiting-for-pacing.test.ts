@@ -148,4 +148,16 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     await failExpired(service.runtime);
     assert.equal((await team.api.get(`/v1/messages/${pausedId}`)).json.error_code, 'expired');
   });
+
+  it('expires although the phone polls, once its number is no longer paced (§3.2/expired)', async () => {
+    const { number, phone } = await paced.connect({ messages_per_day: 1 });
+    await sent(number, phone, 1);
+    const id = await paced.send(number, 1);
+    service.clock.advance(23 * hourMs);
+    (await heldPoll(service, number)).leave();
+    await team.api.put(`/v1/numbers/${number.numberId}`, { pacing: { mode: 'off' } });
+    service.clock.advance(2 * hourMs);
+    await failExpired(service.runtime);
+    assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'expired');
+  });
 });
