@@ -41,6 +41,10 @@ const pages = [
     'numbers',
     lazyRouteComponent(() => import('./numbers/numbers-page.tsx'), 'NumbersPage'),
   ),
+  page(
+    'keys',
+    lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+  ),
 ];
 
 export const router = createRouter({

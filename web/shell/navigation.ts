@@ -1,4 +1,4 @@
-import { House, type LucideIcon, Smartphone } from 'lucide-react';
+import { House, KeyRound, type LucideIcon, Smartphone } from 'lucide-react';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 
 export interface NavigationItem {
@@ -23,4 +23,6 @@ export const mainNavigation: readonly NavigationItem[] = [
   },
 ];
 
-export const moreNavigation: readonly NavigationItem[] = [];
+export const moreNavigation: readonly NavigationItem[] = [
+  { to: '/teams/$teamId/keys', text: 'API keys', icon: KeyRound, permission: 'keys:manage' },
+];

@@ -1,0 +1,105 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { allows, type Permission, permissions, roleGrants } from '#contract/permissions.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Checkbox } from '#web/kit/checkbox.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { Form, TextField } from '#web/kit/field.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { createApiKey } from './api-key-queries.ts';
+import { CreatedKey } from './created-key.tsx';
+import { permissionTexts } from './permission-texts.ts';
+
+/** Asks for a name and permissions, then shows the key once. Closing it forgets the key. */
+export function CreateKeyDialog({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const mine = permissions.filter((permission) => allows(roleGrants[team.role], permission));
+  const [chosen, setChosen] = useState<ReadonlySet<Permission>>(new Set(['messages:send', 'numbers:read']));
+  const creation = useMutation({
+    mutationFn: (name: string) => createApiKey(team.id, { name, permissions: [...chosen] }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'key'] }),
+  });
+  const close = () => {
+    onClose();
+    creation.reset();
+  };
+  const made = creation.data;
+  const toggle = (permission: Permission, isOn: boolean) => {
+    const next = new Set(chosen);
+    if (isOn) next.add(permission);
+    else next.delete(permission);
+    setChosen(next);
+  };
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={close}
+      title={made ? 'Copy your key now' : 'Create an API key'}
+      description={made ? 'It is shown this once. Ownline keeps only its hash.' : undefined}
+      footer={
+        made ? (
+          <Button look="primary" onClick={close}>
+            Done
+          </Button>
+        ) : (
+          <>
+            <Button onClick={close}>Cancel</Button>
+            <Button
+              look="primary"
+              type="submit"
+              form="create-key"
+              isBusy={creation.isPending}
+              disabled={chosen.size === 0}
+            >
+              Create key
+            </Button>
+          </>
+        )
+      }
+    >
+      {made ? (
+        <CreatedKey apiKey={made.key} />
+      ) : (
+        <Form
+          id="create-key"
+          error={creation.error}
+          fields={['name']}
+          onSubmit={({ name = '' }) => creation.mutate(name)}
+        >
+          <TextField
+            name="name"
+            label="Name"
+            placeholder="Booking system"
+            required
+            maxLength={100}
+            hint="The program that will use it."
+          />
+          <fieldset className="flex flex-col gap-2.5">
+            <legend className="mb-2 font-medium">The key may</legend>
+            {mine.map((permission) => (
+              <Checkbox
+                key={permission}
+                label={permissionTexts[permission]}
+                hint={permission}
+                isOn={chosen.has(permission)}
+                onChange={(isOn) => toggle(permission, isOn)}
+              />
+            ))}
+            {mine.length < permissions.length && (
+              <p className="text-[0.8125rem] text-quiet">
+                A key can’t do more than you. Ask an owner or an admin for others.
+              </p>
+            )}
+          </fieldset>
+        </Form>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,17 @@
+import type { Grant, Permission } from '#contract/permissions.ts';
+
+/** What a key with the permission may do, in the words of the page. */
+export const permissionTexts: Readonly<Record<Permission, string>> = {
+  'messages:send': 'Send and cancel messages, and read them',
+  'messages:read': 'Read messages and events',
+  'numbers:read': 'See numbers and their state',
+  'numbers:write': 'Connect, pause and delete numbers',
+  'webhooks:manage': 'See and change webhooks',
+  'team:read': 'See the team and its members',
+  'team:write': 'Rename the team, invite and remove members',
+};
+
+/** `Everything`, or the permissions as the API spells them. */
+export function permissionsText(grants: readonly Grant[]): string {
+  return grants.includes('*') ? 'Everything' : grants.join(', ');
+}

@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react';
+import { classNames } from './class-names.ts';
+
+/** A few choices side by side, of which one holds. */
+export function Segments<Value extends string>({
+  label,
+  options,
+  chosen,
+  onChoose,
+}: {
+  readonly label: string;
+  readonly options: readonly Value[];
+  readonly chosen: Value;
+  readonly onChoose: (value: Value) => void;
+}): ReactNode {
+  return (
+    <fieldset aria-label={label} className="flex rounded-lg border border-line bg-sunken p-0.5">
+      {options.map((option) => (
+        <button
+          key={option}
+          type="button"
+          aria-pressed={option === chosen}
+          onClick={() => onChoose(option)}
+          className={classNames(
+            'rounded-md px-2.5 py-1 text-xs font-medium max-sm:py-2',
+            option === chosen ? 'bg-surface text-ink shadow-card' : 'text-quiet hover:text-ink',
+          )}
+        >
+          {option}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
