@@ -35,8 +35,10 @@ export class Changes {
       for (const listeners of [...this.#teams.values()]) this.#emit(listeners, 'everything');
       return;
     }
-    const change = parseChange(payload);
-    if (change) this.#emit(this.#teams.get(change.teamId), { resource: change.resource, ids: change.ids });
+    const told = parseChange(payload);
+    if (!told) return;
+    const { teamId, ...change } = told;
+    this.#emit(this.#teams.get(teamId), change);
   }
 
   #emit(listeners: ReadonlySet<ChangeListener> | undefined, change: Change | 'everything'): void {

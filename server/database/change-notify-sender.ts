@@ -2,11 +2,14 @@ import type { Pool } from 'pg';
 import type { ResourceType } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
-import { type ChangeRecorder, formatChange, idsMax } from './change.ts';
+import { type Change, type ChangeRecorder, formatChange, idsMax } from './change.ts';
 import { changesChannel } from './channels.ts';
 
 /** How long the first change waits for more: a thousand of one type make one notification. */
 const windowMs = 50;
+
+/** The changes of one team and resource type that wait for the end of the window. */
+type Gathered = Omit<Change, 'resource' | 'ids'> & { readonly ids: Set<string> | 'all' };
 
 /**
  * Notifies every process of committed changes, by team and resource type: all of some 50 ms in one statement. It is
@@ -15,7 +18,7 @@ const windowMs = 50;
 export class ChangeNotifySender {
   readonly #pool: Pool;
   readonly #logger: Logger;
-  #waiting = new Map<TeamId, Map<ResourceType, Set<string> | 'all'>>();
+  #waiting = new Map<TeamId, Map<ResourceType, Gathered>>();
   #sending: Promise<void> | undefined;
   #flushNow: (() => void) | undefined;
 
@@ -25,10 +28,10 @@ export class ChangeNotifySender {
   }
 
   readonly record: ChangeRecorder = (teamId, type, ids) => {
-    const byType = this.#waiting.get(teamId) ?? new Map<ResourceType, Set<string> | 'all'>();
-    const waiting = byType.get(type);
-    if (waiting === 'all') return;
-    this.#waiting.set(teamId, byType.set(type, ids.length === 0 ? 'all' : merged(waiting, ids)));
+    const byType = this.#waiting.get(teamId) ?? new Map<ResourceType, Gathered>();
+    const waiting = byType.get(type) ?? { ids: new Set<string>() };
+    if (waiting.ids === 'all') return;
+    this.#waiting.set(teamId, byType.set(type, merged({ ...waiting, ids: waiting.ids }, ids)));
     this.#sending ??= this.#sendAll();
   };
 
@@ -45,7 +48,7 @@ export class ChangeNotifySender {
       this.#waiting = new Map();
       await this.#send(
         [...teams].flatMap(([teamId, byType]) =>
-          [...byType].map(([resource, ids]) => formatChange(teamId, { resource, ids })),
+          [...byType].map(([resource, gathered]) => formatChange(teamId, { resource, ...gathered })),
         ),
       );
     }
@@ -77,8 +80,12 @@ export class ChangeNotifySender {
   }
 }
 
-function merged(waiting: Set<string> | undefined, ids: readonly string[]): Set<string> | 'all' {
-  const all = waiting ?? new Set();
+function merged(
+  { ids: all, created }: Gathered & { readonly ids: Set<string> },
+  ids: Parameters<ChangeRecorder>[2],
+): Gathered {
+  if (ids === 'created') return { ids: all, created: true };
   for (const id of ids) all.add(id);
-  return all.size > idsMax ? 'all' : all;
+  if (ids.length === 0 || all.size > idsMax) return { ids: 'all' };
+  return created ? { ids: all, created } : { ids: all };
 }

@@ -5,10 +5,22 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 export interface Change {
   readonly resource: ResourceType;
   readonly ids: ReadonlySet<string> | 'all';
+  /** Rows were created beside those of `ids`: subscribers find them by the time in their ids. */
+  readonly created?: true;
 }
 
-/** Records a change, which is notified after the commit. Without ids: any of that type. */
-export type ChangeRecorder = (teamId: TeamId, type: ResourceType, ids: readonly string[]) => void;
+/** Stands for rows that were created, in declarations and payloads. */
+const created = 'created';
+
+/**
+ * Records a change, which is notified after the commit. Without ids: any of that type. `created`: only rows that are
+ * new, without their ids.
+ */
+export type ChangeRecorder = (
+  teamId: TeamId,
+  type: ResourceType,
+  ids: readonly string[] | typeof created,
+) => void;
 
 /** The source of ids in a statement: a parameter, `$1`, or a column of its result; one uuid or an array of them. */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
@@ -17,8 +29,8 @@ type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row 
 export interface ChangeDeclaration<Row, Where = Source<Row>> {
   readonly changes: ResourceType;
   readonly team: Where;
-  /** Left out: any of them. */
-  readonly ids?: Where;
+  /** Left out: any of them. `created`: new rows only, whose ids would cost a batch too much. */
+  readonly ids?: Where | typeof created;
 }
 
 /**
@@ -26,11 +38,12 @@ export interface ChangeDeclaration<Row, Where = Source<Row>> {
  */
 export function compileChangeDeclaration<Row extends object>({ changes, team, ids }: ChangeDeclaration<Row>) {
   const teamsIn = readerOf<Row>(team);
-  const idsIn = ids === undefined ? () => [] : readerOf<Row>(ids);
-  const isOnce = [team, ids].every((source) => source === undefined || source.startsWith('$'));
+  const idsIn = ids === undefined || ids === created ? undefined : readerOf<Row>(ids as Source<Row>);
+  const withoutIds = ids === created ? created : [];
+  const isOnce = team.startsWith('$') && (ids === undefined || ids === created || ids.startsWith('$'));
   return (note: ChangeRecorder, values: readonly unknown[], rows: readonly Row[]): void => {
     for (const row of isOnce ? [undefined] : rows) {
-      const changed = idsIn(values, row);
+      const changed = idsIn ? idsIn(values, row) : withoutIds;
       for (const teamId of teamsIn(values, row)) note(teamId as TeamId, changes, changed);
     }
   };
@@ -56,8 +69,9 @@ function uuidsIn(value: unknown): string[] {
 export const idsMax = 200;
 
 /** The payload of a notification, of `idsMax` ids at most. */
-export function formatChange(teamId: TeamId, { resource, ids }: Change): string {
-  return `${teamId} ${resource} ${ids === 'all' ? ids : [...ids].join(',')}`;
+export function formatChange(teamId: TeamId, { resource, ids, created: hasCreated }: Change): string {
+  const listed = ids === 'all' ? [ids] : [...(hasCreated ? [created] : []), ...ids];
+  return `${teamId} ${resource} ${listed.join(',')}`;
 }
 
 /** @returns undefined for a payload of another version of Ownline, which may know other resource types */
@@ -65,5 +79,8 @@ export function parseChange(payload: string): (Change & { readonly teamId: TeamI
   const [teamId, name, ids] = payload.split(' ');
   const resource = resourceTypes.find((known) => known === name);
   if (resource === undefined || ids === undefined) return undefined;
-  return { teamId: teamId as TeamId, resource, ids: ids === 'all' ? ids : new Set(ids.split(',')) };
+  const change = { teamId: teamId as TeamId, resource };
+  if (ids === 'all') return { ...change, ids };
+  const listed = new Set(ids.split(','));
+  return listed.delete(created) ? { ...change, ids: listed, created: true } : { ...change, ids: listed };
 }

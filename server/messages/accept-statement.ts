@@ -176,9 +176,9 @@ function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): s
   return locking === '' ? '' : `WHEN ${passedOver} AND EXISTS (SELECT ${row}) THEN 'locked'`;
 }
 
-// Without ids: a batch costs each of its teams one change, and a message none.
+// Without their ids: a batch costs each of its teams one change, and a message none.
 const changed = [
-  { changes: 'message', team: '$1' },
+  { changes: 'message', team: '$1', ids: 'created' },
   { changes: 'usage', team: '$1' },
 ] as const;
 

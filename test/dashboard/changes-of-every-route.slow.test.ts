@@ -12,7 +12,7 @@ import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 /**
  * The notification of each changing route of a team, through either authenticator: the resource type, and `:id` for the one that the address names,
- * `new` for another one, `all` for any. The audit log grows with most.
+ * `new` for another one, `created` for a new one without its id, `all` for any. The audit log grows with most.
  */
 const told: Readonly<Record<string, readonly string[]>> = {
   'PUT /team': ['team all', 'audit new'],
@@ -28,7 +28,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /numbers/:id/reconnect': ['number :id', 'audit new'],
   'PUT /numbers/:id': ['number :id', 'audit new'],
   'DELETE /numbers/:id': ['number :id', 'audit new'],
-  'POST /messages/send': ['message all', 'usage all'],
+  'POST /messages/send': ['message created', 'usage all'],
   'PUT /opt-outs/:contact': ['opt_out new', 'audit new'],
   'DELETE /opt-outs/:contact': ['opt_out new', 'audit new'],
   'POST /messages/:id/cancel': ['message :id', 'usage all', 'audit new'],
@@ -106,8 +106,9 @@ describe('the changes that each route notifies (decision 0018)', () => {
     const heard = await changes.take();
     const strange = heard.filter(({ teamId }) => !teams.some((own) => own.id === teamId));
     assert.deepEqual(strange, [], 'something of another team');
-    const lines = heard.map(async ({ teamId, resource, ids }) => {
+    const lines = heard.map(async ({ teamId, resource, ids, created }) => {
       if (ids === 'all') return `${resource} all`;
+      if (created && ids.size === 0) return `${resource} created`;
       assert.equal(ids.size, 1, resource);
       if (id !== undefined && ids.has(id)) return `${resource} :id`;
       const stored = await countStored(service, resource, teamId, [...ids]);
@@ -221,7 +222,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(await toldBy(() => page.post(`${path}/lock-test`)), ['number new']);
     const form = new URLSearchParams({ to: '+14155550199' });
     const sent = () => fetch(`${service.baseUrl}${path}/test-text`, { method: 'POST', body: form });
-    assert.deepEqual(await toldBy(sent), ['message all', 'number new', 'usage all']);
+    assert.deepEqual(await toldBy(sent), ['message created', 'number new', 'usage all']);
     assert.deepEqual(await toldBy(() => page.post(`${path}/done`)), ['number new']);
   });
 
