@@ -13,7 +13,7 @@ export interface FeedClient {
   /** Aborted once the client has left. */
   readonly left: AbortSignal;
   /** Throws once the caller has lost the permission to read. */
-  readonly reauthenticate: () => Promise<void>;
+  readonly reauthenticate: () => Promise<unknown>;
   /** Runs a statement with a permit of the team: a held request has none. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }

@@ -19,8 +19,9 @@ const touchMs = 60_000;
 /**
  * Finds the account session by the cookie: 401 without one. Nothing is cached, so the end of a
  * session holds on every process.
+ * @param isAgain true where a held request is authenticated again, which is not counted a second time
  */
-export type RequireSession = (request: FastifyRequest) => Promise<SignedIn>;
+export type RequireSession = (request: FastifyRequest, isAgain?: boolean) => Promise<SignedIn>;
 
 export function createRequireSession(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
@@ -35,12 +36,12 @@ export function createRequireSession(
     await touchAccountSession(database.pool, session.id, clock.now(), clock.in(sessionIdleDays * 86_400_000));
   };
 
-  return async (request) => {
+  return async (request, isAgain = false) => {
     const token = cookie.read(request);
     if (token === undefined) throw new NotSignedIn();
     const hash = sha256(token);
     // Counted before the look-up, which therefore has the same limit.
-    if (config.rateLimits && !limiter.allows(hash.toString('latin1')))
+    if (config.rateLimits && !isAgain && !limiter.allows(hash.toString('latin1')))
       throw tooManyRequests(limiter.secondsLeft);
     const session = await sessions.find(token, request.ip);
     if (!session) throw new NotSignedIn(sessions.refuse(request.ip));

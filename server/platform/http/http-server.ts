@@ -213,8 +213,9 @@ function register(
   const limit = options.limitConcurrency ?? withoutLimit;
   const isJson = jsonAudiences.includes(route.audience);
   const reauthenticate: Reauthenticate = async (request, reply) => {
-    const again = await authenticator?.(request, reply, route, true);
-    if (again?.refusal) throw again.refusal;
+    const again = (await authenticator?.(request, reply, route, true)) ?? {};
+    if (again.refusal) throw again.refusal;
+    return again;
   };
   server.route({
     method: route.method,

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor, AuditActor } from '#server/platform/actor.ts';
-import type { HandlerContext, LimitConcurrency } from './route.ts';
+import type { Caller, HandlerContext, LimitConcurrency } from './route.ts';
 
-export type Reauthenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export type Reauthenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>;
 
 /** The context of a request's handler, with its caller. */
 export class RequestContext implements HandlerContext {

@@ -97,8 +97,9 @@ export interface HandlerContext<Body = unknown, Query = unknown> {
   /**
    * For held requests: authenticates again, and throws if the caller has lost access. A revoked key stops working
    * within a second (specification section 5.1), also for requests that began before.
+   * @returns the caller as they are now: the role may be another one
    */
-  readonly reauthenticate: () => Promise<void>;
+  readonly reauthenticate: () => Promise<Caller>;
   /** Runs a part of the work of a held route with a permit of its caller; every other route has one from the start. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }

@@ -23,8 +23,8 @@ export function createMemberAuthenticator(
   { requireSession, limit }: Options,
   { database, config }: Pick<Runtime, 'database' | 'config'>,
 ): Authenticator {
-  return async (request, _reply, { permission }) => {
-    const signedIn = await requireSession(request);
+  return async (request, _reply, { permission }, isAgain = false) => {
+    const signedIn = await requireSession(request, isAgain);
     const foreign = csrfRefusal(request, config.appUrl);
     const { team_id: publicTeamId = '' } = request.params as Readonly<Record<string, string>>;
     const teamId = parseId('team', publicTeamId);
@@ -33,7 +33,7 @@ export function createMemberAuthenticator(
       if (foreign) return { signedIn, refusal: foreign };
       throw notFound('team');
     }
-    limit(membership.team_id, membership.plan);
+    if (!isAgain) limit(membership.team_id, membership.plan);
     const principal: Principal = {
       teamId: membership.team_id,
       id: membership.member_id,
