@@ -27,6 +27,18 @@ export const Usage = strictObject({
 });
 export type Usage = Type.Static<typeof Usage>;
 
+/** What a team has used of its month, without the days (specification sections 12.9 and 12.10). */
+export const UsageSummary = strictObject({
+  month: Type.String({ description: 'In UTC.', examples: ['2026-11'] }),
+  sent: Type.Integer({
+    description: 'Outbound messages accepted, less those given back: what the limit counts.',
+  }),
+  received: Type.Integer({ description: 'Inbound messages.' }),
+  monthly_message_limit: Type.Integer(),
+  resets_at: timestamp('When the next month begins.'),
+});
+export type UsageSummary = Type.Static<typeof UsageSummary>;
+
 export const UsageQuery = strictObject({
   month: Type.Optional(
     Type.String({

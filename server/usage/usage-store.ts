@@ -9,6 +9,13 @@ export interface UsageDayRow {
   readonly received: number;
 }
 
+/** What a team has used of a month. */
+export interface UsageSummaryRow {
+  readonly monthly_message_limit: number;
+  readonly sent: number;
+  readonly received: number;
+}
+
 const ensureMonth = statement<Record<string, never>>(
   'usage.ensure-month',
   'INSERT INTO usage_months (team_id, month) SELECT unnest($1::uuid[]), $2::date ON CONFLICT DO NOTHING',
@@ -48,6 +55,14 @@ const listDays = statement<UsageDayRow>(
 const findMonth = statement<{ accepted: number }>(
   'usage.find-month',
   'SELECT accepted FROM usage_months WHERE team_id = $1 AND month = $2',
+);
+const summarize = statement<UsageSummaryRow>(
+  'usage.summarize-month',
+  `SELECT t.monthly_message_limit,
+     coalesce((SELECT u.accepted FROM usage_months u WHERE u.team_id = t.id AND u.month = $2), 0)::bigint AS sent,
+     coalesce((SELECT sum(d.messages) FROM usage_days d WHERE d.team_id = t.id AND d.day >= $2 AND d.day < $3
+       AND d.direction = 'inbound'), 0)::bigint AS received
+   FROM teams t WHERE t.id = $1`,
 );
 
 /** Creates the row that counts a month's sends. Idempotent. */
@@ -98,4 +113,14 @@ export function listUsageDays(
 /** The used part of the month's limit. @param month its first day: `2026-11-01` */
 export async function findMonthUsage(db: Queryable, teamId: TeamId, month: string): Promise<number> {
   return (await findMonth.row(db, teamId, month))?.accepted ?? 0;
+}
+
+/** The sums of a month. @param month its first day, and `next` that of the month after: `2026-11-01` */
+export function findUsageSummary(
+  db: Queryable,
+  teamId: TeamId,
+  month: string,
+  next: string,
+): Promise<UsageSummaryRow | undefined> {
+  return summarize.row(db, teamId, month, next);
 }
