@@ -49,6 +49,10 @@ const listLiveOf = statement<ApiKeyRow>(
   'api-keys.list-live-of-member',
   `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND ${isMadeBy} AND revoked_at IS NULL ORDER BY id`,
 );
+const anyUsed = statement<{ found: boolean }>(
+  'api-keys.any-used',
+  'SELECT EXISTS (SELECT FROM api_keys WHERE team_id = $1 AND last_used_at IS NOT NULL) AS found',
+);
 const lock = statement<ApiKeyRow>(
   'api-keys.lock',
   `SELECT ${columns} FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`,
@@ -135,4 +139,9 @@ export function revokeKeysByMember(
   only?: readonly KeyId[],
 ): Promise<Pick<ApiKeyRow, 'id' | 'name'>[]> {
   return revokeOf.rows(db, teamId, memberId, at, only ?? null);
+}
+
+/** Whether a key of the team was ever used, be it revoked since. */
+export async function hasUsedKey(db: Queryable, teamId: TeamId): Promise<boolean> {
+  return (await anyUsed.row(db, teamId))?.found ?? false;
 }

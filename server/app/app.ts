@@ -4,6 +4,7 @@ import { createRequireSession } from '#server/accounts/sessions/session-authenti
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
+import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
 import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import {
   changesChannel,
@@ -74,7 +75,7 @@ export interface App {
   /** The URL that it serves: `http://127.0.0.1:3000`. */
   readonly address: string;
   readonly routes: readonly Route[];
-  /** Changes in teams, made by any process: for the setup page and the dashboard. */
+  /** Changes in teams, made by any process: for the setup page and the live streams. */
   readonly changes: Changes;
   readonly webBuild: WebBuild;
 }
@@ -177,6 +178,7 @@ async function open(
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());
   const progressRequests = new ProgressRequests();
+  const liveStreams = new LiveStreams({ ...runtime, changes });
   const { shortcutSignCommand } = config;
   const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
   const webBuild = new WebBuild(logger, config.dataDir, lifecycle.signal);
@@ -188,6 +190,7 @@ async function open(
     feedPolls,
     changes,
     progressRequests,
+    liveStreams,
     signer,
     requireSession,
     magicLinks,
@@ -218,7 +221,7 @@ async function open(
     validateResponses: checkAnswers ?? false,
   });
   lifecycle.onClose('http', async () => {
-    for (const held of [heldPolls, feedPolls, progressRequests, signer]) held?.stop();
+    for (const held of [heldPolls, feedPolls, progressRequests, liveStreams, signer]) held?.stop();
     await closeServer(server);
   });
   warnOfUnreachableLinks(config, logger);

@@ -10,6 +10,9 @@ import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import { auditRoutes } from '#server/audit/routes.ts';
 import { billingRoutes } from '#server/dashboard/billing-routes.ts';
 import type { Changes } from '#server/dashboard/changes.ts';
+import { homeRoutes } from '#server/dashboard/home/home-routes.ts';
+import { liveRoutes } from '#server/dashboard/live/live-routes.ts';
+import type { LiveStreams } from '#server/dashboard/live/live-streams.ts';
 import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
@@ -55,6 +58,7 @@ interface RouteServices extends Runtime {
   readonly feedPolls: FeedPollRegistry;
   readonly changes: Changes;
   readonly progressRequests: ProgressRequests;
+  readonly liveStreams: LiveStreams;
   readonly signer: ShortcutSigner | undefined;
   readonly requireSession: RequireSession;
   readonly magicLinks: MagicLinkRequests;
@@ -102,6 +106,8 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...overviewRoutes(services),
     ...timelineRoutes(services),
     ...webRoutes(services),
+    ...homeRoutes(services),
+    ...liveRoutes(services),
     ...billingRoutes(services),
   ];
 }

@@ -4,6 +4,7 @@ import { createRequireSession } from '#server/accounts/sessions/session-authenti
 import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
+import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
 import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { Database } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -83,11 +84,13 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     logger,
     metrics: createMetrics(),
   };
+  const changes = new Changes(logger);
   return {
     ...runtime,
     heldPolls: new PollRegistry(),
     feedPolls: new FeedPollRegistry(),
-    changes: new Changes(logger),
+    changes,
+    liveStreams: new LiveStreams({ ...runtime, changes }),
     progressRequests: new ProgressRequests(),
     signer: undefined,
     requireSession: createRequireSession(runtime),

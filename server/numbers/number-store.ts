@@ -44,6 +44,10 @@ const listed = `SELECT ${columns
    WHERE n.team_id = $1 AND n.deleted_at IS NULL`;
 const list = statement<NumberListRow>('numbers.list', `${listed} ORDER BY n.id`);
 const findListed = statement<NumberListRow>('numbers.find-listed', `${listed} AND n.id = $3`);
+const listByIds = statement<NumberListRow>(
+  'numbers.list-by-ids',
+  `${listed} AND n.id = ANY($3::uuid[]) ORDER BY n.id`,
+);
 const findByPhone = statement<NumberRow>(
   'numbers.find-by-phone',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND phone_number = $2 AND deleted_at IS NULL`,
@@ -113,6 +117,16 @@ export function firstIdOfDay(clock: Clock): string {
 /** The team's live numbers; `todayFirstId` bounds messages_today. */
 export function listNumbers(db: Queryable, teamId: TeamId, todayFirstId: string): Promise<NumberListRow[]> {
   return list.rows(db, teamId, todayFirstId);
+}
+
+/** Those of these numbers that the team has, as the list shows them. */
+export function listNumbersByIds(
+  db: Queryable,
+  teamId: TeamId,
+  todayFirstId: string,
+  ids: readonly string[],
+): Promise<NumberListRow[]> {
+  return listByIds.rows(db, teamId, todayFirstId, ids);
 }
 
 /** One number as the list shows it. */

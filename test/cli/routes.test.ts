@@ -51,7 +51,13 @@ describe('ownline routes (specification section 10.2)', () => {
   it('names the routes that hold a request', () => {
     assert.deepEqual(
       rows.filter(({ held }) => held).map(({ path }) => path),
-      ['/v1/events', '/v1/device/poll', '/setup/:token/progress', '/app/teams/:team_id/events'],
+      [
+        '/v1/events',
+        '/v1/device/poll',
+        '/setup/:token/progress',
+        '/app/teams/:team_id/live',
+        '/app/teams/:team_id/events',
+      ],
     );
   });
 

@@ -24,6 +24,15 @@ export interface WebhookRow extends WebhookSettings {
   readonly created_at: Date;
 }
 
+/** Numbers of webhooks of a team. */
+export interface WebhookHealth {
+  readonly total: number;
+  /** Active ones whose last attempt failed. */
+  readonly failing: number;
+  /** Those that failures have switched off. */
+  readonly disabled: number;
+}
+
 const columns = `team_id, id, url, events, phone_number, is_active, failure_count, generation, disabled_at, disabled_by,
   last_triggered_at, next_secret_from, created_at`;
 
@@ -52,6 +61,12 @@ const lockNoKeyUpdate = statement<WebhookRow>(
 const countOf = statement<{ webhooks: number }>(
   'webhooks.count',
   'SELECT count(*) AS webhooks FROM webhooks WHERE team_id = $1',
+);
+const countHealth = statement<WebhookHealth>(
+  'webhooks.count-health',
+  `SELECT count(*) AS total, count(*) FILTER (WHERE is_active AND failure_count > 0) AS failing,
+     count(*) FILTER (WHERE disabled_by = 'failures') AS disabled
+   FROM webhooks WHERE team_id = $1`,
 );
 const update = statement<WebhookRow>(
   'webhooks.update',
@@ -129,6 +144,10 @@ export function lockWebhookNoKeyUpdate(
 
 export async function countWebhooks(db: Queryable, teamId: TeamId): Promise<number> {
   return (await countOf.row(db, teamId))?.webhooks ?? 0;
+}
+
+export async function countWebhookHealth(db: Queryable, teamId: TeamId): Promise<WebhookHealth> {
+  return (await countHealth.row(db, teamId)) ?? { total: 0, failing: 0, disabled: 0 };
 }
 
 /** Writes the settings of a webhook that the caller has locked FOR UPDATE. */

@@ -13,6 +13,8 @@ export interface MemberOperation {
   /** Where a role has the permission and a rule of its own besides. */
   readonly statusAs?: Readonly<Partial<Record<Role, number>>>;
   readonly body?: (things: Things) => unknown;
+  /** Its answer has no end: where it is allowed, only the head is asked for. */
+  readonly isStream?: true;
   /** Makes things ready for it where newThings does not. */
   readonly prepare?: (things: Things, owner: TeamMember) => Promise<void>;
 }
@@ -44,6 +46,8 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   },
   [`GET ${below}/messages/:id/timeline`]: { permission: 'messages:read', status: 200 },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
+  [`GET ${below}/home`]: { permission: 'messages:read', status: 200 },
+  [`GET ${below}/live`]: { permission: undefined, status: 200, isStream: true },
   [`GET ${below}/audit`]: { permission: 'audit:read', status: 200 },
 };
 

@@ -1,0 +1,78 @@
+import { Type } from 'typebox';
+import { inboundCoverages, NumberResource } from './number.ts';
+import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
+import { UsageSummary } from './usage.ts';
+
+/** Counts of the Home page stop here; this many means so many or more. */
+export const homeCountMax = 1_000;
+
+/** The same for the waiting messages of one number. */
+export const homeNumberCountMax = 100;
+
+export const numberStates = ['pending', 'paused', 'offline', 'online'] as const;
+export type NumberState = (typeof numberStates)[number];
+
+/** The likely reason of a number's state (specification section 12.10). */
+export const numberStateCauses = [
+  'setup_link_unopened',
+  'setup_link_ended',
+  'shortcuts_not_run',
+  'reconnect_unfinished',
+  'no_power_or_network',
+  'automation_stopped',
+] as const;
+export type NumberStateCause = (typeof numberStateCauses)[number];
+
+/** A number as the Home page shows it. */
+export const HomeNumber = strictObject({
+  ...NumberResource.properties,
+  state: stringEnum(numberStates, {
+    description:
+      'pending: no phone has polled yet. paused: by a member. offline: no poll for 5 minutes. online: the phone polls.',
+  }),
+  likely_cause: nullable(
+    stringEnum(numberStateCauses, {
+      description: 'Why a number is pending or offline, as far as the server can tell; null otherwise.',
+    }),
+  ),
+  waiting_messages: Type.Integer({
+    minimum: 0,
+    maximum: homeNumberCountMax,
+    description: `Messages that wait for its phone; ${homeNumberCountMax} means so many or more.`,
+  }),
+  oldest_waiting_at: nullable(timestamp('When the first of them was queued; null where none waits.')),
+  inbound_coverage: stringEnum(inboundCoverages, {
+    description: 'The received texts that the tests of the setup page have shown to arrive.',
+  }),
+});
+export type HomeNumber = Type.Static<typeof HomeNumber>;
+
+/** The steps of the checklist that is shown until the first message was sent. */
+export const FirstRun = strictObject({
+  has_number: Type.Boolean({ description: 'A phone has polled for a number of the team.' }),
+  has_delivered: Type.Boolean({ description: 'A phone has confirmed that it sent a message.' }),
+  has_webhook: Type.Boolean(),
+  has_key_used: Type.Boolean({ description: 'A key of the team has been used, be it revoked since.' }),
+});
+export type FirstRun = Type.Static<typeof FirstRun>;
+
+/** GET /app/teams/:team_id/home (specification section 12.10). */
+export const Home = strictObject({
+  waiting_messages: Type.Integer({
+    minimum: 0,
+    maximum: homeCountMax,
+    description: `Messages that wait for a phone; ${homeCountMax.toLocaleString('en')} means so many or more.`,
+  }),
+  failed_last_day: Type.Integer({
+    minimum: 0,
+    maximum: homeCountMax,
+    description:
+      'Messages that failed in the last 24 hours, without cancelled ones, among the newest that failed.',
+  }),
+  webhooks_failing: Type.Integer({ description: 'Webhooks that are on and whose last attempt failed.' }),
+  webhooks_disabled: Type.Integer({ description: 'Webhooks that failures have switched off.' }),
+  numbers: Type.Array(HomeNumber, { description: 'Oldest first.' }),
+  usage: UsageSummary,
+  first_run: FirstRun,
+});
+export type Home = Type.Static<typeof Home>;

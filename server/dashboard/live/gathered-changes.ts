@@ -1,0 +1,85 @@
+import type { ResourceType } from '#contract/change.ts';
+import type { Change } from '#server/database/change.ts';
+import { rowMessagesMax } from './limits.ts';
+
+/** The rows that changes ask for. */
+export interface WantedRows {
+  /** Changed ones, by their uuids. */
+  readonly messageIds: ReadonlySet<string>;
+  /** Messages were created whose ids are not known. */
+  readonly hasNewMessages: boolean;
+  readonly numberIds: ReadonlySet<string>;
+  readonly usage: boolean;
+  /** All numbers, the newest messages and the usage, whatever changed. */
+  readonly isRefresh: boolean;
+}
+
+/** The resource types whose rows are sent. Of all others a stream says only that they changed. */
+export const typesWithRows: readonly ResourceType[] = ['message', 'number', 'usage'];
+
+/** Gathers the changes of a team until they are sent: which rows to read, and which types to announce. */
+export class GatheredChanges {
+  #messageIds = new Set<string>();
+  #hasNewMessages = false;
+  #numberIds = new Set<string>();
+  #usage = false;
+  #isRefresh = false;
+  #changed = new Set<ResourceType>();
+
+  add({ resource, ids, created }: Change): void {
+    if (resource === 'usage') this.#usage = true;
+    else if (!typesWithRows.includes(resource) || ids === 'all') this.#changed.add(resource);
+    else {
+      const gathered = resource === 'message' ? this.#messageIds : this.#numberIds;
+      for (const id of ids) gathered.add(id);
+      if (created) this.#hasNewMessages = true;
+      if (gathered.size > rowMessagesMax) {
+        gathered.clear();
+        this.#changed.add(resource);
+      }
+    }
+  }
+
+  /** A resource type to announce. */
+  announce(...types: readonly ResourceType[]): void {
+    for (const type of types) this.#changed.add(type);
+  }
+
+  refresh(): void {
+    this.#isRefresh = true;
+  }
+
+  get hasRows(): boolean {
+    return (
+      this.#messageIds.size > 0 ||
+      this.#hasNewMessages ||
+      this.#numberIds.size > 0 ||
+      this.#usage ||
+      this.#isRefresh
+    );
+  }
+
+  takeRows(): WantedRows {
+    const wanted = {
+      messageIds: this.#messageIds,
+      hasNewMessages: this.#hasNewMessages,
+      numberIds: this.#numberIds,
+      usage: this.#usage,
+      isRefresh: this.#isRefresh,
+    };
+    this.#messageIds = new Set();
+    this.#numberIds = new Set();
+    this.#hasNewMessages = this.#usage = this.#isRefresh = false;
+    return wanted;
+  }
+
+  get hasChanged(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  takeChanged(): ReadonlySet<ResourceType> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    return changed;
+  }
+}

@@ -1,0 +1,140 @@
+import { randomInt } from 'node:crypto';
+import type { ResourceType } from '#contract/change.ts';
+import type { LiveEndReason, LiveEventName, LiveEvents } from '#contract/live.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import {
+  EventStream,
+  formatEvent,
+  formatRetry,
+  keepAliveComment,
+} from '#server/platform/http/event-stream.ts';
+import type { HandlerContext, Principal } from '#server/platform/http/route.ts';
+import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
+import { accessCheckMs, retryMaxMs, retryMinMs, streamBufferMaxBytes } from './limits.ts';
+import { visibleResources } from './visible-resources.ts';
+
+/** How a stream ended, for the metrics. */
+export type StreamEnd = 'left' | 'slow' | 'access' | 'stopped' | 'failed';
+
+export type StreamCall = Pick<HandlerContext, 'principal' | 'signedIn' | 'reply' | 'reauthenticate'>;
+
+/** An event of one of the names of the contract. */
+export function liveEvent<N extends LiveEventName>(name: N, data: LiveEvents[N]): Buffer {
+  return formatEvent(name, data);
+}
+
+/**
+ * The live stream of one browser. It checks the access of its member from time to time. Events wait during a check, so that a
+ * member who was removed gets none that was made after the check began.
+ */
+export class LiveStream {
+  readonly teamId: TeamId;
+  readonly accountId: AccountId;
+  readonly #clock: Clock;
+  readonly #call: StreamCall;
+  readonly #stream: EventStream;
+  readonly #onEnd: (how: StreamEnd) => void;
+  #visible: readonly ResourceType[];
+  #held: Buffer[] | undefined;
+  #checkAgain = false;
+  #cancelCheck = () => {};
+  #end: StreamEnd | undefined;
+
+  /** Sends the first event at once. */
+  constructor(clock: Clock, call: StreamCall, onEnd: (how: StreamEnd) => void) {
+    this.#clock = clock;
+    this.#call = call;
+    this.#onEnd = onEnd;
+    this.teamId = call.principal.teamId;
+    this.accountId = call.signedIn.accountId;
+    this.#visible = visibleResources(call.principal.permissions);
+    this.#stream = new EventStream(call.reply, streamBufferMaxBytes);
+    this.#stream.onClose(() => this.#close('left'));
+    this.#write(formatRetry(randomInt(retryMinMs, retryMaxMs)));
+    this.#write(this.#hello());
+    this.#checkLater();
+  }
+
+  /** The resource types that its member may read. Streams with the same types get the same bytes. */
+  get visible(): readonly ResourceType[] {
+    return this.#visible;
+  }
+
+  send(event: Buffer): void {
+    if (this.#held) this.#held.push(event);
+    else this.#write(event);
+  }
+
+  keepAlive(): void {
+    this.#write(keepAliveComment);
+  }
+
+  /** Ends the stream; the browser opens it again. */
+  stop(): void {
+    this.#close('stopped');
+  }
+
+  /** Checks session, membership and role now. */
+  check(): void {
+    if (this.#held) this.#checkAgain = true;
+    else void this.#check();
+  }
+
+  async #check(): Promise<void> {
+    this.#cancelCheck();
+    this.#held = [];
+    try {
+      do {
+        this.#checkAgain = false;
+        const { principal } = await this.#call.reauthenticate();
+        if (this.#end) return;
+        if (principal) this.#see(principal);
+      } while (this.#checkAgain);
+    } catch (error) {
+      const reason = endReason(error);
+      if (reason) this.#write(liveEvent('ended', { reason }));
+      this.#close(reason ? 'access' : 'failed');
+      return;
+    }
+    const held = this.#held;
+    this.#held = undefined;
+    for (const event of held) this.#write(event);
+    this.#checkLater();
+  }
+
+  /** With another role the member may see other types, and rows that were left out so far. */
+  #see({ permissions }: Principal): void {
+    const visible = visibleResources(permissions);
+    if (visible.join() === this.#visible.join()) return;
+    this.#visible = visible;
+    this.#held = [this.#hello(), liveEvent('reload', {})];
+  }
+
+  #hello(): Buffer {
+    return liveEvent('hello', { resources: [...this.#visible], at: this.#clock.now().toISOString() });
+  }
+
+  #checkLater(): void {
+    if (!this.#end) this.#cancelCheck = this.#clock.after(accessCheckMs, () => void this.#check());
+  }
+
+  #write(bytes: Buffer): void {
+    if (!this.#end && !this.#stream.write(bytes)) this.#close('slow');
+  }
+
+  #close(how: StreamEnd): void {
+    if (this.#end) return;
+    this.#end = how;
+    this.#cancelCheck();
+    this.#stream.end();
+    this.#onEnd(how);
+  }
+}
+
+/** undefined for a failure that says nothing about the access, such as a database that is away. */
+function endReason(error: unknown): LiveEndReason | undefined {
+  if (!(error instanceof AppError)) return undefined;
+  if (error.status === 401) return 'signed_out';
+  return error.status === 403 || error.status === 404 ? 'no_access' : undefined;
+}

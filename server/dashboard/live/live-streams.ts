@@ -1,0 +1,104 @@
+import { Counter } from 'prom-client';
+import type { Changes } from '#server/dashboard/changes.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { tooManyRequests, unavailable } from '#server/platform/app-error.ts';
+import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
+import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
+import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
+import { addGauge } from '#server/platform/process/metrics.ts';
+import { keepAliveMs, liveReadsRunningMax, liveStreamsMax } from './limits.ts';
+import { LiveStream, type StreamCall, type StreamEnd } from './live-stream.ts';
+import { type FeedServices, TeamFeed } from './team-feed.ts';
+
+/** The live streams that this process serves, with a feed for each team that has one. */
+export class LiveStreams {
+  readonly #services: FeedServices;
+  readonly #feeds = new Map<TeamId, TeamFeed>();
+  readonly #byAccount = new Map<AccountId, number>();
+  readonly #countEnd: (how: StreamEnd) => void;
+  #count = 0;
+  #isStopping = false;
+  #cancelKeepAlive = () => {};
+
+  constructor(
+    services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'> & { readonly changes: Changes },
+  ) {
+    this.#services = { ...services, reads: new Semaphore(liveReadsRunningMax) };
+    addGauge(
+      services.metrics,
+      'ownline_live_streams',
+      'Live streams that are open.',
+      async () => this.#count,
+    );
+    const ended = new Counter({
+      name: 'ownline_live_streams_ended_total',
+      help: 'Live streams that ended: the browser left, was too slow, or lost its access; a stop; a failure.',
+      labelNames: ['how'] as const,
+      registers: [services.metrics],
+    });
+    this.#countEnd = (how) => ended.inc({ how });
+  }
+
+  /**
+   * Answers with a stream.
+   * @throws AppError 429 where the team or the account has too many, 503 where the process has, or stops
+   */
+  open(call: StreamCall): void {
+    const { teamId } = call.principal;
+    this.#requireCapacity(teamId, call.signedIn.accountId);
+    if (isDisconnected(call.reply)) return;
+    const feed = this.#feeds.get(teamId) ?? new TeamFeed(this.#services, teamId);
+    this.#feeds.set(teamId, feed);
+    const stream = new LiveStream(this.#services.clock, call, (how) => this.#remove(feed, stream, how));
+    feed.add(stream);
+    this.#byAccount.set(stream.accountId, this.#countOf(stream.accountId) + 1);
+    this.#count += 1;
+    if (this.#count === 1) this.#keepAliveLater();
+  }
+
+  /** Ends every stream, and refuses later ones. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const feed of [...this.#feeds.values()]) for (const stream of [...feed.streams]) stream.stop();
+  }
+
+  #remove(feed: TeamFeed, stream: LiveStream, how: StreamEnd): void {
+    this.#countEnd(how);
+    feed.remove(stream);
+    if (feed.streams.size === 0) {
+      feed.close();
+      this.#feeds.delete(stream.teamId);
+    }
+    const left = this.#countOf(stream.accountId) - 1;
+    if (left > 0) this.#byAccount.set(stream.accountId, left);
+    else this.#byAccount.delete(stream.accountId);
+    this.#count -= 1;
+    if (this.#count === 0) this.#cancelKeepAlive();
+  }
+
+  #requireCapacity(teamId: TeamId, accountId: AccountId): void {
+    if (this.#isStopping) throw unavailable('This server is stopping. Repeat the request in a moment.');
+    const ofTeam = this.#feeds.get(teamId)?.streams.size ?? 0;
+    if (ofTeam >= liveStreamsMax.ofTeam || this.#countOf(accountId) >= liveStreamsMax.ofAccount)
+      throw tooManyRequests(retrySeconds);
+    if (this.#count >= liveStreamsMax.ofProcess)
+      throw unavailable(
+        `${liveStreamsMax.ofProcess} live streams are open here. Repeat the request in a moment.`,
+      );
+  }
+
+  #countOf(accountId: AccountId): number {
+    return this.#byAccount.get(accountId) ?? 0;
+  }
+
+  #keepAliveLater(): void {
+    this.#cancelKeepAlive = this.#services.clock.after(keepAliveMs, () => {
+      this.#keepAliveLater();
+      for (const feed of [...this.#feeds.values()])
+        for (const stream of [...feed.streams]) stream.keepAlive();
+    });
+  }
+}
+
+/** When a browser that had too many streams should try again. */
+const retrySeconds = 30;

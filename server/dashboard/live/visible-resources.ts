@@ -1,0 +1,23 @@
+import { type ResourceType, resourceTypes } from '#contract/change.ts';
+import { allows, type Permission, type PersonalPermission, type RoleGrant } from '#contract/permissions.ts';
+
+/** The permission that a member needs to read a resource type: that of its operations. */
+export const readPermissions: Readonly<Record<ResourceType, Permission | PersonalPermission>> = {
+  team: 'team:read',
+  member: 'team:read',
+  invitation: 'team:read',
+  key: 'keys:manage',
+  number: 'numbers:read',
+  message: 'messages:read',
+  event: 'messages:read',
+  opt_out: 'messages:read',
+  webhook: 'webhooks:read',
+  delivery: 'webhooks:read',
+  usage: 'team:read',
+  audit: 'audit:read',
+};
+
+/** The resource types that a role may read, in the order of the contract. */
+export function visibleResources(grants: readonly RoleGrant[]): ResourceType[] {
+  return resourceTypes.filter((type) => allows(grants, readPermissions[type]));
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { type Home, homeCountMax, homeNumberCountMax } from '#contract/home.ts';
+import { putFailedMessages, putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+
+const to = '+14155550101';
+
+describe('GET home of a team (specification section 12.10)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let viewer: TeamMember;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api,maintain' });
+    await plantCanary(service);
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+    viewer = await newMember(service, team, 'viewer');
+  });
+  after(() => service.close());
+
+  const home = async (): Promise<Home> => {
+    const answer = await viewer.get(viewer.in('/home'));
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as unknown as Home;
+  };
+
+  it('of a new team has nothing but its month (§12.10/home)', async () => {
+    const { usage, ...rest } = await home();
+    assert.deepEqual(rest, {
+      waiting_messages: 0,
+      failed_last_day: 0,
+      webhooks_failing: 0,
+      webhooks_disabled: 0,
+      numbers: [],
+      first_run: { has_number: false, has_delivered: false, has_webhook: false, has_key_used: false },
+    });
+    const { sent, received, monthly_message_limit, resets_at, month } = (
+      await viewer.get(viewer.in('/usage'))
+    ).json;
+    assert.deepEqual(usage, { month, sent, received, monthly_message_limit, resets_at });
+  });
+
+  it('follows the first run: a number, a key that was used, a message that was sent, a webhook (§12.10/first-run)', async () => {
+    const made = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
+    assert.equal((await home()).first_run.has_number, false, 'a pending number is none');
+    const wire = await claim(team.api, String(made.json.setup_url));
+    await wire.poll();
+    assert.equal((await home()).first_run.has_number, true);
+    service.clock.advance(6_000);
+    await until('the use of the key is written', async () => (await home()).first_run.has_key_used);
+    await team.api.send({ from: '+14155550120', to, content: 'Hello' });
+    const { id } = await wire.poll();
+    assert.equal((await home()).first_run.has_delivered, false);
+    await wire.poll({ last: String(id) });
+    assert.equal((await home()).first_run.has_delivered, true);
+    assert.equal((await home()).first_run.has_webhook, false);
+    await putWebhook(service, team.id, ['message.sent']);
+    assert.equal((await home()).first_run.has_webhook, true);
+  });
+
+  it('shows each number with its state, its likely cause and what waits for it (§12.10/number-state)', async () => {
+    const online = await connectNumber(service, team);
+    const link = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550130' });
+    const idOf = async (phoneNumber: string) => (await findNumber(team.api, phoneNumber))?.id;
+    const states = async () =>
+      (await home()).numbers.map(({ state, likely_cause }) => `${state} ${likely_cause}`);
+    assert.deepEqual(await states(), ['online null', 'pending setup_link_unopened']);
+    await claim(team.api, String(link.json.setup_url));
+    assert.equal((await states())[1], 'pending shortcuts_not_run');
+    const queuedAt = service.clock.now();
+    await team.api.send({ from: online.phoneNumber, to, content: 'Hello' });
+    const [first] = (await home()).numbers;
+    assert.equal(first?.waiting_messages, 1);
+    assert.ok(Date.parse(first.oldest_waiting_at ?? '') >= queuedAt.getTime());
+    const { state, likely_cause, waiting_messages, oldest_waiting_at, inbound_coverage, ...listed } = first;
+    assert.deepEqual(listed, await findNumber(team.api, online.phoneNumber));
+    assert.deepEqual(
+      [state, likely_cause, waiting_messages, inbound_coverage],
+      ['online', null, 1, 'unknown'],
+    );
+    assert.ok(oldest_waiting_at);
+    service.clock.advance(6 * 60_000);
+    assert.equal((await states())[0], 'offline no_power_or_network');
+    service.clock.advance(60 * 60_000);
+    assert.equal((await states())[0], 'offline automation_stopped');
+    const id = await idOf(online.phoneNumber);
+    const again = await team.api.post(`/v1/numbers/${id}/reconnect`, {});
+    assert.equal((await states())[0], 'offline reconnect_unfinished');
+    const next = await claim(team.api, String(again.json.setup_url));
+    assert.equal((await states())[0], 'offline reconnect_unfinished');
+    await next.poll();
+    assert.equal((await states())[0], 'online null');
+    await team.api.put(`/v1/numbers/${id}`, { status: 'paused' });
+    assert.equal((await states())[0], 'paused null');
+  });
+
+  it('counts what waits and what failed in the last day, up to its bounds (§12.10/home)', async () => {
+    const { numberId, phoneNumber } = await connectNumber(service, team);
+    const number = { teamId: team.id, numberId: uuidOf('num', numberId), phoneNumber };
+    const now = service.clock.nowMs();
+    await putFailedMessages(service, number, { count: 3, atMs: now - 3_600_000 });
+    await putFailedMessages(service, number, { count: 2, atMs: now - 25 * 3_600_000 });
+    await putFailedMessages(service, number, { count: 4, atMs: now - 3_600_000, errorCode: 'cancelled' });
+    await putWaitingMessages(service, number, 5);
+    const few = await home();
+    assert.deepEqual([few.failed_last_day, few.waiting_messages], [3, 5]);
+    await putFailedMessages(service, number, { count: homeCountMax + 5, atMs: now - 60_000 });
+    await putWaitingMessages(service, number, homeCountMax);
+    const many = await home();
+    assert.deepEqual([many.failed_last_day, many.waiting_messages], [homeCountMax, homeCountMax]);
+    assert.equal(many.numbers[0]?.waiting_messages, homeNumberCountMax);
+  });
+
+  it('counts webhooks whose last attempt failed, and those that failures switched off (§12.10/home)', async () => {
+    await putWebhook(service, team.id, ['message.sent']);
+    await putWebhook(service, team.id, ['message.sent'], { failureCount: 3 });
+    await putWebhook(service, team.id, ['message.sent'], { isActive: false });
+    const { webhooks_failing, webhooks_disabled } = await home();
+    assert.deepEqual([webhooks_failing, webhooks_disabled], [1, 0]);
+    await putWebhook(service, team.id, ['message.sent'], {
+      isActive: false,
+      disabledBy: 'failures',
+      failureCount: 10,
+    });
+    assert.deepEqual((await home()).webhooks_disabled, 1);
+  });
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { followLive, openLive } from '#test/support/dashboard/live-client.ts';
+import { join, newMember, PageClient, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const metricsToken = 'a-token-for-tests';
+
+describe('access to a live stream (specification section 12.9)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let owner: TeamMember;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on', METRICS_TOKEN: metricsToken });
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+    owner = await newMember(service, team, 'owner');
+  });
+  after(() => service.close());
+
+  const figure = async (name: string) => {
+    const headers = { authorization: `Bearer ${metricsToken}` };
+    const text = await (await fetch(`${service.baseUrl}/metrics`, { headers })).text();
+    return Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')
+        .at(-1) ?? Number.NaN,
+    );
+  };
+
+  it('needs a session, and a membership of the team (§12.9/access)', async () => {
+    const stranger = await newMember(service, await service.newTeam(), 'owner');
+    assert.equal((await openLive(stranger, owner.in('/live'))).status, 404);
+    assert.equal((await openLive(new PageClient(service.baseUrl, ''), owner.in('/live'))).status, 401);
+  });
+
+  it('ends when the member is removed, and sends nothing that was made afterwards (§12.9/access, §12.9/ended)', async () => {
+    const { phoneNumber } = await connectNumber(service, team);
+    const member = await newMember(service, team, 'member');
+    // A person without another team would be signed out as well.
+    await join(service, await service.newTeam(), member, 'member');
+    const [live, ofOwner] = [await followLive(member), await followLive(owner)];
+    const removed = await owner.delete(owner.in(`/team/members/${member.memberId}`));
+    assert.equal(removed.status, 200, removed.text);
+    const id = await team.api.send({ from: phoneNumber, to: '+14155550101', content: 'After the removal' });
+    assert.deepEqual(await live.next('ended'), { reason: 'no_access' });
+    await live.untilOver();
+    await ofOwner.next('rows', (rows) => rows.messages[0]?.id === id);
+    assert.ok(!live.texts.some((text) => text.includes('After the removal')));
+    assert.equal((await openLive(member, member.in('/live'))).status, 404);
+    await ofOwner.close();
+  });
+
+  it('ends within 10 s after the session did (§12.9/access)', async () => {
+    const leaver = await newMember(service, team, 'member');
+    const [following, ofOwner] = [await followLive(leaver), await followLive(owner)];
+    assert.equal((await leaver.post('/app/account/sign-out')).status, 200);
+    service.clock.advance(10_000);
+    assert.deepEqual(await following.next('ended'), { reason: 'signed_out' });
+    await following.untilOver();
+    assert.equal(ofOwner.isOver, false);
+    await ofOwner.close();
+  });
+
+  it('begins anew with another role: what it may read, and a reload (§12.9/roles)', async () => {
+    const viewer = await newMember(service, team, 'viewer');
+    const live = await followLive(viewer);
+    live.clear();
+    const changed = await owner.put(owner.in(`/team/members/${viewer.memberId}/role`), { role: 'admin' });
+    assert.equal(changed.status, 200, changed.text);
+    assert.ok((await live.next('hello')).resources.includes('audit'));
+    await live.next('reload');
+    await team.api.put('/v1/team', { name: 'Renamed' });
+    await live.next('changed', ({ resources }) => resources.includes('audit'));
+    await live.close();
+  });
+
+  it('is not counted again by its checks: a team at its limit of requests keeps its streams (§12.9/access)', async () => {
+    const small = await service.newTeam({ plan: 'free' });
+    const person = await newMember(service, small, 'owner');
+    nextMinute(service.clock);
+    const live = await followLive(person);
+    const answers = await Promise.all(Array.from({ length: 300 }, () => person.get(person.in('/team'))));
+    assert.ok(answers.some(({ status }) => status === 429));
+    service.runtime.database.pool.recordChange(small.id, 'member', []);
+    await live.next('changed', ({ resources }) => resources.includes('member'));
+    assert.equal(live.isOver, false);
+    await live.close();
+  });
+
+  it('has at most 20 streams of an account: a further one is 429, and one that was left makes room (§12.9/bounds)', async () => {
+    await until('those of other tests are closed', async () => (await figure('ownline_live_streams')) === 0);
+    const streams = await Promise.all(Array.from({ length: 20 }, () => followLive(owner)));
+    const refused = await openLive(owner, owner.in('/live'));
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '30']);
+    assert.equal(await figure('ownline_live_streams'), 20);
+    await streams[0]?.close();
+    await until('its place is free', async () => (await figure('ownline_live_streams')) === 19);
+    const again = await followLive(owner);
+    for (const stream of [...streams, again]) await stream.close();
+    await until('all are closed', async () => (await figure('ownline_live_streams')) === 0);
+    assert.ok((await figure('ownline_live_streams_ended_total{how="left"}')) >= 21);
+  });
+});
