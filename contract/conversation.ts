@@ -9,7 +9,7 @@ import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } f
 /** Counts of a conversation stop here: a client shows more as 99+. */
 export const conversationCountMax = 100;
 
-/** The newest conversations that the count of unread ones looks at (specification section 12.3). */
+/** The newest conversations that the count of unread ones looks at (specification section 12.11). */
 export const unreadConversationsExaminedMax = 200;
 
 /*
@@ -45,7 +45,7 @@ const facts = {
 export const ConversationFacts = strictObject(facts);
 export type ConversationFacts = Type.Static<typeof ConversationFacts>;
 
-/** A conversation as a member sees it (specification section 12.3). */
+/** A conversation as a member sees it (specification section 12.11). */
 export const Conversation = strictObject({ ...facts, unread_count });
 export type Conversation = Type.Static<typeof Conversation>;
 
@@ -60,7 +60,7 @@ const limit = (noun: string) =>
   );
 const cursor = Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.'));
 
-/** GET /app/teams/:team_id/conversations (specification section 12.3) */
+/** GET /app/teams/:team_id/conversations (specification section 12.11) */
 export const ListConversationsQuery = strictObject({
   number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
   unread: Type.Optional(Type.Boolean({ description: 'true: only those with unread messages.' })),
@@ -76,7 +76,7 @@ export const ConversationList = strictObject({
 });
 export type ConversationList = Type.Static<typeof ConversationList>;
 
-/** GET /app/teams/:team_id/conversations/unread (specification section 12.3) */
+/** GET /app/teams/:team_id/conversations/unread (specification section 12.11) */
 export const UnreadConversations = strictObject({
   unread_conversations: Type.Integer({
     description: `Conversations with unread messages, among the newest ${unreadConversationsExaminedMax} of the team.`,
@@ -90,7 +90,7 @@ const { waiting_reason: _reason, expected_at, ...ofMessage } = MessageDetail.pro
 export const ConversationMessage = strictObject(ofMessage);
 export type ConversationMessage = Type.Static<typeof ConversationMessage>;
 
-/** GET /app/teams/:team_id/conversations/:phone_number/:contact/messages (specification section 12.3) */
+/** GET /app/teams/:team_id/conversations/:phone_number/:contact/messages (specification section 12.11) */
 export const ListConversationMessagesQuery = strictObject({ limit: limit('Messages'), cursor });
 export type ListConversationMessagesQuery = Type.Static<typeof ListConversationMessagesQuery>;
 
@@ -131,7 +131,7 @@ export const ConversationMessageList = strictObject({
 });
 export type ConversationMessageList = Type.Static<typeof ConversationMessageList>;
 
-/** PUT /app/teams/:team_id/conversations/:phone_number/:contact/read (specification section 12.3) */
+/** PUT /app/teams/:team_id/conversations/:phone_number/:contact/read (specification section 12.11) */
 export const MarkConversationReadRequest = strictObject({
   message_id: publicIdOf('msg', 'The newest message of the conversation that the member has seen.'),
 });

@@ -10,6 +10,7 @@ import type { RefusalLog } from '#server/audit/refusal-log.ts';
 import { auditRoutes } from '#server/audit/routes.ts';
 import { billingRoutes } from '#server/dashboard/billing-routes.ts';
 import type { Changes } from '#server/dashboard/changes.ts';
+import { conversationRoutes } from '#server/dashboard/conversations/routes.ts';
 import { homeRoutes } from '#server/dashboard/home/home-routes.ts';
 import { liveRoutes } from '#server/dashboard/live/live-routes.ts';
 import type { LiveStreams } from '#server/dashboard/live/live-streams.ts';
@@ -108,6 +109,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...webRoutes(services),
     ...homeRoutes(services),
     ...liveRoutes(services),
+    ...conversationRoutes(services),
     ...billingRoutes(services),
   ];
 }

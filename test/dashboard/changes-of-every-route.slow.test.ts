@@ -41,6 +41,8 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /webhooks/:id/replay': ['delivery all', 'audit new'],
   'POST /webhooks/:id/test': ['delivery new', 'audit new'],
   'POST /keys': ['key new', 'audit new'],
+  // Of the person who reads alone.
+  'PUT /conversations/:phone_number/:contact/read': [],
   'DELETE /keys/:id': ['key :id', 'audit new'],
 };
 

@@ -1,5 +1,5 @@
 /*
- * Limits of conversations (specification section 12.3). contract/conversation.ts has those that clients see.
+ * Limits of conversations (specification section 12.11). contract/conversation.ts has those that clients see.
  */
 
 /** Conversations that a page of the list reads at most, beside those with waiting messages. */
@@ -16,3 +16,6 @@ export const unreadExaminedMax = 300;
 
 /** How often a phone number may have been deleted and connected again until its oldest rows are left out. */
 export const numbersOfPhoneMax = 20;
+
+/** The newest waiting messages of a conversation whose spellings of the contact are looked at. */
+export const waitingSpellingsExaminedMax = 100;

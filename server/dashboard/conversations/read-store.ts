@@ -40,7 +40,7 @@ export async function findReader(
   return member && { memberId, joinedId: firstIdAt(member.created_at.getTime()) };
 }
 
-/** Moves the mark of a member to a message, never back. @returns the mark */
+/** Moves the read mark of a member to a message, never back. @returns the mark */
 export async function moveReadMark(
   db: Queryable,
   teamId: TeamId,

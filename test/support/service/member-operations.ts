@@ -44,6 +44,17 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     // Another member made it; test/api-keys/member-keys.test.ts has them revoke their own.
     statusAs: { member: 403 },
   },
+  [`GET ${below}/conversations`]: { permission: 'messages:read', status: 200 },
+  [`GET ${below}/conversations/unread`]: { permission: 'messages:read', status: 200 },
+  [`GET ${below}/conversations/:phone_number/:contact/messages`]: {
+    permission: 'messages:read',
+    status: 200,
+  },
+  [`PUT ${below}/conversations/:phone_number/:contact/read`]: {
+    permission: 'messages:read',
+    status: 200,
+    body: ({ messageId }) => ({ message_id: messageId }),
+  },
   [`GET ${below}/messages/:id/timeline`]: { permission: 'messages:read', status: 200 },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
   [`GET ${below}/home`]: { permission: 'messages:read', status: 200 },

@@ -131,7 +131,11 @@ const idOf: Readonly<Record<string, (things: Things, pattern: string, method: st
 
 /** `/v1/numbers/num_…` for `/v1/numbers/:id`. @throws where what stands before `:id` is none of these things */
 export function addressOf(pattern: string, things: Things, method: string): string {
-  return pattern.replaceAll(/([\w-]+)\/:(?:id|delivery_id|contact)/g, (_match, noun: string) => {
+  const ofConversation = pattern.replace(
+    ':phone_number/:contact',
+    [sender, to].map(encodeURIComponent).join('/'),
+  );
+  return ofConversation.replaceAll(/([\w-]+)\/:(?:id|delivery_id|contact)/g, (_match, noun: string) => {
     const id = idOf[noun]?.(things, pattern, method);
     if (id === undefined) throw new Error(`which id has ${pattern}?`);
     return `${noun}/${id}`;

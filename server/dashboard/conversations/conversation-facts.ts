@@ -1,0 +1,136 @@
+import { type Conversation, type ConversationFacts, conversationCountMax } from '#contract/conversation.ts';
+import type { NumberStatus } from '#contract/number.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
+import { messageView } from '#server/messages/message-view.ts';
+import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { ConversationKey } from './conversation-key.ts';
+import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-sql.ts';
+import { unreadExaminedMax } from './limits.ts';
+import { type Reader, sqlReadUntil } from './read-store.ts';
+
+/** Of a conversation, and of the number that the team connected last for its phone number. */
+interface FactsOfRow {
+  readonly phone_number: string;
+  readonly contact: string;
+  readonly live_number_id: NumberId;
+  readonly label: string;
+  readonly number_status: NumberStatus;
+  readonly is_verified: boolean;
+  readonly is_removed: boolean;
+  readonly last_seen_at: Date | null;
+  /** null before the first hand-out or inbound message. */
+  readonly last_activity_at: Date | null;
+  /** Spellings of the contact that differ from it. */
+  readonly handles: readonly string[];
+  readonly waiting_count: number;
+  /** When the newest waiting message was queued; null where none waits. */
+  readonly queued_at: Date | null;
+  readonly opted_out: boolean;
+  /** The mark of the reader; null where there is none. */
+  readonly read_until: MessageId | null;
+  /** null without a reader. */
+  readonly unread_count: number | null;
+}
+
+type WithoutMessage = { readonly [Column in keyof MessageRow]: null };
+
+/** A conversation with its newest message, if that is still kept. */
+export type FactsRow = FactsOfRow & (MessageRow | WithoutMessage);
+
+const readUntil = sqlReadUntil(
+  { memberId: '$4::uuid', joinedId: '$5::uuid' },
+  { teamId: '$1', phoneNumber: 'i.phone_number', contact: 'i.contact' },
+);
+
+/**
+ * Each conversation is read through LATERAL, row by row along one index. Messages that are not read are found by the
+ * sender, along the index on it: the rows of a sender, not the sender alone, so that no other index has their order.
+ */
+const facts = statement<FactsRow>(
+  'conversations.facts',
+  `SELECT i.phone_number, i.contact, n.id AS live_number_id, n.label, n.status AS number_status, n.verified_at IS NOT NULL AS is_verified,
+     n.deleted_at IS NOT NULL AS is_removed, s.last_seen_at, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
+     ${sqlIsOptedOut('$1', 'i.contact')} AS opted_out,
+     (SELECT k.read_until FROM conversation_reads k WHERE k.team_id = $1 AND k.member_id = $4 AND k.phone_number = i.phone_number AND k.contact = i.contact)
+       AS read_until,
+     CASE WHEN $4 IS NOT NULL THEN greatest(u.unread_count, (c.last_inbound_id > r.read_until)::int) END AS unread_count,
+     ${sqlMessageColumns('m')}
+   FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS i (phone_number, contact, n)
+   CROSS JOIN LATERAL (SELECT l.* FROM (${sqlNumbersOfPhone('$1', 'i.phone_number')}) l LIMIT 1) n
+   LEFT JOIN LATERAL (SELECT d.last_seen_at FROM device_sessions d WHERE d.number_id = n.id OFFSET 0) s ON true
+   CROSS JOIN LATERAL (
+     SELECT max(o.last_activity_at) AS last_activity_at, (array_agg(o.last_message_id ORDER BY o.last_message_id DESC))[1] AS last_message_id,
+       (array_agg(o.last_inbound_id ORDER BY o.last_inbound_id DESC NULLS LAST))[1] AS last_inbound_id,
+       ARRAY(SELECT DISTINCT h.handle FROM (${sqlRowsOfConversation('$1', 'i.phone_number', 'i.contact')}) a CROSS JOIN unnest(a.handles) AS h (handle)) AS handles
+     FROM (${sqlRowsOfConversation('$1', 'i.phone_number', 'i.contact')}) o
+   ) c
+   CROSS JOIN LATERAL (SELECT ${readUntil} AS read_until OFFSET 0) r
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS waiting_count, (array_agg(q.message_id ORDER BY q.message_id DESC))[1] AS message_id, max(q.queued_at) AS queued_at
+     FROM (
+       SELECT q.message_id, q.queued_at FROM send_queue q WHERE q.number_id = n.id AND q.to_handle = i.contact
+       ORDER BY q.number_id DESC, q.to_handle DESC, q.seq DESC LIMIT ${conversationCountMax}
+     ) q
+   ) w
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS unread_count FROM (
+       SELECT FROM (
+         SELECT x.to_handle, x.direction FROM unnest(i.contact || c.handles) AS h (handle)
+         CROSS JOIN LATERAL (
+           SELECT x.to_handle, x.direction FROM messages x
+           WHERE (x.team_id, x.from_handle, x.id) > ($1, h.handle, r.read_until) AND x.id > r.read_until
+             AND (x.team_id, x.from_handle, x.id) <= ($1, h.handle, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+           ORDER BY x.team_id, x.from_handle, x.id LIMIT ${unreadExaminedMax}
+         ) x LIMIT ${unreadExaminedMax}
+       ) x WHERE x.to_handle = i.phone_number AND x.direction = 'inbound' LIMIT ${conversationCountMax}
+     ) x
+   ) u
+   LEFT JOIN LATERAL (
+     SELECT m.* FROM messages m WHERE m.team_id = $1
+       AND m.id BETWEEN greatest(c.last_message_id, w.message_id) AND greatest(c.last_message_id, w.message_id)
+     ORDER BY m.team_id, m.id LIMIT 1
+   ) m ON true
+   ORDER BY i.n`,
+);
+
+/**
+ * Reads what people see of conversations, in the order of the keys; those of numbers that the team never had are left out.
+ * @param reader undefined: nothing is counted as unread
+ */
+export function listFacts(
+  db: Queryable,
+  teamId: TeamId,
+  keys: readonly ConversationKey[],
+  reader?: Reader,
+): Promise<FactsRow[]> {
+  return facts.rows(
+    db,
+    teamId,
+    keys.map(({ phoneNumber }) => phoneNumber),
+    keys.map(({ contact }) => contact),
+    reader?.memberId ?? null,
+    reader?.joinedId ?? null,
+  );
+}
+
+/** A conversation as it is the same for all members of a team (specification section 12.11). */
+export function factsView(row: FactsRow): ConversationFacts {
+  const times = [row.last_activity_at, row.queued_at].map((time) => time?.getTime() ?? 0);
+  return {
+    phone_number: row.phone_number,
+    number_label: row.label,
+    number_removed: row.is_removed,
+    contact: row.contact,
+    last_message: row.id === null ? null : messageView(row),
+    last_activity_at: new Date(Math.max(...times)).toISOString(),
+    waiting_count: row.waiting_count,
+    opted_out: row.opted_out,
+  };
+}
+
+/** A conversation as a member sees it (specification section 12.11). */
+export function conversationView(row: FactsRow): Conversation {
+  return { ...factsView(row), unread_count: row.unread_count ?? 0 };
+}

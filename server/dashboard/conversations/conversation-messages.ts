@@ -1,0 +1,88 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
+import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { ConversationKey } from './conversation-key.ts';
+import { waitingSpellingsExaminedMax } from './limits.ts';
+
+/** A message that the page read: one of the conversation, or the last one that a source may read. */
+export interface ConversationMessageRow extends MessageRow {
+  readonly fits: boolean;
+  readonly is_bound: boolean;
+}
+
+interface WaitingMessages {
+  /** The oldest waiting message; null where none waits. */
+  readonly head_id: MessageId | null;
+  /** The recipients of the newest waiting messages, as they were sent. */
+  readonly handles: readonly string[];
+}
+
+/**
+ * Messages along (team, handle, id), newest first; the number and the direction are filters. Bounds and order are of
+ * whole rows, so that only the index on the handle has this order (decision 0012).
+ */
+function along(column: 'from_handle' | 'to_handle', fits: string): string {
+  const order = `m.team_id DESC, m.${column} DESC, m.id DESC`;
+  return `SELECT ${sqlMessageColumns('m')}, m.fits, m.is_bound
+    FROM unnest($2::text[]) AS h (handle)
+    CROSS JOIN LATERAL (
+      SELECT * FROM (
+        SELECT m.*, row_number() OVER (ORDER BY ${order}) = $5::bigint AS is_bound, ${fits} AS fits
+        FROM (
+          SELECT m.* FROM messages m
+          WHERE (m.team_id, m.${column}, m.id) < ($1, h.handle, $4::uuid) AND m.id < $4
+            AND (m.team_id, m.${column}, m.id) >= ($1, h.handle, '00000000-0000-0000-0000-000000000000')
+          ORDER BY ${order} LIMIT $5
+        ) m
+      ) m WHERE m.fits OR m.is_bound ORDER BY ${order} LIMIT $6
+    ) m`;
+}
+
+const page = statement<ConversationMessageRow>(
+  'conversations.messages',
+  `${along('from_handle', `m.direction = 'inbound' AND m.to_handle = $3`)}
+   UNION ALL
+   ${along('to_handle', `m.direction = 'outbound' AND m.from_handle = $3`)}`,
+);
+const waiting = statement<WaitingMessages>(
+  'conversations.waiting-messages',
+  `SELECT
+     (SELECT q.message_id FROM send_queue q WHERE q.number_id = $2 AND q.to_handle = $3
+      ORDER BY q.number_id, q.to_handle, q.seq LIMIT 1) AS head_id,
+     ARRAY(
+       SELECT DISTINCT m.to_handle FROM (
+         SELECT q.message_id FROM send_queue q WHERE q.number_id = $2 AND q.to_handle = $3
+         ORDER BY q.number_id DESC, q.to_handle DESC, q.seq DESC LIMIT ${waitingSpellingsExaminedMax}
+       ) q
+       CROSS JOIN LATERAL (
+         SELECT m.to_handle FROM messages m WHERE m.team_id = $1 AND m.id BETWEEN q.message_id AND q.message_id
+         ORDER BY m.team_id, m.id LIMIT 1
+       ) m
+     ) AS handles`,
+);
+
+/**
+ * Messages of a conversation before an id: of each spelling and direction the newest `limit`, or fewer and the one at
+ * which reading stopped.
+ * @param handles spellings of the contact
+ * @param bounds `examinedMax`: messages that are read at most for each spelling and direction
+ */
+export function listRowsOfConversation(
+  db: Queryable,
+  teamId: TeamId,
+  { phoneNumber, handles }: { readonly phoneNumber: string; readonly handles: readonly string[] },
+  before: string,
+  { examinedMax, limit }: { readonly examinedMax: number; readonly limit: number },
+): Promise<ConversationMessageRow[]> {
+  return page.rows(db, teamId, handles, phoneNumber, before, examinedMax, limit);
+}
+
+/** What waits in a conversation for the phone of a number. */
+export async function findWaitingMessages(
+  db: Queryable,
+  teamId: TeamId,
+  numberId: NumberId,
+  contact: ConversationKey['contact'],
+): Promise<WaitingMessages> {
+  return (await waiting.row(db, teamId, numberId, contact)) ?? { head_id: null, handles: [] };
+}

@@ -1,0 +1,128 @@
+import type {
+  ConversationMessage,
+  ConversationMessageList,
+  ListConversationMessagesQuery,
+} from '#contract/conversation.ts';
+import { listLimitDefault } from '#contract/paging.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { findMessage } from '#server/messages/message-store.ts';
+import { messageDetailView } from '#server/messages/message-view.ts';
+import { explainWaiting } from '#server/messages/waiting-reason.ts';
+import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
+import { optOutView } from '#server/opt-outs/opt-out-view.ts';
+import { invalid, notFound } from '#server/platform/app-error.ts';
+import { type MessageId, parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { type FactsRow, listFacts } from './conversation-facts.ts';
+import type { ConversationKey } from './conversation-key.ts';
+import {
+  type ConversationMessageRow,
+  findWaitingMessages,
+  listRowsOfConversation,
+} from './conversation-messages.ts';
+import { conversationMessagesExaminedMax } from './limits.ts';
+import type { Reader } from './read-store.ts';
+
+/** Greater than every id: the first page begins here. */
+const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * A page of a conversation's messages, newest first, with what the head of a thread shows (specification section 12.11).
+ * A contact without messages has an empty page.
+ * @throws AppError 404 for a number that the team never had; 400, param cursor
+ */
+export async function listConversationMessages(
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  teamId: TeamId,
+  reader: Reader,
+  key: ConversationKey,
+  { limit = listLimitDefault, cursor }: ListConversationMessagesQuery,
+): Promise<ConversationMessageList> {
+  const { pages, pool } = services.database;
+  const before = readCursor(cursor);
+  const [facts] = await listFacts(pages, teamId, [key], reader);
+  if (!facts) throw notFound('number');
+  const waiting = await findWaitingMessages(pages, teamId, facts.live_number_id, key.contact);
+  const handles = [...new Set([key.contact, ...facts.handles, ...waiting.handles])];
+  const rows = await listRowsOfConversation(
+    pages,
+    teamId,
+    { phoneNumber: key.phoneNumber, handles },
+    before,
+    {
+      examinedMax: Math.floor(conversationMessagesExaminedMax / (2 * handles.length)),
+      limit: limit + 1,
+    },
+  );
+  const page = pageOf(rows, limit);
+  const optOut = await findOptOut(pool, teamId, key.contact);
+  return {
+    number: numberOf(facts),
+    contact: key.contact,
+    opt_out: optOut ? optOutView(optOut) : null,
+    waiting: waiting.head_id && (await explainHead(services, teamId, waiting.head_id)),
+    read_until: facts.read_until && publicId('msg', facts.read_until),
+    unread_count: facts.unread_count ?? 0,
+    ...page,
+  };
+}
+
+/** Merges what the sources read. Where one stopped early, what is older than that belongs to the next page. */
+function pageOf(
+  rows: readonly ConversationMessageRow[],
+  limit: number,
+): Pick<ConversationMessageList, 'messages' | 'cursor' | 'has_more'> {
+  const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
+  const bound = newestFirst.find((row) => row.is_bound);
+  const fitting = newestFirst.filter((row) => row.fits && (bound === undefined || row.id >= bound.id));
+  const page = fitting.slice(0, limit);
+  const last = page.length === limit ? page.at(-1) : (bound ?? page.at(-1));
+  return {
+    messages: page.map(messageOf),
+    cursor: last ? publicId('msg', last.id) : '',
+    has_more: fitting.length > limit || bound !== undefined,
+  };
+}
+
+function messageOf(row: ConversationMessageRow): ConversationMessage {
+  const {
+    waiting_reason: _reason,
+    expected_at: _at,
+    ...message
+  } = messageDetailView(row, {
+    reason: null,
+    expectedAt: null,
+  });
+  return message;
+}
+
+async function explainHead(
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  teamId: TeamId,
+  headId: MessageId,
+): Promise<ConversationMessageList['waiting']> {
+  const message = await findMessage(services.database.pool, teamId, headId);
+  // Handed out meanwhile.
+  if (message?.status !== 'queued') return null;
+  const { reason, expectedAt } = await explainWaiting(services, message);
+  return { message_id: publicId('msg', headId), reason, expected_at: expectedAt?.toISOString() ?? null };
+}
+
+function numberOf(facts: FactsRow): ConversationMessageList['number'] {
+  return {
+    id: publicId('num', facts.live_number_id),
+    phone_number: facts.phone_number,
+    label: facts.label,
+    status: facts.number_status,
+    verified: facts.is_verified,
+    removed: facts.is_removed,
+    last_seen_at: facts.last_seen_at?.toISOString() ?? null,
+  };
+}
+
+/** The cursor is a position and is not looked up: the page begins after it. */
+function readCursor(cursor: string | undefined): string {
+  if (cursor === undefined || cursor === '') return beginning;
+  const id = parseId('msg', cursor);
+  if (id) return id;
+  throw invalid('cursor', 'cursor must be the cursor of the page before, or be left out for the first page.');
+}

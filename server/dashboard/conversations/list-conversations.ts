@@ -1,0 +1,87 @@
+import {
+  type ConversationList,
+  type ListConversationsQuery,
+  unreadConversationsExaminedMax,
+} from '#contract/conversation.ts';
+import { listLimitDefault } from '#contract/paging.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { conversationView, listFacts } from './conversation-facts.ts';
+import { listPageRows, listWaitingRows, type PageRow, type WaitingRow } from './conversation-pages.ts';
+import { conversationPageExaminedMax } from './limits.ts';
+import { mergePage, type PositionedConversation } from './merge-page.ts';
+import { comparePositions, formatCursor, type Position, readCursor } from './page-position.ts';
+import type { Reader } from './read-store.ts';
+
+/**
+ * A page of a team's conversations, the latest activity first (specification section 12.11). One that gets a message
+ * while a client walks the pages moves to the top, where the next first page shows it.
+ * @throws AppError 400, param cursor
+ */
+export async function listConversations(
+  { database: { pages } }: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  reader: Reader,
+  { number, unread = false, limit = listLimitDefault, cursor }: ListConversationsQuery,
+): Promise<ConversationList> {
+  const before = readCursor(cursor);
+  // In this order: a message that is handed out in between is in both.
+  const waiting = (await listWaitingRows(pages, teamId, reader, number)).filter(
+    ({ is_unread }) => is_unread || !unread,
+  );
+  const rows = await listPageRows(
+    pages,
+    teamId,
+    reader,
+    before,
+    { number, unreadOnly: unread },
+    {
+      examinedMax: conversationPageExaminedMax,
+      limit: limit + 1 + waiting.length,
+    },
+  );
+  const bound = rows.find(({ is_bound }) => is_bound);
+  const page = mergePage(waiting.map(positionWaiting), rows.filter(({ fits }) => fits).map(position), {
+    before,
+    bound: bound && positionOf(bound),
+    limit,
+  });
+  const facts = await listFacts(pages, teamId, page.conversations, reader);
+  return {
+    conversations: facts.map(conversationView),
+    cursor: page.last ? formatCursor(page.last) : '',
+    has_more: page.hasMore,
+  };
+}
+
+/** Counts conversations with unread messages among the newest ones of a team. */
+export async function countUnreadConversations(
+  { database: { pages } }: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  reader: Reader,
+): Promise<number> {
+  const bounds = { examinedMax: unreadConversationsExaminedMax, limit: unreadConversationsExaminedMax };
+  const filters = { number: undefined, unreadOnly: true };
+  const rows = await listPageRows(pages, teamId, reader, readCursor(undefined), filters, bounds);
+  return rows.filter(({ fits }) => fits).length;
+}
+
+function positionOf(row: PageRow): Position {
+  return { at: row.last_activity_at, messageId: row.last_message_id };
+}
+
+function position(row: PageRow): PositionedConversation {
+  return { phoneNumber: row.phone_number, contact: row.contact, position: positionOf(row) };
+}
+
+/** The later of its newest waiting message and what was handed out or received. */
+function positionWaiting(row: WaitingRow): PositionedConversation {
+  const queued = { at: row.queued_at, messageId: row.message_id };
+  const { last_activity_at: at, last_message_id: messageId } = row;
+  const done = at && messageId ? { at, messageId } : queued;
+  return {
+    phoneNumber: row.phone_number,
+    contact: row.contact,
+    position: comparePositions(done, queued) < 0 ? done : queued,
+  };
+}

@@ -1,0 +1,27 @@
+import type { ConversationRead } from '#contract/conversation.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { findMessage } from '#server/messages/message-store.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { listFacts } from './conversation-facts.ts';
+import { type ConversationKey, conversationOf, textOfKey } from './conversation-key.ts';
+import { moveReadMark, type Reader } from './read-store.ts';
+
+/**
+ * Marks a conversation as read up to a message of it, for one member (specification section 12.11). The mark never moves
+ * back: a window that is behind changes nothing.
+ * @throws AppError 404 where the message is not one of the conversation
+ */
+export async function markConversationRead(
+  { database: { pool, pages } }: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  reader: Reader,
+  key: ConversationKey,
+  messageId: MessageId,
+): Promise<ConversationRead> {
+  const message = await findMessage(pool, teamId, messageId);
+  if (!message || textOfKey(conversationOf(message)) !== textOfKey(key)) throw notFound('message');
+  const readUntil = await moveReadMark(pool, teamId, reader.memberId, key, messageId);
+  const [facts] = await listFacts(pages, teamId, [key], reader);
+  return { read_until: publicId('msg', readUntil), unread_count: facts?.unread_count ?? 0 };
+}

@@ -1,0 +1,99 @@
+import {
+  ConversationList,
+  ConversationMessageList,
+  ConversationRead,
+  ListConversationMessagesQuery,
+  ListConversationsQuery,
+  MarkConversationReadRequest,
+  UnreadConversations,
+} from '#contract/conversation.ts';
+import { isE164 } from '#contract/phone-number.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { parseContact } from '#server/opt-outs/contact.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Principal, type Route, route } from '#server/platform/http/route.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
+import type { ConversationKey } from './conversation-key.ts';
+import { listConversationMessages } from './list-conversation-messages.ts';
+import { countUnreadConversations, listConversations } from './list-conversations.ts';
+import { markConversationRead } from './mark-conversation-read.ts';
+import { findReader, type Reader } from './read-store.ts';
+
+const conversations = '/app/teams/:team_id/conversations';
+
+/** Conversations of a team, as one member has read them (specification section 12.11). */
+export function conversationRoutes(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Route[] {
+  /** @throws AppError 404 where the member was removed meanwhile */
+  const readerOf = async ({ teamId, actor }: Principal): Promise<Reader> => {
+    const memberId = parseId('usr', actor.id);
+    const reader = memberId && (await findReader(services.database.pool, teamId, memberId));
+    if (!reader) throw notFound('team');
+    return reader;
+  };
+  return [
+    route({
+      method: 'GET',
+      path: conversations,
+      audience: 'team',
+      permission: 'messages:read',
+      query: ListConversationsQuery,
+      answers: { 200: ConversationList },
+      handle: async ({ principal, query }) => ({
+        body: await listConversations(services, principal.teamId, await readerOf(principal), query),
+      }),
+    }),
+    route({
+      method: 'GET',
+      path: `${conversations}/unread`,
+      audience: 'team',
+      permission: 'messages:read',
+      answers: { 200: UnreadConversations },
+      handle: async ({ principal }) => {
+        const count = await countUnreadConversations(services, principal.teamId, await readerOf(principal));
+        return { body: { unread_conversations: count } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${conversations}/:phone_number/:contact/messages`,
+      audience: 'team',
+      permission: 'messages:read',
+      query: ListConversationMessagesQuery,
+      answers: { 200: ConversationMessageList },
+      handle: async ({ principal, params, query }) => ({
+        body: await listConversationMessages(
+          services,
+          principal.teamId,
+          await readerOf(principal),
+          keyOf(params),
+          query,
+        ),
+      }),
+    }),
+    route({
+      method: 'PUT',
+      path: `${conversations}/:phone_number/:contact/read`,
+      audience: 'team',
+      permission: 'messages:read',
+      body: MarkConversationReadRequest,
+      answers: { 200: ConversationRead },
+      handle: async ({ principal, params, body }) => {
+        const messageId = parseId('msg', body.message_id);
+        if (!messageId) throw notFound('message');
+        const reader = await readerOf(principal);
+        return {
+          body: await markConversationRead(services, principal.teamId, reader, keyOf(params), messageId),
+        };
+      },
+    }),
+  ];
+}
+
+/** @throws AppError 404 for a text that is no phone number; 400, param contact */
+function keyOf({
+  phone_number: phoneNumber = '',
+  contact = '',
+}: Readonly<Record<string, string>>): ConversationKey {
+  if (!isE164(phoneNumber)) throw notFound('number');
+  return { phoneNumber, contact: parseContact(contact) };
+}

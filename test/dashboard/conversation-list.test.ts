@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import {
+  findConversation,
+  listConversations,
+  receive,
+  sendNext,
+} from '#test/support/dashboard/conversations.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+
+const ada = '+14155550901';
+const bob = '+14155550902';
+const eve = '+14155550903';
+
+describe('the list of conversations (specification section 12.11)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let member: TeamMember;
+
+  before(async () => {
+    ({ service } = await givenTeamBesideCanary());
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+    member = await newMember(service, team, 'viewer');
+    number = await connectNumber(service, team);
+  });
+  after(() => service.close());
+
+  const send = (to: string, content: string, from = number.phoneNumber) =>
+    team.api.send({ from, to, content });
+  /** `contact: text of the last message`, in the order of the list. */
+  const shown = async (query = '') =>
+    (await listConversations(member, query)).conversations.map(
+      ({ contact, last_message }) => `${contact}: ${last_message?.content}`,
+    );
+
+  it('a received message, a hand-out and a message that waits bring their conversation to the top (§12.11/activity, §12.11/list-conversations)', async () => {
+    await receive(number, ada, 'from Ada');
+    await receive(number, bob, 'from Bob');
+    assert.deepEqual(await shown(), [`${bob}: from Bob`, `${ada}: from Ada`]);
+    await send(ada, 'to Ada');
+    assert.deepEqual(await shown(), [`${ada}: to Ada`, `${bob}: from Bob`]);
+    await receive(number, bob, 'again');
+    assert.deepEqual(await shown(), [`${bob}: again`, `${ada}: to Ada`]);
+    await sendNext(number);
+    assert.deepEqual(await shown(), [`${ada}: to Ada`, `${bob}: again`]);
+  });
+
+  it('shows a conversation with each of its fields (§12.11/conversation-fields)', async () => {
+    await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
+    const inboundId = await receive(number, ada, 'Hello');
+    assert.deepEqual((await listConversations(member)).conversations, [
+      {
+        phone_number: number.phoneNumber,
+        number_label: 'Support',
+        number_removed: false,
+        contact: ada,
+        last_message: (await team.api.get('/v1/messages')).json.messages?.[0 as never],
+        last_activity_at: field((await team.api.get(`/v1/messages/${inboundId}`)).json, 'created_at'),
+        unread_count: 1,
+        waiting_count: 0,
+        opted_out: false,
+      },
+    ]);
+    const queuedId = await send(ada, 'to Ada');
+    await send(ada, 'to Ada, once more');
+    const waiting = await findConversation(member, ada);
+    const { created_at } = (await team.api.get(`/v1/messages/${queuedId}`)).json;
+    assert.equal(waiting?.waiting_count, 2);
+    assert.ok(String(waiting?.last_activity_at) >= String(created_at));
+    await receive(number, ada, 'STOP');
+    const stopped = await findConversation(member, ada);
+    assert.deepEqual([stopped?.opted_out, stopped?.waiting_count], [true, 0]);
+    assert.equal(stopped?.last_message?.content, 'STOP');
+  });
+
+  it('a conversation that only has waiting messages is listed until they fail before a hand-out (§12.11/activity)', async () => {
+    const id = await send(ada, 'to Ada');
+    assert.deepEqual(await shown(), [`${ada}: to Ada`]);
+    assert.equal((await team.api.post(`/v1/messages/${id}/cancel`)).status, 200);
+    assert.deepEqual(await shown(), []);
+  });
+
+  it('a count of waiting messages ends at 100 (§12.11/conversation-fields)', async () => {
+    for (let index = 0; index < 101; index += 1) await send(ada, String(index));
+    assert.equal((await findConversation(member, ada))?.waiting_count, 100);
+    for (let index = 0; index < 101; index += 1) await receive(number, bob, `text ${index}`);
+    assert.equal((await findConversation(member, bob))?.unread_count, 100);
+  });
+
+  it('leaves those of one number, or those with unread messages (§12.11/list-conversations)', async () => {
+    const other = await connectNumber(service, team);
+    await receive(number, ada, 'to the first');
+    await receive(other, ada, 'to the second');
+    await send(bob, 'to Bob');
+    await send(eve, 'to Eve', other.phoneNumber);
+    const own = `?number=${encodeURIComponent(other.phoneNumber)}`;
+    assert.deepEqual(await shown(own), [`${eve}: to Eve`, `${ada}: to the second`]);
+    assert.deepEqual(await shown('?unread=true'), [`${ada}: to the second`, `${ada}: to the first`]);
+    assert.deepEqual(await shown(`${own}&unread=true`), [`${ada}: to the second`]);
+    assert.equal((await shown('?unread=false')).length, 4);
+    assert.deepEqual(await shown('?number=%2B14155550999'), []);
+  });
+
+  it('a number that was deleted and connected again goes on with its conversations; each is listed once (§12.11/conversation)', async () => {
+    await receive(number, ada, 'before');
+    await receive(number, bob, 'before, too');
+    assert.equal((await team.api.delete(`/v1/numbers/${number.numberId}`)).status, 200);
+    assert.equal((await findConversation(member, ada))?.number_removed, true);
+    const again = await connectNumber(service, team, number.phoneNumber);
+    await receive(again, ada, 'after');
+    assert.deepEqual(await shown(), [`${ada}: after`, `${bob}: before, too`]);
+    assert.equal((await findConversation(member, ada))?.number_removed, false);
+    assert.equal((await findConversation(member, ada))?.unread_count, 2);
+    await send(bob, 'to Bob');
+    assert.deepEqual(await shown(), [`${bob}: to Bob`, `${ada}: after`]);
+  });
+
+  it('a message without a known sender is in no conversation (§12.11/conversation)', async () => {
+    await receive(number, 'none', 'from a person without a number');
+    await receive(number, ada, 'from Ada');
+    assert.deepEqual(await shown(), [`${ada}: from Ada`]);
+  });
+
+  it('a walk shows each conversation once, while other messages arrive and wait (§12.11/conversation-pages)', async () => {
+    const contacts = Array.from({ length: 23 }, (_, index) => `+1415555${String(1_000 + index)}`);
+    for (const [index, contact] of contacts.entries()) {
+      if (index % 4 === 0) await send(contact, 'Hello');
+      else await receive(number, contact, 'Hello');
+    }
+    const seen: string[] = [];
+    for (let cursor = '', pages = 1; ; pages += 1) {
+      const page = await listConversations(member, `?limit=4&cursor=${cursor}`);
+      seen.push(...page.conversations.map(({ contact }) => contact));
+      if (!page.has_more) break;
+      assert.ok(page.conversations.length === 4 && pages < 10, String(pages));
+      cursor = page.cursor;
+      await receive(number, `+1415555${2_000 + pages}`, 'in between');
+      await send(`+1415555${3_000 + pages}`, 'in between');
+      // One that was shown moves to the top, and is not shown again.
+      await receive(number, contacts.at(-2) ?? '', `again ${pages}`);
+    }
+    assert.deepEqual(seen, contacts.toReversed());
+  });
+
+  it('the cursor of an empty page is empty, and a malformed one is refused (§12.11/conversation-pages)', async () => {
+    assert.deepEqual(await listConversations(member), { conversations: [], cursor: '', has_more: false });
+    for (const cursor of ['x', '1_2', `${'9'.repeat(15)}_01990000-0000-7000-8000-000000000001`, '%00']) {
+      const answer = await member.get(member.in(`/conversations?cursor=${cursor}`));
+      assert.deepEqual([answer.status, field(answer.json, 'error.param')], [400, 'cursor'], answer.text);
+    }
+    for (const [param, text] of [
+      ['limit', '101'],
+      ['limit', '0'],
+      ['number', 'Support'],
+      ['unread', 'perhaps'],
+      ['contact', ada],
+    ]) {
+      const answer = await member.get(member.in(`/conversations?${param}=${text}`));
+      assert.deepEqual([answer.status, field(answer.json, 'error.param')], [400, param], answer.text);
+    }
+  });
+
+  it('another team has other conversations with the same contact (§12.11/list-conversations)', async () => {
+    await receive(number, ada, 'Hello');
+    const otherTeam = await service.newTeam();
+    const stranger = await newMember(service, otherTeam, 'owner');
+    assert.deepEqual((await listConversations(stranger)).conversations, []);
+    assert.equal((await stranger.get(member.in('/conversations'))).status, 404);
+  });
+});

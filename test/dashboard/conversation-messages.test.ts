@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import {
+  findConversation,
+  listConversations,
+  pathOf,
+  readMessages,
+  receive,
+  sendNext,
+} from '#test/support/dashboard/conversations.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+
+const ada = '+14155550901';
+const bob = '+14155550902';
+
+describe('the messages of a conversation (specification section 12.11)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let member: TeamMember;
+
+  before(async () => {
+    ({ service } = await givenTeamBesideCanary());
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+    member = await newMember(service, team, 'viewer');
+    number = await connectNumber(service, team);
+  });
+  after(() => service.close());
+
+  const send = (to: string, content: string, from = number.phoneNumber) =>
+    team.api.send({ from, to, content });
+  const texts = async (contact: string, { phoneNumber } = number, query = '') =>
+    (await readMessages(member, phoneNumber, contact, query)).messages.map(({ content }) => content);
+
+  it('has both directions and what waits, newest first, and nothing of other contacts and numbers (§12.11/list-conversation-messages)', async () => {
+    const other = await connectNumber(service, team);
+    await receive(number, ada, '1');
+    await send(ada, '2');
+    await sendNext(number);
+    await receive(other, ada, 'to another number');
+    await send(ada, 'from another number', other.phoneNumber);
+    await receive(number, bob, 'from another contact');
+    await send(bob, 'to another contact');
+    await receive(number, ada, '3');
+    await send(ada, '4');
+    const { messages, cursor, has_more } = await readMessages(member, number.phoneNumber, ada);
+    assert.deepEqual(
+      messages.map(({ content, direction, status }) => `${content} ${direction} ${status}`),
+      ['4 outbound queued', '3 inbound received', '2 outbound delivered', '1 inbound received'],
+    );
+    assert.deepEqual([cursor, has_more], [messages.at(-1)?.id, false]);
+  });
+
+  it('two numbers of one team that write to each other have a conversation each (§12.11/conversation)', async () => {
+    const other = await connectNumber(service, team);
+    await send(other.phoneNumber, 'there');
+    await sendNext(number);
+    await receive(other, number.phoneNumber, 'there');
+    for (const [own, contact, directions] of [
+      [number, other, ['outbound']],
+      [other, number, ['inbound']],
+    ] as const) {
+      const { messages } = await readMessages(member, own.phoneNumber, contact.phoneNumber);
+      assert.deepEqual(
+        messages.map(({ direction }) => direction),
+        directions,
+      );
+    }
+  });
+
+  it('pages show each message once while others arrive, in either direction (§12.11/list-conversation-messages)', async () => {
+    const expected: string[] = [];
+    for (let index = 0; index < 17; index += 1) {
+      expected.unshift(String(index));
+      if (index % 3 === 0) await send(ada, String(index));
+      else await receive(number, ada, String(index));
+    }
+    const seen: string[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await readMessages(member, number.phoneNumber, ada, `?limit=4&cursor=${cursor}`);
+      seen.push(...page.messages.map(({ content }) => content));
+      if (!page.has_more) break;
+      assert.equal(page.messages.length, 4);
+      cursor = page.cursor;
+      await receive(number, ada, `in between, after ${seen.length}`);
+      await send(ada, `in between, after ${seen.length}`);
+    }
+    assert.deepEqual(seen, expected);
+  });
+
+  it('says why the oldest waiting message waits, and why one failed (§12.11/conversation-waiting)', async () => {
+    const failedId = await send(ada, 'fails');
+    const { id } = await number.wire.poll();
+    await number.wire.poll({ last: String(id), last_status: 'failed', last_error: 'no network' });
+    const first = await send(ada, 'waits');
+    await send(ada, 'waits behind it');
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
+    const thread = await readMessages(member, number.phoneNumber, ada);
+    assert.deepEqual(thread.waiting, { message_id: first, reason: 'number_paused', expected_at: null });
+    const failed = thread.messages.find((message) => message.id === failedId);
+    const {
+      waiting_reason: _reason,
+      expected_at: _at,
+      ...detail
+    } = (await team.api.get(`/v1/messages/${failedId}`)).json;
+    assert.deepEqual(failed, detail);
+    assert.equal(failed?.error_code, 'device_error');
+    assert.equal((await readMessages(member, number.phoneNumber, bob)).waiting, null);
+  });
+
+  it('names the number, and the opt-out of the contact (§12.11/list-conversation-messages)', async () => {
+    await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
+    const id = await receive(number, ada, 'STOP');
+    const thread = await readMessages(member, number.phoneNumber, ada);
+    const shown = (await team.api.get(`/v1/numbers/${number.numberId}`)).json;
+    assert.deepEqual(thread.number, {
+      id: number.numberId,
+      phone_number: number.phoneNumber,
+      label: 'Support',
+      status: 'active',
+      verified: true,
+      removed: false,
+      last_seen_at: shown.last_seen_at,
+    });
+    assert.equal(thread.contact, ada);
+    assert.equal(thread.opt_out?.message_id, id);
+    await team.api.delete(`/v1/numbers/${number.numberId}`);
+    const after = await readMessages(member, number.phoneNumber, ada);
+    assert.deepEqual([after.number.removed, after.messages.length], [true, 1]);
+  });
+
+  it('a contact without messages has an empty page; a number that the team never had is 404 (§12.11/list-conversation-messages)', async () => {
+    const empty = await readMessages(member, number.phoneNumber, bob);
+    assert.deepEqual(
+      [empty.messages, empty.cursor, empty.has_more, empty.unread_count, empty.read_until],
+      [[], '', false, 0, null],
+    );
+    const others = await service.newTeam();
+    const { phoneNumber } = await connectNumber(service, others);
+    for (const unknown of ['+14155550999', phoneNumber, 'Support']) {
+      const answer = await member.get(`${pathOf(member, unknown, ada)}/messages`);
+      assert.equal(answer.status, 404, answer.text);
+    }
+    const stranger = await newMember(service, others, 'owner');
+    const path = pathOf(member, number.phoneNumber, ada);
+    assert.equal((await stranger.get(`${path}/messages`)).status, 404);
+    for (const [query, param] of [
+      ['?cursor=x', 'cursor'],
+      ['?limit=0', 'limit'],
+      ['?status=sent', 'status'],
+    ]) {
+      const answer = await member.get(`${path}/messages${query}`);
+      assert.deepEqual([answer.status, field(answer.json, 'error.param')], [400, param], answer.text);
+    }
+    const long = await member.get(`${pathOf(member, number.phoneNumber, 'x'.repeat(321))}/messages`);
+    assert.deepEqual([long.status, field(long.json, 'error.param')], [400, 'contact'], long.text);
+  });
+
+  it('every spelling of a contact is one conversation, which any of them opens (§12.11/conversation-spellings)', async () => {
+    const phones = ['+447911123456', '+4407911123456'] as const;
+    await send(phones[1], '1');
+    // Before the phone took it: only the queue knows the spelling.
+    assert.deepEqual(await texts(phones[0]), ['1']);
+    await sendNext(number);
+    await send(phones[0], '2');
+    await receive(number, phones[0], '3');
+    await receive(number, 'Ada@Example.com', '4');
+    await receive(number, 'ada@example.com', '5');
+    for (const spelling of phones) assert.deepEqual(await texts(spelling), ['3', '2', '1']);
+    for (const spelling of ['ADA@example.com', 'ada@example.com'])
+      assert.deepEqual(await texts(spelling), ['5', '4']);
+    const { conversations } = await listConversations(member);
+    assert.deepEqual(
+      conversations.map(({ contact, unread_count }) => `${contact} ${unread_count}`),
+      ['ada@example.com 2', `${phones[0]} 1`],
+    );
+  });
+
+  it('a contact may be any handle: its path is percent-encoded (§12.11/list-conversation-messages)', async () => {
+    for (const handle of ['262626', 'Ännchen / & 100 %?', 'Example Ltd', '../x']) {
+      await receive(number, handle, 'Hello');
+      assert.equal((await findConversation(member, handle))?.contact, handle);
+      assert.deepEqual(await texts(handle), ['Hello']);
+    }
+  });
+});

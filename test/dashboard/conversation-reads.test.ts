@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { roles } from '#contract/permissions.ts';
+import {
+  countUnread,
+  findConversation,
+  markRead,
+  pathOf,
+  readMessages,
+  receive,
+} from '#test/support/dashboard/conversations.ts';
+import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+
+const ada = '+14155550901';
+const bob = '+14155550902';
+
+describe('how far members have read (specification section 12.11)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let member: TeamMember;
+
+  before(async () => {
+    ({ service } = await givenTeamBesideCanary());
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+    member = await newMember(service, team, 'viewer');
+    number = await connectNumber(service, team);
+  });
+  after(() => service.close());
+
+  const unread = async (of: TeamMember, contact = ada) => (await findConversation(of, contact))?.unread_count;
+  const mark = (of: TeamMember, messageId: string) => markRead(of, number.phoneNumber, ada, messageId);
+
+  it('a mark is of one member, and leaves what came later unread (§12.11/mark-read, §12.11/unread)', async () => {
+    const other = await newMember(service, team, 'owner');
+    const first = await receive(number, ada, '1');
+    await receive(number, ada, '2');
+    assert.deepEqual(await mark(member, first), { read_until: first, unread_count: 1 });
+    assert.deepEqual([await unread(member), await unread(other)], [1, 2]);
+    const third = await receive(number, ada, '3');
+    assert.deepEqual(await mark(member, third), { read_until: third, unread_count: 0 });
+    assert.deepEqual([await unread(member), await unread(other)], [0, 3]);
+    const shown = await readMessages(member, number.phoneNumber, ada);
+    assert.deepEqual([shown.read_until, shown.unread_count], [third, 0]);
+  });
+
+  it('a mark never moves back (§12.11/unread)', async () => {
+    const first = await receive(number, ada, '1');
+    const second = await receive(number, ada, '2');
+    await mark(member, second);
+    assert.deepEqual(await mark(member, first), { read_until: second, unread_count: 0 });
+    assert.equal(await unread(member), 0);
+  });
+
+  it('of marks that arrive at once the latest stays (§12.11/unread)', async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < 8; index += 1) ids.push(await receive(number, ada, String(index)));
+    await Promise.all(ids.toReversed().map((id) => mark(member, id)));
+    assert.equal((await readMessages(member, number.phoneNumber, ada)).read_until, ids.at(-1));
+  });
+
+  it('what came before a member joined counts as read, again after they left and came back (§12.11/unread)', async () => {
+    await receive(number, ada, 'before');
+    service.clock.advance(1_000);
+    const later = await newMember(service, team, 'member');
+    // Of another team as well: their session outlives the removal.
+    await join(service, await service.newTeam(), later, 'viewer');
+    assert.equal(await unread(later), 0);
+    assert.equal(await countUnread(later), 0);
+    service.clock.advance(1_000);
+    await receive(number, ada, 'after');
+    assert.deepEqual([await unread(later), await unread(member)], [1, 2]);
+    const owner = await newMember(service, team, 'owner');
+    assert.equal((await owner.delete(owner.in(`/team/members/${later.memberId}`))).status, 200);
+    assert.equal((await later.get(later.in('/conversations'))).status, 404);
+    service.clock.advance(1_000);
+    const back = await join(service, team, later, 'viewer');
+    assert.equal(await unread(back), 0);
+  });
+
+  it('an old mark of a member does not make unread what came before they joined (§12.11/unread)', async () => {
+    const before = await receive(number, ada, '1');
+    await receive(number, ada, '2');
+    service.clock.advance(1_000);
+    const later = await newMember(service, team, 'member');
+    assert.deepEqual(await mark(later, before), { read_until: before, unread_count: 0 });
+    assert.equal(await unread(later), 0);
+  });
+
+  it('own messages are never unread, and may be marked (§12.11/unread, §12.11/mark-read)', async () => {
+    const id = await team.api.send({ from: number.phoneNumber, to: ada, content: 'Hello' });
+    assert.equal(await unread(member), 0);
+    await receive(number, ada, 'reply');
+    assert.equal((await mark(member, id)).unread_count, 1);
+  });
+
+  it('a message that a contact sent to another number of the team is not counted (§12.11/unread)', async () => {
+    const other = await connectNumber(service, team);
+    await receive(number, ada, 'here');
+    for (let index = 0; index < 3; index += 1) await receive(other, ada, `there ${index}`);
+    const { unread_count } = await readMessages(member, number.phoneNumber, ada);
+    assert.equal(unread_count, 1);
+  });
+
+  it('counts conversations with unread messages, not messages (§12.11/count-unread)', async () => {
+    assert.equal(await countUnread(member), 0);
+    await receive(number, ada, '1');
+    await receive(number, ada, '2');
+    const id = await receive(number, bob, '1');
+    assert.equal(await countUnread(member), 2);
+    await markRead(member, number.phoneNumber, bob, id);
+    assert.equal(await countUnread(member), 1);
+    await team.api.send({ from: number.phoneNumber, to: bob, content: 'Hello' });
+    assert.equal(await countUnread(member), 1);
+  });
+
+  it('a message of another conversation, number or team is 404 (§12.11/mark-read)', async () => {
+    const other = await connectNumber(service, team);
+    const own = await receive(number, ada, '1');
+    const foreign = await service.newTeam();
+    const foreignNumber = await connectNumber(service, foreign);
+    const strangers = await receive(foreignNumber, ada, '1');
+    const refused = [
+      await receive(number, bob, '1'),
+      await receive(other, ada, '1'),
+      strangers,
+      own.replace(/.{4}$/, '0000'),
+    ];
+    const path = `${pathOf(member, number.phoneNumber, ada)}/read`;
+    for (const message_id of refused) {
+      const answer = await member.put(path, { message_id });
+      assert.equal(answer.status, 404, `${message_id}: ${answer.text}`);
+    }
+    assert.equal((await readMessages(member, number.phoneNumber, ada)).read_until, null);
+    const stranger = await newMember(service, foreign, 'owner');
+    assert.equal((await stranger.put(path, { message_id: own })).status, 404);
+    for (const body of [{}, { message_id: 'x' }, { message_id: own, read: true }]) {
+      const answer = await member.put(path, body);
+      assert.equal(answer.status, 400, answer.text);
+      assert.ok(field(answer.json, 'error.param'), answer.text);
+    }
+  });
+
+  it('every role reads and marks; a key and a page of another site do not (§12.11/conversation-permissions)', async () => {
+    const id = await receive(number, ada, '1');
+    const path = pathOf(member, number.phoneNumber, ada);
+    for (const role of roles) {
+      const person = await newMember(service, team, role);
+      for (const read of [
+        person.in('/conversations'),
+        person.in('/conversations/unread'),
+        `${path}/messages`,
+      ])
+        assert.equal((await person.get(read)).status, 200, `${role} ${read}`);
+      assert.equal((await mark(person, id)).unread_count, 0);
+    }
+    for (const read of [member.in('/conversations'), member.in('/conversations/unread'), `${path}/messages`])
+      assert.equal((await team.api.get(read)).status, 401, read);
+    const forged = await member.request('PUT', `${path}/read`, {
+      body: { message_id: id },
+      headers: { 'sec-fetch-site': 'cross-site' },
+    });
+    assert.equal(forged.status, 403);
+    assert.equal(await unread(member), 1);
+  });
+});

@@ -1,0 +1,78 @@
+import type { Conversation, ConversationMessageList } from '#contract/conversation.ts';
+import type { TeamMember } from '#test/support/people/people.ts';
+import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
+import type { ApiAnswer } from '#test/support/service/api-client.ts';
+
+/** Throws unless the answer is a success. */
+function successOf<T>(answer: ApiAnswer): T {
+  if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${answer.text}`);
+  return answer.json as T;
+}
+
+/** `/app/teams/…/conversations/+14155550100/ada%40example.com` */
+export function pathOf(member: TeamMember, phoneNumber: string, contact: string): string {
+  return member.in(`/conversations/${encodeURIComponent(phoneNumber)}/${encodeURIComponent(contact)}`);
+}
+
+export interface ConversationPage {
+  readonly conversations: readonly Conversation[];
+  readonly cursor: string;
+  readonly has_more: boolean;
+}
+
+export async function listConversations(member: TeamMember, query = ''): Promise<ConversationPage> {
+  return successOf(await member.get(member.in(`/conversations${query}`)));
+}
+
+/** The conversation with a contact, as the first page of the list shows it. */
+export async function findConversation(
+  member: TeamMember,
+  contact: string,
+): Promise<Conversation | undefined> {
+  return (await listConversations(member)).conversations.find((item) => item.contact === contact);
+}
+
+export async function readMessages(
+  member: TeamMember,
+  phoneNumber: string,
+  contact: string,
+  query = '',
+): Promise<ConversationMessageList> {
+  return successOf(await member.get(`${pathOf(member, phoneNumber, contact)}/messages${query}`));
+}
+
+export async function markRead(
+  member: TeamMember,
+  phoneNumber: string,
+  contact: string,
+  messageId: string,
+): Promise<{ readonly read_until: string; readonly unread_count: number }> {
+  return successOf(
+    await member.put(`${pathOf(member, phoneNumber, contact)}/read`, { message_id: messageId }),
+  );
+}
+
+export async function countUnread(member: TeamMember): Promise<number> {
+  const answer = await member.get(member.in('/conversations/unread'));
+  return successOf<{ readonly unread_conversations: number }>(answer).unread_conversations;
+}
+
+/** A text that the contact sends to the number. @returns the id of the message */
+export async function receive(
+  { wire }: Pick<ConnectedNumber, 'wire'>,
+  from: string,
+  text: string,
+): Promise<string> {
+  const { ok, id = '', reason } = await wire.call('inbound', { from, text });
+  if (ok !== '1') throw new Error(`inbound answered ${reason}`);
+  return id;
+}
+
+/** The phone takes the next message and reports it. @returns its id */
+export async function sendNext({ wire }: Pick<ConnectedNumber, 'wire'>): Promise<string> {
+  const { action, id = '' } = await wire.poll();
+  if (action !== 'send') throw new Error(`the poll was answered ${action}`);
+  const answer = await wire.call('status', { id, status: 'delivered' });
+  if (answer.ok !== '1') throw new Error(`status answered ${answer.reason}`);
+  return id;
+}
