@@ -53,6 +53,9 @@ export const mediaTeamsExaminedMax = 1_000;
 
 export const mediaOriginsExaminedMax = 50;
 
+/** Due fetches of all teams, from the oldest, whose teams and origins a claim looks at besides these. */
+export const mediaOldestExaminedMax = 100;
+
 /** How much longer than its deadline a fetch is leased: time for storing the rest, and for finishing. */
 export const mediaLeaseMarginMs = 30_000;
 

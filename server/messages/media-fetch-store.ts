@@ -7,6 +7,7 @@ import {
   mediaFetchesPerTeamWithReserveMax,
   mediaFetchesWithOriginReserveMax,
   mediaFetchesWithReserveMax,
+  mediaOldestExaminedMax,
   mediaOriginsExaminedMax,
   mediaTeamsExaminedMax,
 } from './limits.ts';
@@ -27,7 +28,8 @@ export interface ClaimedFetch {
  * for its first one to an origin.
  *
  * The walk along the index jumps from team to team, and from origin to origin. So a long queue of one of them costs
- * nothing. A lease is a due_at that lies ahead.
+ * nothing. It sees paused fetches too, and has an end: past it, the fetches that are due longest are found all the same.
+ * A lease is a due_at that lies ahead.
  */
 const claim = statement<ClaimedFetch>(
   'messages.claim-media-fetches',
@@ -48,6 +50,8 @@ const claim = statement<ClaimedFetch>(
            SELECT origin FROM media_fetches WHERE team_id = t.team_id AND origin > o.origin ORDER BY origin LIMIT 1) f
          WHERE o.n < ${mediaOriginsExaminedMax}
        ) SELECT origin FROM o) o
+     UNION
+     (SELECT team_id, origin FROM media_fetches WHERE due_at <= $1 ORDER BY due_at LIMIT ${mediaOldestExaminedMax})
    ), of_lane AS (
      -- The slot of its origin that each would take.
      SELECT l.team_id, d.message_id, d.due_at, row_number() OVER (PARTITION BY l.team_id, l.origin ORDER BY d.due_at)

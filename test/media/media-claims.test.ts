@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { mediaChunkBytes } from '#server/media/limits.ts';
 import { MediaWriter } from '#server/media/media-writer.ts';
+import { mediaOriginsExaminedMax } from '#server/messages/limits.ts';
 import {
   type ClaimedFetch,
   claimMediaFetches,
@@ -66,5 +67,24 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
       assert.deepEqual(await claims(), []);
     });
     assert.equal((await claims()).length, 1);
+  });
+
+  it('of the last of many origins is claimed, though fetches of all others wait (§3.2/media-slots)', async () => {
+    const ids: string[] = [];
+    const sendTo = async (port: number) => {
+      const to = `+1415555${port}`;
+      ids.push(await world.send(`http://127.0.0.1:${port}/menu.jpg`, { to }));
+    };
+    for (let n = 0; n < mediaOriginsExaminedMax; n += 1) await sendTo(1_000 + n);
+    for (let taken = 0; taken < mediaOriginsExaminedMax; ) {
+      const round = await claims();
+      assert.ok(round.length > 0);
+      taken += round.length;
+    }
+    await sendTo(9_000);
+    const [last, ...others] = await claims();
+    assert.equal(last?.origin, 'http://127.0.0.1:9000');
+    assert.deepEqual(others, []);
+    for (const sent of ids) await world.team.api.post(`/v1/messages/${sent}/cancel`);
   });
 });
