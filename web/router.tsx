@@ -38,6 +38,14 @@ const pages = [
     lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
   ),
   page(
+    'conversations',
+    lazyRouteComponent(() => import('./conversations/conversations-page.tsx'), 'ConversationsPage'),
+  ),
+  page(
+    'conversations/$phoneNumber/$contact',
+    lazyRouteComponent(() => import('./conversations/conversations-page.tsx'), 'ConversationsPage'),
+  ),
+  page(
     'numbers',
     lazyRouteComponent(() => import('./numbers/numbers-page.tsx'), 'NumbersPage'),
   ),

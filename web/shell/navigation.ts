@@ -1,4 +1,4 @@
-import { House, KeyRound, type LucideIcon, Smartphone } from 'lucide-react';
+import { House, KeyRound, type LucideIcon, MessagesSquare, Smartphone } from 'lucide-react';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 
 export interface NavigationItem {
@@ -14,6 +14,13 @@ export interface NavigationItem {
 /** The pages of a team: what people look at each day, then the rest. */
 export const mainNavigation: readonly NavigationItem[] = [
   { to: '/teams/$teamId', text: 'Home', icon: House, isOnPhone: true },
+  {
+    to: '/teams/$teamId/conversations',
+    text: 'Conversations',
+    icon: MessagesSquare,
+    isOnPhone: true,
+    permission: 'messages:read',
+  },
   {
     to: '/teams/$teamId/numbers',
     text: 'Numbers',

@@ -1,0 +1,124 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { MessageSquarePlus, MessagesSquare } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { Conversation } from '#contract/conversation.ts';
+import { Button, IconButton } from '#web/kit/button.tsx';
+import { Select } from '#web/kit/field.tsx';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { EmptyState } from '#web/kit/page.tsx';
+import { Segments } from '#web/kit/segments.tsx';
+import { numbersQuery } from '#web/numbers/number-queries.ts';
+import { useTeam } from '#web/shell/session.ts';
+import {
+  type ConversationFilters,
+  type ConversationKey,
+  conversationsQuery,
+} from './conversation-queries.ts';
+import { ConversationRow } from './conversation-row.tsx';
+import { NewMessageDialog } from './new-message-dialog.tsx';
+
+const views = ['All', 'Unread'] as const;
+
+/** All conversations, the latest first. The arrow keys go through it. */
+export function ConversationList({ open }: { readonly open: ConversationKey | undefined }): ReactNode {
+  const team = useTeam();
+  const filters = useSearch({ strict: false }) as ConversationFilters;
+  const navigate = useNavigate();
+  const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
+  const list = useInfiniteQuery(conversationsQuery(team.id, filters));
+  const [isWriting, setIsWriting] = useState(false);
+  const filterBy = (change: ConversationFilters) =>
+    void navigate({ to: '.', search: { ...filters, ...change }, replace: true });
+  const hasMoreNumbers = numbers.length > 1;
+  return (
+    <>
+      <header className="flex flex-col gap-2.5 border-b border-line px-4 pt-4 pb-3">
+        <div className="flex items-center justify-between">
+          <h1 className="text-lg font-semibold tracking-[-0.01em]">Conversations</h1>
+          {team.can('messages:send') && (
+            <IconButton label="New message" onClick={() => setIsWriting(true)}>
+              <MessageSquarePlus />
+            </IconButton>
+          )}
+        </div>
+        <div className="flex gap-2">
+          <Segments
+            label="Conversations to show"
+            options={views}
+            chosen={filters.unread ? 'Unread' : 'All'}
+            onChoose={(view) => filterBy({ unread: view === 'Unread' ? true : undefined })}
+          />
+          {hasMoreNumbers && (
+            <Select
+              label="Number"
+              isLabelHidden
+              className="min-w-0 flex-1"
+              value={filters.number ?? ''}
+              options={[
+                ['', 'All numbers'],
+                ...numbers.map(
+                  (one) => [one.phone_number, one.label || formatPhoneNumber(one.phone_number)] as const,
+                ),
+              ]}
+              onChange={(number) => filterBy({ number: number || undefined })}
+            />
+          )}
+        </div>
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <Loaded query={list}>
+          {({ pages }) => {
+            const conversations = withoutRepeats(pages.flatMap((page) => page.conversations));
+            if (conversations.length === 0)
+              return <Empty isFiltered={filters.unread === true || !!filters.number} />;
+            return (
+              <ul>
+                {conversations.map((conversation) => (
+                  <ConversationRow
+                    key={`${conversation.phone_number} ${conversation.contact}`}
+                    conversation={conversation}
+                    isOpen={
+                      open?.phoneNumber === conversation.phone_number && open.contact === conversation.contact
+                    }
+                    isNumberShown={hasMoreNumbers && filters.number === undefined}
+                  />
+                ))}
+              </ul>
+            );
+          }}
+        </Loaded>
+        {list.hasNextPage && (
+          <div className="p-3 text-center">
+            <Button size="small" isBusy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+              Show more
+            </Button>
+          </div>
+        )}
+      </div>
+      <NewMessageDialog isOpen={isWriting} onClose={() => setIsWriting(false)} />
+    </>
+  );
+}
+
+/** A conversation whose waiting message brought it to the first page may come again on a later one. */
+function withoutRepeats(conversations: readonly Conversation[]): readonly Conversation[] {
+  const seen = new Set<string>();
+  return conversations.filter(({ phone_number, contact }) => {
+    const key = `${phone_number} ${contact}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+function Empty({ isFiltered }: { readonly isFiltered: boolean }): ReactNode {
+  return isFiltered ? (
+    <EmptyState icon={<MessagesSquare />} title="Nothing here">
+      No conversation fits these filters.
+    </EmptyState>
+  ) : (
+    <EmptyState icon={<MessagesSquare />} title="No conversations yet">
+      The first message that is sent or received begins one.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,93 @@
+import { Link } from '@tanstack/react-router';
+import { Ban, Clock, TriangleAlert } from 'lucide-react';
+import type { KeyboardEvent, ReactNode } from 'react';
+import type { Conversation } from '#contract/conversation.ts';
+import type { Message } from '#contract/message.ts';
+import { Handle, Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+
+/** A conversation in the list: the other side, the last message, and whether it was read. */
+export function ConversationRow({
+  conversation,
+  isOpen,
+  isNumberShown,
+}: {
+  readonly conversation: Conversation;
+  readonly isOpen: boolean;
+  readonly isNumberShown: boolean;
+}): ReactNode {
+  const team = useTeam();
+  const { phone_number, contact, last_message, unread_count, number_label, number_removed } = conversation;
+  const isUnread = unread_count > 0 && !isOpen;
+  return (
+    <li className="border-b border-line last:border-0">
+      <Link
+        to="/teams/$teamId/conversations/$phoneNumber/$contact"
+        params={{ teamId: team.id, phoneNumber: phone_number, contact }}
+        search={(filters: object) => filters}
+        onKeyDown={moveFocus}
+        aria-current={isOpen ? 'page' : undefined}
+        className="relative block py-3 pr-4 pl-6 outline-offset-[-2px] hover:bg-sunken/70 aria-[current=page]:bg-accent-tint"
+      >
+        {isUnread && <span className="absolute top-[1.15rem] left-2.5 size-2 rounded-full bg-accent" />}
+        <span className="flex items-baseline justify-between gap-2">
+          <span className={isUnread ? 'truncate font-semibold' : 'truncate font-medium'}>
+            <Handle value={contact} />
+          </span>
+          <span className="shrink-0 text-xs text-quiet">
+            <Time at={conversation.last_activity_at} />
+          </span>
+        </span>
+        <span className="mt-0.5 flex items-center gap-2">
+          <span className="line-clamp-2 min-w-0 flex-1 text-[0.8125rem] leading-snug text-quiet">
+            <Mark conversation={conversation} />
+            {last_message ? preview(last_message) : ''}
+          </span>
+          {isUnread && (
+            <span className="shrink-0 rounded-full bg-accent px-1.5 text-[0.6875rem] leading-4.5 font-semibold text-on-accent">
+              {unread_count >= 100 ? '99+' : unread_count}
+              <span className="sr-only"> unread</span>
+            </span>
+          )}
+        </span>
+        {isNumberShown && (
+          <span className="mt-1 block truncate text-xs text-faint">
+            {number_label || <Handle value={phone_number} />}
+            {number_removed && ' (deleted)'}
+          </span>
+        )}
+      </Link>
+    </li>
+  );
+}
+
+/** The arrow keys go to the rows above and below. */
+function moveFocus(event: KeyboardEvent<HTMLAnchorElement>): void {
+  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+  if (step === 0) return;
+  const links = [...(event.currentTarget.closest('ul')?.querySelectorAll('a') ?? [])];
+  const next = links[links.indexOf(event.currentTarget) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/** An icon for what needs attention, with its word for people who hear the page. */
+function Mark({
+  conversation: { opted_out, waiting_count, last_message },
+}: {
+  readonly conversation: Conversation;
+}) {
+  const style = 'mr-1 inline size-3.5 align-[-2px]';
+  if (opted_out) return <Ban aria-label="Opted out." className={`${style} text-bad-ink`} />;
+  if (last_message?.status === 'failed') {
+    return <TriangleAlert aria-label="Failed." className={`${style} text-bad-ink`} />;
+  }
+  if (waiting_count > 0) return <Clock aria-label="Waiting." className={`${style} text-warn-ink`} />;
+  return null;
+}
+
+function preview({ direction, content, media_url }: Message): string {
+  const text = content || (media_url === null ? '' : 'Attachment');
+  return direction === 'outbound' ? `You: ${text}` : text;
+}

@@ -1,0 +1,51 @@
+import { useParams } from '@tanstack/react-router';
+import { MessagesSquare } from 'lucide-react';
+import { type ReactNode, useEffect } from 'react';
+import { classNames } from '#web/kit/class-names.ts';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { EmptyState } from '#web/kit/page.tsx';
+import { ConversationList } from './conversation-list.tsx';
+import type { ConversationKey } from './conversation-queries.ts';
+import { Thread } from './thread.tsx';
+
+/** The conversations at the left and one of them at the right, as in Messages; on a phone one at a time. */
+export function ConversationsPage(): ReactNode {
+  const open = useOpenConversation();
+  const title = open ? formatPhoneNumber(open.contact) : 'Conversations';
+  useEffect(() => {
+    document.title = `${title} · Ownline`;
+  }, [title]);
+  return (
+    <div className="flex h-[calc(100dvh-7.5rem)] min-h-0 md:h-dvh">
+      <section
+        aria-label="Conversations"
+        className={classNames(
+          'flex w-full shrink-0 flex-col border-line bg-surface md:w-80 md:border-r lg:w-[22rem]',
+          open && 'max-md:hidden',
+        )}
+      >
+        <ConversationList open={open} />
+      </section>
+      <section
+        aria-label={open ? `Conversation with ${title}` : 'No conversation is open'}
+        className={classNames('flex min-w-0 flex-1 flex-col', !open && 'max-md:hidden')}
+      >
+        {open ? (
+          <Thread key={`${open.phoneNumber} ${open.contact}`} open={open} />
+        ) : (
+          <div className="m-auto">
+            <EmptyState icon={<MessagesSquare />} title="Choose a conversation">
+              The keys ↑ and ↓ go through the list, and Enter opens one.
+            </EmptyState>
+          </div>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** The conversation of the address. */
+function useOpenConversation(): ConversationKey | undefined {
+  const { phoneNumber, contact } = useParams({ strict: false }) as Partial<ConversationKey>;
+  return phoneNumber !== undefined && contact !== undefined ? { phoneNumber, contact } : undefined;
+}

@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { Button } from '#web/kit/button.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { Form, Select, TextField } from '#web/kit/field.tsx';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { numbersQuery } from '#web/numbers/number-queries.ts';
+import { useTeam } from '#web/shell/session.ts';
+
+/** Asks for both sides of a conversation and opens it, whether it exists already or not. */
+export function NewMessageDialog({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const navigate = useNavigate();
+  const { data } = useQuery(numbersQuery(team.id));
+  const numbers = data?.numbers.filter(({ verified, status }) => verified && status === 'active') ?? [];
+  const [chosen, setChosen] = useState('');
+  const [error, setError] = useState<Error | null>(null);
+  const from = chosen || numbers[0]?.phone_number;
+  const open = (to: string) => {
+    const contact = to.replaceAll(/[\s().-]/g, '');
+    if (!/^\+[1-9]\d{6,14}$/.test(contact)) {
+      setError(new Error('Write the number with + and its country code, such as +1 415 555 0123.'));
+      return;
+    }
+    onClose();
+    setError(null);
+    if (from === undefined) return;
+    void navigate({
+      to: '/teams/$teamId/conversations/$phoneNumber/$contact',
+      params: { teamId: team.id, phoneNumber: from, contact },
+    });
+  };
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="New message"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form="new-message" disabled={from === undefined}>
+            Continue
+          </Button>
+        </>
+      }
+    >
+      {from === undefined ? (
+        <p className="text-quiet">
+          No connected number can send at the moment. Connect an iPhone, or resume a number.
+        </p>
+      ) : (
+        <Form id="new-message" error={error} fields={[]} onSubmit={({ to = '' }) => open(to)}>
+          <Select
+            label="From"
+            value={from}
+            options={numbers.map(({ phone_number, label }) => [
+              phone_number,
+              label ? `${label}, ${formatPhoneNumber(phone_number)}` : formatPhoneNumber(phone_number),
+            ])}
+            onChange={setChosen}
+          />
+          <TextField name="to" label="To" type="tel" inputMode="tel" placeholder="+1 415 555 0123" required />
+        </Form>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,75 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Ban, ChevronLeft, Ellipsis } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { ConversationMessageList } from '#contract/conversation.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { buttonStyle, IconButton } from '#web/kit/button.tsx';
+import { Confirm } from '#web/kit/confirm.tsx';
+import { Menu, MenuItem } from '#web/kit/menu.tsx';
+import { Handle } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { optOut } from './conversation-queries.ts';
+
+/** The other side, and the number of the team that it writes to. */
+export function ThreadHead({ thread }: { readonly thread: ConversationMessageList }): ReactNode {
+  const team = useTeam();
+  const { number, contact, opt_out } = thread;
+  const [isOptingOut, setIsOptingOut] = useState(false);
+  const optingOut = useMutation({
+    mutationFn: () => optOut(team.id, contact),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'message'] }),
+  });
+  return (
+    <header className="flex min-h-16 items-center gap-2 border-b border-line bg-surface px-4 py-2 md:px-5">
+      <Link
+        to="/teams/$teamId/conversations"
+        params={{ teamId: team.id }}
+        search={(filters: object) => filters}
+        aria-label="Back to the conversations"
+        className={`${buttonStyle({ look: 'quiet', size: 'icon' })} -ml-2.5 md:hidden`}
+      >
+        <ChevronLeft />
+      </Link>
+      <div className="min-w-0 flex-1">
+        <h2 className="truncate text-[0.9375rem] font-semibold">
+          <Handle value={contact} />
+        </h2>
+        <p className="flex items-center gap-1.5 truncate text-xs text-quiet">
+          <span className="truncate">
+            via {number.label && `${number.label}, `}
+            <Handle value={number.phone_number} />
+          </span>
+          {number.removed && <Badge tone="bad">Deleted</Badge>}
+          {!number.removed && number.status === 'paused' && <Badge tone="warn">Paused</Badge>}
+        </p>
+      </div>
+      {team.can('messages:send') && !opt_out && (
+        <Menu
+          trigger={
+            <IconButton label="More">
+              <Ellipsis />
+            </IconButton>
+          }
+        >
+          <MenuItem isDangerous onSelect={() => setIsOptingOut(true)}>
+            <Ban aria-hidden="true" /> Opt out this contact
+          </MenuItem>
+        </Menu>
+      )}
+      <Confirm
+        isOpen={isOptingOut}
+        onClose={() => setIsOptingOut(false)}
+        title="Opt out this contact?"
+        action="Opt out"
+        onConfirm={() => optingOut.mutateAsync()}
+      >
+        <p>
+          Every number of the team stops sending to <Handle value={contact} />, and waiting messages fail. The
+          contact is opted in again by writing START, or by you.
+        </p>
+      </Confirm>
+    </header>
+  );
+}

@@ -1,0 +1,102 @@
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
+import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
+import { Button } from '#web/kit/button.tsx';
+import { dayOf } from '#web/kit/format.ts';
+import { Bubble } from './bubble.tsx';
+
+/** Scrolled further up than this, a new message does not move the view. */
+const nearEndPixels = 120;
+
+/** The messages of a conversation, oldest first, with a line for each day. */
+export function ThreadMessages({
+  latest,
+  messages,
+  hasEarlier,
+  isLoadingEarlier,
+  onLoadEarlier,
+}: {
+  readonly latest: ConversationMessageList;
+  /** Newest first. */
+  readonly messages: readonly ConversationMessage[];
+  readonly hasEarlier: boolean;
+  readonly isLoadingEarlier: boolean;
+  readonly onLoadEarlier: () => void;
+}): ReactNode {
+  const frame = useRef<HTMLDivElement>(null);
+  const newestId = messages[0]?.id;
+  const oldestId = messages.at(-1)?.id;
+  useStayAtEnd(frame, newestId);
+  useKeepPosition(frame, oldestId);
+  const shown = messages.toReversed();
+  const now = Date.now();
+  const lastOutbound = messages.find(({ direction }) => direction === 'outbound');
+  return (
+    <div
+      ref={frame}
+      className="min-h-0 flex-1 overflow-y-auto px-4 py-4 md:px-6"
+      role="log"
+      aria-label="Messages"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it only while it has the focus
+      tabIndex={0}
+    >
+      {hasEarlier && (
+        <div className="mb-3 text-center">
+          <Button size="small" isBusy={isLoadingEarlier} onClick={onLoadEarlier}>
+            Show earlier messages
+          </Button>
+        </div>
+      )}
+      {shown.length === 0 && (
+        <p className="py-10 text-center text-quiet">No messages yet. Write the first one below.</p>
+      )}
+      <ol className="mx-auto flex max-w-3xl flex-col">
+        {shown.map((message, index) => {
+          const day = dayOf(message.created_at, now);
+          const before = shown[index - 1];
+          const isNewDay = !before || dayOf(before.created_at, now) !== day;
+          return (
+            <li
+              key={message.id}
+              className={before && before.direction === message.direction && !isNewDay ? 'mt-1' : 'mt-3'}
+            >
+              {isNewDay && <p className="mt-1 mb-3 text-center text-xs font-medium text-quiet">{day}</p>}
+              <Bubble
+                message={message}
+                waiting={latest.waiting}
+                isStatusShown={message.id === lastOutbound?.id}
+              />
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
+
+/** Follows the end of the conversation, unless the person has scrolled up. */
+function useStayAtEnd(frame: React.RefObject<HTMLDivElement | null>, newestId: string | undefined): void {
+  const known = useRef<string>(undefined);
+  useLayoutEffect(() => {
+    const { current } = frame;
+    if (!current || known.current === newestId) return;
+    const fromEnd = current.scrollHeight - current.scrollTop - current.clientHeight;
+    if (known.current === undefined || fromEnd < current.clientHeight / 2 + nearEndPixels) {
+      current.scrollTop = current.scrollHeight;
+    }
+    known.current = newestId;
+  }, [frame, newestId]);
+}
+
+/** Keeps what is seen where it is while earlier messages are put in front of it. */
+function useKeepPosition(frame: React.RefObject<HTMLDivElement | null>, oldestId: string | undefined): void {
+  const before = useRef<{ readonly oldestId: string | undefined; readonly height: number }>(undefined);
+  useLayoutEffect(() => {
+    const { current } = frame;
+    if (!current) return;
+    const { scrollHeight } = current;
+    if (before.current && before.current.oldestId !== oldestId && current.scrollTop < nearEndPixels) {
+      current.scrollTop += scrollHeight - before.current.height;
+    }
+    before.current = { oldestId, height: scrollHeight };
+  });
+}

@@ -1,0 +1,25 @@
+import { useEffect } from 'react';
+import type { ConversationMessageList } from '#contract/conversation.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { useTeam } from '#web/shell/session.ts';
+import { type ConversationKey, markRead } from './conversation-queries.ts';
+
+/** Marks the conversation as read up to its newest message while it is open in a visible tab. */
+export function useReadMark(open: ConversationKey, latest: ConversationMessageList | undefined): void {
+  const team = useTeam();
+  const { phoneNumber, contact } = open;
+  const newest = latest && latest.unread_count > 0 ? latest.messages[0]?.id : undefined;
+  useEffect(() => {
+    if (newest === undefined) return;
+    const mark = async () => {
+      if (document.visibilityState !== 'visible') return;
+      await markRead(team.id, { phoneNumber, contact }, newest);
+      await queryClient.invalidateQueries({ queryKey: [team.id, 'message'] });
+    };
+    // A failure is of no concern: the next message or visit marks it.
+    const tryMark = () => void mark().catch(() => undefined);
+    tryMark();
+    document.addEventListener('visibilitychange', tryMark);
+    return () => document.removeEventListener('visibilitychange', tryMark);
+  }, [team.id, phoneNumber, contact, newest]);
+}

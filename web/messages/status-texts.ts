@@ -1,0 +1,26 @@
+import type { MessageStatus, WaitingReason } from '#contract/message.ts';
+import type { Tone } from '#web/kit/badge.tsx';
+
+/** Each status in a person's word, and its colour. */
+export const statusTexts: Readonly<Record<MessageStatus, { readonly text: string; readonly tone: Tone }>> = {
+  queued: { text: 'Waiting', tone: 'warn' },
+  polling: { text: 'Sending', tone: 'warn' },
+  sent: { text: 'Sent', tone: 'accent' },
+  delivered: { text: 'Delivered', tone: 'good' },
+  failed: { text: 'Failed', tone: 'bad' },
+  received: { text: 'Received', tone: 'neutral' },
+};
+
+/** Why a message waits, in a sentence. */
+export const waitingTexts: Readonly<Record<WaitingReason, string>> = {
+  number_paused: 'The number is paused. It goes out once the number is resumed.',
+  phone_offline: 'The iPhone is not connected at the moment. It goes out once the iPhone is back.',
+  media_fetching: 'The file is being fetched.',
+  phone_busy: 'The iPhone is sending another message first.',
+  pacing_gap: 'Pacing keeps a short gap between two messages of this number.',
+  pacing_hour: 'The number has reached its limit of this hour.',
+  pacing_day: 'The number has reached its limit of today.',
+  pacing_new_contacts: 'The number has reached its limit of new contacts.',
+  pacing_unanswered: 'This contact has not answered the last messages.',
+  earlier_message: 'An earlier message to this contact goes first.',
+};
