@@ -1,4 +1,4 @@
-import { Paperclip } from 'lucide-react';
+import { Clock, Paperclip } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { basePath } from '#web/api/base-path.ts';
@@ -32,7 +32,6 @@ export function Bubble({
             'w-fit rounded-[1.15rem] px-3.5 py-2 leading-snug whitespace-pre-wrap',
             isOurs ? 'rounded-br-md bg-accent text-on-accent' : 'rounded-bl-md bg-bubble',
             message.status === 'failed' && 'bg-bad-tint text-bad-ink',
-            (message.status === 'queued' || message.status === 'polling') && 'opacity-70',
           )}
         >
           {message.content}
@@ -55,7 +54,14 @@ function State({ message, waiting, isStatusShown }: Parameters<typeof Bubble>[0]
       </p>
     );
   }
-  if (status === 'queued') return <p className={style}>Waiting. {reasonOf(message, waiting)}</p>;
+  if (status === 'queued') {
+    return (
+      <p className={style}>
+        <Clock aria-hidden="true" className="mr-1 inline size-3 align-[-1.5px]" />
+        Waiting. {reasonOf(message, waiting)}
+      </p>
+    );
+  }
   if (!isStatusShown && status !== 'polling') return null;
   const at = message.delivered_at ?? message.sent_at ?? created_at;
   return (

@@ -33,7 +33,7 @@ export function ThreadMessages({
   return (
     <div
       ref={frame}
-      className="min-h-0 flex-1 overflow-y-auto px-4 py-4 md:px-6"
+      className="flex min-h-0 flex-1 flex-col overflow-y-auto px-4 py-4 md:px-6"
       role="log"
       aria-label="Messages"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it only while it has the focus
@@ -49,7 +49,7 @@ export function ThreadMessages({
       {shown.length === 0 && (
         <p className="py-10 text-center text-quiet">No messages yet. Write the first one below.</p>
       )}
-      <ol className="mx-auto flex max-w-3xl flex-col">
+      <ol className="mx-auto mt-auto flex w-full max-w-3xl flex-col">
         {shown.map((message, index) => {
           const day = dayOf(message.created_at, now);
           const before = shown[index - 1];

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { keepPicture, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+const ada = '+14155550142';
+const bob = '+14155550143';
+
+describe('the page of conversations in a browser (specification section 12.11)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let member: TeamMember;
+  let viewer: TeamMember;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    member = await newMember(service, team, 'member');
+    viewer = await newMember(service, team, 'viewer');
+    number = await connectNumber(service, team);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Front desk' });
+    await receive(number, bob, 'Are you open on Sunday?');
+    await receive(
+      number,
+      ada,
+      'Hi! I would like to move my appointment from Tuesday to Friday, if you have a slot.',
+    );
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  for (const look of looks) {
+    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    it(`${name}: a member reads, replies with Enter and follows the reply to the phone (§12.3/dashboard-pages)`, async () => {
+      const page = await openDashboard(browser, member, '/conversations', look);
+      const complaints = complaintsAbout(page, service.baseUrl);
+      await page.getByRole('link', { name: /\+1 415 555 0142/ }).waitFor();
+      await keepPicture(page, `dashboard-conversations-list-${name}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await page.getByRole('link', { name: /\+1 415 555 0142/ }).click();
+      await page.getByRole('heading', { name: '+1 415 555 0142' }).waitFor();
+      const reply = `Friday at ${look.width} is yours (${look.colorScheme}).`;
+      await page.getByRole('textbox', { name: 'Reply' }).fill(reply);
+      await page.keyboard.press('Enter');
+      await page.getByText('Waiting.').waitFor();
+      assert.equal(await page.getByRole('textbox', { name: 'Reply' }).inputValue(), '');
+      await keepPicture(page, `dashboard-conversations-waiting-${name}`);
+      await sendNext(number);
+      await page.reload();
+      await page.getByText(/^Delivered /).waitFor();
+      await keepPicture(page, `dashboard-conversations-thread-${name}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+
+  it('a viewer reads and can’t reply', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const page = await openDashboard(browser, viewer, '/conversations', look);
+    await page.getByRole('link', { name: /\+1 415 555 0143/ }).click();
+    await page.getByText('Are you open on Sunday?').last().waitFor();
+    await page.getByText(/ask an owner or an admin/).waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Reply' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'New message' }).count(), 0);
+    await page.context().close();
+  });
+});
