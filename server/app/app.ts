@@ -37,6 +37,7 @@ import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { MediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
 import { registerMediaMetrics } from '#server/messages/media-metrics.ts';
 import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
+import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
@@ -166,7 +167,8 @@ async function open(
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new LastUsedTimes(runtime);
-  loops.push(...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync }));
+  const sends = createSendBatcher(runtime);
+  loops.push(...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync, sends }));
   const own = [mailLoop, publisher, fanOut, dispatcher, mediaFetches].filter((loop) => loop !== undefined);
   const running = [followClock, ...loops, ...own];
   for (const loop of running) loop.start();
@@ -188,6 +190,7 @@ async function open(
     clockStatus: () => clockSync.status,
     heldPolls,
     feedPolls,
+    sends,
     changes,
     progressRequests,
     liveStreams,

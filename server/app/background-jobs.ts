@@ -14,6 +14,7 @@ import { publishEvents } from '#server/events/publish-events.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
 import { filterNumbersWithMessages } from '#server/messages/claim-message.ts';
+import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import {
   failExpired,
   failOptedOut,
@@ -28,6 +29,7 @@ import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import { sendLockTexts } from '#server/setup/send-lock-texts.ts';
 import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { purgeAttempts } from '#server/webhooks/deliveries/purge-attempts.ts';
@@ -84,6 +86,7 @@ export function createBackgroundJobs(
     readonly heldPolls: PollRegistry;
     readonly feedPolls: FeedPollRegistry;
     readonly uses: LastUsedTimes;
+    readonly sends: SendBatcher;
     readonly clockSync: ClockSync;
   },
 ): SweepLoop[] {
@@ -112,6 +115,7 @@ export function createBackgroundJobs(
       if (positions.length > 0) feedPolls.wake(await filterTeamsWithNewEvents(database.pool, positions));
     }),
     ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.flush()),
+    ...loop('api', 'send texts of lock tests', 5 * second, 'keeps', () => sendLockTexts(services)),
     ...loop('maintain', 'resolve overdue hand-outs', second, 'expires', () => resolveOverdue(services)),
     ...loop('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
     ...loop('maintain', 'fail messages to contacts that opted out', second, 'keeps', () =>

@@ -29,7 +29,7 @@ import { eventRoutes } from '#server/events/routes.ts';
 import type { MailHealth } from '#server/mail/mail-health.ts';
 import { mediaRoutes } from '#server/media/routes.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
-import { createSendBatcher } from '#server/messages/send-batcher.ts';
+import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
 import { optOutRoutes } from '#server/opt-outs/routes.ts';
 import type { Route } from '#server/platform/http/route.ts';
@@ -57,6 +57,7 @@ interface RouteServices extends Runtime {
   readonly clockStatus: () => ClockStatus;
   readonly heldPolls: PollRegistry;
   readonly feedPolls: FeedPollRegistry;
+  readonly sends: SendBatcher;
   readonly changes: Changes;
   readonly progressRequests: ProgressRequests;
   readonly liveStreams: LiveStreams;
@@ -78,8 +79,7 @@ export function createRoutes(services: RouteServices): Route[] {
 }
 
 function routesOfSlices(services: RouteServices): Route[] {
-  const { requireSession } = services;
-  const sends = createSendBatcher(services);
+  const { requireSession, sends } = services;
   const roleChangeServices = { ...services, onRoleChanged: roleChangedHooks(services) };
   return [
     ...teamRoutes(services),

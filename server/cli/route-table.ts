@@ -11,6 +11,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
+import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { Secrets } from '#server/platform/crypto.ts';
 import { jsonAudiences } from '#server/platform/http/http-server.ts';
@@ -89,6 +90,7 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     ...runtime,
     heldPolls: new PollRegistry(),
     feedPolls: new FeedPollRegistry(),
+    sends: createSendBatcher(runtime),
     changes,
     liveStreams: new LiveStreams({ ...runtime, changes }),
     progressRequests: new ProgressRequests(),

@@ -8,6 +8,12 @@ export const testTextsMax = 5;
 /** How long a phone that was locked has to go on polling. */
 export const lockTestMs = 120_000;
 
+/** How long after the start of a lock test its text is accepted: the phone is locked by then. */
+export const lockTextDelayMs = 45_000;
+
+/** A text of a lock test that is not sent this long after the start comes too late. */
+export const lockTextMaxMs = 5 * 60_000;
+
 /** How often a held request looks at the polls of a phone that is locked: polls notify nothing. */
 export const lockTestIntervalMs = 5_000;
 

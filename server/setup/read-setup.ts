@@ -52,6 +52,8 @@ export async function readSetup(
   const progress = setupProgress({
     facts,
     testText: messageId === undefined ? undefined : await readTestText(services, link, messageId),
+    lockText:
+      facts.lock_message_id === null ? undefined : await readTestText(services, link, facts.lock_message_id),
     address: {
       problem: addressProblem,
       isOpenOnPhone,

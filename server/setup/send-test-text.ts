@@ -1,16 +1,17 @@
 import { isE164 } from '#contract/phone-number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import { normalizeSender } from '#server/messages/normalize-sender.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
-import { parseId } from '#server/platform/ids/ids.ts';
+import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
 import { testTextsMax } from './limits.ts';
 import { notPolledError } from './not-polled-error.ts';
 import type { Setup } from './read-setup.ts';
 import { readTestText } from './read-setup.ts';
-import { isSent } from './setup-progress.ts';
+import { isSent, type TestText } from './setup-progress.ts';
 import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from './setup-store.ts';
 
 /**
@@ -35,18 +36,13 @@ export async function sendTestText(
     );
   const { session_id: sessionId, message_ids: messageIds } = await getSetupFacts(pool, link);
   if (sessionId === null) throw notPolledError();
-  const earlier = await Promise.all(messageIds.map((messageId) => readTestText(services, link, messageId)));
-  const sent = earlier.findLast((text) => text && isSent(text.status));
+  const sent = await findSentTestText(services, link, messageIds);
   if (sent && sent.to !== to)
     throw invalid(
       'to',
       `This link sends test texts to ${formatPhoneNumber(sent.to)} only, where one has arrived.`,
     );
-  if (!(await reserveTestText(pool, link, testTextsMax)))
-    throw new AppError(
-      'conflict',
-      `This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`,
-    );
+  await countTestText(services, link);
   try {
     const content = `This is a test from Ownline. ${formatPhoneNumber(number.phone_number)} can send texts now.`;
     const { message } = await sendMessage(
@@ -60,4 +56,26 @@ export async function sendTestText(
     await releaseTestText(pool, link);
     throw error;
   }
+}
+
+/** The last test text of a link that was sent. @param messageIds its test texts, in their order */
+export async function findSentTestText(
+  services: Pick<Runtime, 'database'>,
+  link: SetupLinkRow,
+  messageIds: readonly MessageId[],
+): Promise<TestText | undefined> {
+  const texts = await Promise.all(messageIds.map((messageId) => readTestText(services, link, messageId)));
+  return texts.findLast((text) => text !== undefined && isSent(text.status));
+}
+
+/** @throws AppError 409 where the link has had all of its test texts */
+export async function countTestText(
+  { database }: Pick<Runtime, 'database'>,
+  link: SetupLinkRow,
+): Promise<void> {
+  if (await reserveTestText(database.pool, link, testTextsMax)) return;
+  throw new AppError(
+    'conflict',
+    `This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`,
+  );
 }

@@ -3,7 +3,7 @@ import { anyText, type InboundTest, inboundTests } from '#server/devices/inbound
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { removeHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
-import { lockTestMs } from './limits.ts';
+import { lockTestMs, lockTextMaxMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 
 /** The marks of the setup page, in the order of its steps (specification section 11.8). */
@@ -47,6 +47,8 @@ export interface TestText {
 export interface ProgressInput {
   readonly facts: SetupFactsRow;
   readonly testText: TestText | undefined;
+  /** The text of the lock test, once it was accepted. */
+  readonly lockText: TestText | undefined;
   readonly address: {
     /** Why an iPhone does not use it everywhere, or not safely; undefined where it does. */
     readonly problem: AddressProblem | undefined;
@@ -79,8 +81,8 @@ export function setupProgress(input: ProgressInput): SetupProgress {
       oneWordMark(results),
       {
         name: 'locked',
-        title: 'Keeps asking for two minutes while you leave it locked',
-        ...lockDetails[lockTest],
+        title: 'Keeps asking and sending while you leave it locked',
+        ...lockDetail(lockTest, input),
       },
     ],
     inboundTests: results,
@@ -147,38 +149,71 @@ function oneWordMark(results: readonly InboundTestResult[]): Mark {
   };
 }
 
-export type LockTestState = 'none' | 'running' | 'passed' | 'restarted' | 'silent' | 'slow';
+export type LockTestState =
+  | 'none'
+  | 'running'
+  | 'passed'
+  | 'restarted'
+  | 'silent'
+  | 'silent_at_text'
+  | 'slow'
+  | 'text_refused'
+  | 'text_failed'
+  | 'text_late';
 
 /**
  * The lock test (specification section 11.8). It passes once the session that was current at its start has polled for
- * two minutes without long gaps, which the number of its polls shows.
+ * two minutes without long gaps, which the number of its polls shows, and has sent the text of the test.
  */
-export function lockTestState({ facts, now, sessionLifeMs }: ProgressInput): LockTestState {
+export function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): LockTestState {
   const { lock_started_at: startedAt, lock_passed_at, last_seen_at: lastSeenAt } = facts;
   if (lock_passed_at) return 'passed';
   if (!startedAt || !lastSeenAt) return 'none';
+  if (facts.lock_text_refusal !== null) return 'text_refused';
+  if (lockText?.status === 'failed') return 'text_failed';
   if (facts.session_id !== facts.lock_session_id) return 'restarted';
   const polledForMs = lastSeenAt.getTime() - startedAt.getTime();
   const polls = (facts.poll_sequence ?? 0) - (facts.lock_poll_sequence ?? 0);
-  if (polledForMs >= lockTestMs) return polls >= polledForMs / sessionLifeMs ? 'passed' : 'slow';
+  const isOver = polledForMs >= lockTestMs;
+  if (isOver && polls < polledForMs / sessionLifeMs) return 'slow';
+  const hasSent = lockText !== undefined && isSent(lockText.status);
+  if (isOver && hasSent) return 'passed';
   const silentMs = now.getTime() - Math.max(lastSeenAt.getTime(), startedAt.getTime());
-  return silentMs > sessionLifeMs ? 'silent' : 'running';
+  if (silentMs > sessionLifeMs) return lockText?.status === 'polling' ? 'silent_at_text' : 'silent';
+  return !hasSent && polledForMs > lockTextMaxMs ? 'text_late' : 'running';
 }
 
-const lockDetails: Readonly<Record<LockTestState, Pick<Mark, 'state' | 'detail'>>> = {
-  none: { state: 'open', detail: 'Lock the iPhone for two minutes.' },
-  running: { state: 'busy', detail: 'Keep the iPhone locked for two minutes.' },
-  passed: { state: 'done', detail: 'Polls went on while it was locked.' },
-  restarted: {
-    state: 'failed',
-    detail: 'Ownline Outbox ended and was started again meanwhile. Repeat the test.',
-  },
-  silent: {
-    state: 'failed',
-    detail: 'The iPhone has stopped asking. Unlock it, run Ownline Outbox, and repeat the test.',
-  },
-  slow: {
-    state: 'failed',
-    detail: 'The iPhone asked too rarely. Put it on a charging cable, and repeat the test.',
-  },
-};
+type Detail = Pick<Mark, 'state' | 'detail'>;
+
+function lockDetail(state: LockTestState, { facts, lockText }: ProgressInput): Detail {
+  const failed = (detail: string): Detail => ({ state: 'failed', detail });
+  switch (state) {
+    case 'none':
+      return { state: 'open', detail: 'Lock the iPhone for two minutes.' };
+    case 'running': {
+      const hasSent = lockText !== undefined && isSent(lockText.status);
+      const text = hasSent ? 'It has sent its test text.' : 'It sends a test text meanwhile.';
+      return { state: 'busy', detail: `Keep the iPhone locked for two minutes. ${text}` };
+    }
+    case 'passed':
+      return { state: 'done', detail: 'It went on asking and sent a text while it was locked.' };
+    case 'restarted':
+      return failed('Ownline Outbox ended and was started again meanwhile. Repeat the test.');
+    case 'silent':
+      return failed('The iPhone has stopped asking. Unlock it, run Ownline Outbox, and repeat the test.');
+    case 'silent_at_text':
+      return failed(
+        'The iPhone has stopped at the test text. See in step 3 what it may do while locked, run Ownline Outbox, and repeat the test.',
+      );
+    case 'slow':
+      return failed('The iPhone asked too rarely. Put it on a charging cable, and repeat the test.');
+    case 'text_refused':
+      return failed(`The test text was not accepted: ${facts.lock_text_refusal}`);
+    case 'text_failed':
+      return failed(
+        `The test text did not go out: ${lockText?.error} See in step 3 what the iPhone may do while locked, and repeat the test.`,
+      );
+    case 'text_late':
+      return failed('The iPhone went on asking, and its test text has not gone out. Repeat the test.');
+  }
+}

@@ -53,7 +53,7 @@ ${step(5, 'Keep it running', renderRestarts(page))}
 ${step(
   6,
   'Test it locked',
-  html`<p>Tap the button, lock the iPhone at once, and leave it for two minutes.</p>${renderLockForm(form, problem)}${renderMark(progress, 'locked')}`,
+  html`<p>Tap the button, lock the iPhone at once, and leave it for two minutes. The second phone gets one more text meanwhile.</p>${renderLockForm(form, problem)}${renderMark(progress, 'locked')}`,
 )}
 ${renderDone(form, progress)}
 <section><h2>Good to know</h2><ul>

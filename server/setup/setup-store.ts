@@ -1,6 +1,13 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
-import type { DeviceId, DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
+import type {
+  DeviceId,
+  DeviceSessionId,
+  MessageId,
+  NumberId,
+  SetupLinkId,
+  TeamId,
+} from '#server/platform/ids/ids.ts';
 
 /** The database's facts about a setup link: its phone, the phone's session and the tests of the setup page. */
 export interface SetupFactsRow {
@@ -20,6 +27,20 @@ export interface SetupFactsRow {
   readonly lock_session_id: DeviceSessionId | null;
   readonly lock_poll_sequence: number | null;
   readonly lock_passed_at: Date | null;
+  /** The recipient of the lock test's text until it is accepted; then the message, or why it was refused. */
+  readonly lock_text_to: string | null;
+  readonly lock_message_id: MessageId | null;
+  readonly lock_text_refusal: string | null;
+}
+
+/** A lock test whose text is to be sent. */
+export interface DueLockTextRow {
+  readonly team_id: TeamId;
+  readonly setup_link_id: SetupLinkId;
+  readonly number_id: NumberId;
+  readonly phone_number: string;
+  readonly lock_text_to: string;
+  readonly lock_started_at: Date;
 }
 
 // Only a newer link's phone could replace the session, and a newer link ends this one.
@@ -28,7 +49,8 @@ const findFacts = statement<SetupFactsRow>(
   `SELECT d.id AS device_id, d.name AS device_name, d.system_version, d.received_tests,
      s.session_id, s.poll_sequence, s.last_seen_at,
      coalesce(t.message_ids, '{}') AS message_ids, coalesce(t.text_count, 0) AS text_count,
-     t.lock_started_at, t.lock_session_id, t.lock_poll_sequence, t.lock_passed_at
+     t.lock_started_at, t.lock_session_id, t.lock_poll_sequence, t.lock_passed_at,
+     t.lock_text_to, t.lock_message_id, t.lock_text_refusal
    FROM setup_links l
    LEFT JOIN devices d ON d.team_id = l.team_id AND d.setup_link_id = l.id
    LEFT JOIN device_sessions s ON s.number_id = l.number_id AND s.device_id = d.id
@@ -54,15 +76,33 @@ const storeText = statement<{ number_id: string }>(
 );
 const startLock = statement<{ number_id: string }>(
   'setup.start-lock-test',
-  `INSERT INTO setup_tests (team_id, setup_link_id, lock_started_at, lock_session_id, lock_poll_sequence)
-   SELECT l.team_id, l.id, $3, s.session_id, s.poll_sequence
+  `INSERT INTO setup_tests (team_id, setup_link_id, lock_started_at, lock_session_id, lock_poll_sequence, lock_text_to)
+   SELECT l.team_id, l.id, $3, s.session_id, s.poll_sequence, $4
    FROM setup_links l
    JOIN devices d ON d.team_id = l.team_id AND d.setup_link_id = l.id
    JOIN device_sessions s ON s.number_id = l.number_id AND s.device_id = d.id
    WHERE l.team_id = $1 AND l.id = $2
    ON CONFLICT (team_id, setup_link_id) DO UPDATE SET lock_started_at = excluded.lock_started_at,
-     lock_session_id = excluded.lock_session_id, lock_poll_sequence = excluded.lock_poll_sequence
+     lock_session_id = excluded.lock_session_id, lock_poll_sequence = excluded.lock_poll_sequence,
+     lock_text_to = excluded.lock_text_to, lock_message_id = NULL, lock_text_refusal = NULL
    RETURNING (SELECT number_id FROM setup_links WHERE team_id = $1 AND id = $2)`,
+  { changes: 'number', team: '$1', ids: 'number_id' },
+);
+// Through the index on tests with a text to send.
+const findDueLockTexts = statement<DueLockTextRow>(
+  'setup.due-lock-texts',
+  `SELECT t.team_id, t.setup_link_id, n.id AS number_id, n.phone_number, t.lock_text_to, t.lock_started_at
+   FROM setup_tests t
+   JOIN setup_links l ON l.team_id = t.team_id AND l.id = t.setup_link_id
+   JOIN numbers n ON n.team_id = l.team_id AND n.id = l.number_id
+   WHERE l.ended_at IS NULL AND t.lock_text_to IS NOT NULL AND t.lock_started_at > $1 AND t.lock_started_at <= $2 LIMIT $3`,
+);
+const endLockText = statement<{ number_id: NumberId }>(
+  'setup.end-lock-text',
+  `UPDATE setup_tests t SET lock_text_to = NULL, lock_message_id = $4, lock_text_refusal = $5 FROM setup_links l
+   WHERE t.team_id = $1 AND t.setup_link_id = $2 AND t.lock_started_at = $3 AND l.team_id = t.team_id
+     AND l.id = t.setup_link_id
+   RETURNING l.number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
 const passLock = statement<{ setup_link_id: string }>(
@@ -84,7 +124,10 @@ export async function reserveTestText(db: Queryable, link: SetupLinkRow, textsMa
 }
 
 /** A test text that was counted was refused. */
-export async function releaseTestText(db: Queryable, link: SetupLinkRow): Promise<void> {
+export async function releaseTestText(
+  db: Queryable,
+  link: Pick<SetupLinkRow, 'team_id' | 'id'>,
+): Promise<void> {
   await release.row(db, link.team_id, link.id);
 }
 
@@ -92,9 +135,44 @@ export async function storeTestText(db: Queryable, link: SetupLinkRow, messageId
   await storeText.row(db, link.team_id, link.id, messageId);
 }
 
-/** Notes how far the phone of the link has polled. @returns false where it has not polled yet */
-export async function storeLockTest(db: Queryable, link: SetupLinkRow, at: Date): Promise<boolean> {
-  return (await startLock.row(db, link.team_id, link.id, at)) !== undefined;
+/**
+ * Notes how far the phone of the link has polled, and to which number it is to send a text.
+ * @returns false where it has not polled yet
+ */
+export async function storeLockTest(
+  db: Queryable,
+  link: SetupLinkRow,
+  at: Date,
+  textTo: string,
+): Promise<boolean> {
+  return (await startLock.row(db, link.team_id, link.id, at, textTo)) !== undefined;
+}
+
+/** Lock tests that began after `since` and until `until`, and whose text is to be sent. */
+export function listDueLockTexts(
+  db: Queryable,
+  since: Date,
+  until: Date,
+  limit: number,
+): Promise<readonly DueLockTextRow[]> {
+  return findDueLockTexts.rows(db, since, until, limit);
+}
+
+/** The text of a lock test was accepted. A test that was started again since keeps its own. */
+export async function storeLockText(
+  db: Queryable,
+  text: DueLockTextRow,
+  messageId: MessageId,
+): Promise<void> {
+  await endLockText.row(db, text.team_id, text.setup_link_id, text.lock_started_at, messageId, null);
+}
+
+export async function storeRefusedLockText(
+  db: Queryable,
+  text: DueLockTextRow,
+  refusal: string,
+): Promise<void> {
+  await endLockText.row(db, text.team_id, text.setup_link_id, text.lock_started_at, null, refusal);
 }
 
 export async function storePassedLockTest(db: Queryable, link: SetupLinkRow, at: Date): Promise<void> {

@@ -1,16 +1,29 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import { AppError } from '#server/platform/app-error.ts';
 import { notPolledError } from './not-polled-error.ts';
 import type { Setup } from './read-setup.ts';
-import { storeLockTest } from './setup-store.ts';
+import { countTestText, findSentTestText } from './send-test-text.ts';
+import { getSetupFacts, storeLockTest } from './setup-store.ts';
 
 /**
- * Starts the lock test (specification section 11.8): the phone has to go on polling for two minutes.
- * @throws AppError 409 where the phone of the link has not polled yet
+ * Starts the lock test (specification section 11.8): the phone has to go on polling for two minutes, and to send a text
+ * meanwhile. It goes to the number of the test texts and counts as one of them.
+ * @throws AppError 409 where the phone of the link has not polled yet, no test text was sent yet, or all were
  */
 export async function startLockTest(
-  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  services: Pick<Runtime, 'database' | 'clock'>,
   { link }: Setup,
 ): Promise<void> {
-  if (await storeLockTest(database.pool, link, clock.now())) return;
-  throw notPolledError();
+  const { database, clock } = services;
+  const facts = await getSetupFacts(database.pool, link);
+  if (facts.session_id === null) throw notPolledError();
+  const sent = await findSentTestText(services, link, facts.message_ids);
+  if (!sent)
+    throw new AppError(
+      'conflict',
+      'No test text was sent yet. Send one in step 3 first: this test sends another one to the same number.',
+    );
+  // The text of a test that is started again was counted already, unless it was accepted.
+  if (facts.lock_text_to === null) await countTestText(services, link);
+  if (!(await storeLockTest(database.pool, link, clock.now(), sent.to))) throw notPolledError();
 }

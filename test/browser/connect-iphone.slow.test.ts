@@ -115,7 +115,9 @@ describe('an iPhone is connected, from the link to the last mark (specification 
       service.clock.advance(10_000);
       await until('a poll', async () => (await polls()) !== seen);
     }
+    await until('the text of the lock test', () => phone.texts.length === 2);
     for (const view of [page, computer]) await waitForMark(view, 'locked', 'done');
+    assert.match(phone.texts.at(-1) ?? '', /while it is locked/);
     assert.match(
       await page.innerText('#progress'),
       /5 of 6 checks passed\s+Next: This iPhone reaches Ownline/,

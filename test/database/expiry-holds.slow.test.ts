@@ -10,6 +10,7 @@ import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { mediaChunkBytes } from '#server/media/limits.ts';
 import { MediaWriter } from '#server/media/media-writer.ts';
+import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
@@ -53,6 +54,7 @@ const keeping: Readonly<Record<string, string>> = {
   'fail messages of deleted numbers': 'acts on a deletion by a person',
   'fail messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
   'fail returned messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
+  'send texts of lock tests': 'acts on a test that a person has started',
   'make partitions': 'adds months',
   'warn of repeated texts': 'counts what was handed out',
   'tell teams that near their limit': 'counts what was accepted',
@@ -74,6 +76,7 @@ describe('while the time is in doubt (specification section 10.7, decision 0020)
       heldPolls: new PollRegistry(),
       feedPolls: new FeedPollRegistry(),
       uses: new LastUsedTimes(runtime),
+      sends: createSendBatcher(runtime),
       clockSync: new ClockSync(runtime, { leases: [], onJump: () => undefined }),
     };
     loops = createBackgroundJobs(services);

@@ -1,0 +1,55 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import type { SendBatcher } from '#server/messages/send-batcher.ts';
+import { sendMessage } from '#server/messages/send-message.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
+import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { lockTextDelayMs, lockTextMaxMs } from './limits.ts';
+import {
+  type DueLockTextRow,
+  listDueLockTexts,
+  releaseTestText,
+  storeLockText,
+  storeRefusedLockText,
+} from './setup-store.ts';
+
+type Services = Runtime & { readonly sends: SendBatcher };
+
+/** Texts of one round; the next round continues. */
+const roundMax = 100;
+
+/**
+ * Sends the texts of lock tests whose phones are locked by now (specification section 11.8). The Idempotency-Key makes a
+ * text that a kill or another process interrupts one message.
+ */
+export async function sendLockTexts(services: Services): Promise<void> {
+  const { database, clock } = services;
+  const due = await listDueLockTexts(
+    database.pool,
+    clock.in(-lockTextMaxMs),
+    clock.in(-lockTextDelayMs),
+    roundMax,
+  );
+  for (const text of due) await sendLockText(services, text);
+}
+
+async function sendLockText(services: Services, text: DueLockTextRow): Promise<void> {
+  const { pool } = services.database;
+  const { team_id: teamId, phone_number: from, lock_text_to: to } = text;
+  const content = `This is a test from Ownline. ${formatPhoneNumber(from)} can send texts while it is locked.`;
+  const key = `lock test ${text.setup_link_id} ${text.lock_started_at.getTime()}`;
+  try {
+    const { message } = await sendMessage(services, { teamId, id: null }, { from, to, content }, key);
+    const messageId = parseId('msg', message.id);
+    if (messageId) await storeLockText(pool, text, messageId);
+  } catch (error) {
+    // Anything else passes: the next round tries again.
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    await storeRefusedLockText(pool, text, error.message);
+    await releaseTestText(pool, { team_id: teamId, id: text.setup_link_id });
+    services.logger.info(
+      { numberId: publicId('num', text.number_id), code: error.code },
+      'the text of a lock test was refused',
+    );
+  }
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { connectNumber, type DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { openSetupPage } from '#test/support/setup/setup-page.ts';
+
+const friend = '+14155559901';
+
+describe('the lock test of the setup page (specification section 11.8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const sendText = (setupUrl: string) =>
+    openSetupPage({ setupUrl, path: '/test-text', form: { to: friend } });
+  const lock = (setupUrl: string) => openSetupPage({ setupUrl, path: '/lock-test', form: {} });
+  const markOf = async (setupUrl: string) => (await openSetupPage({ setupUrl })).marks.locked;
+
+  /** A phone that has sent its test text. */
+  const connectTested = async () => {
+    const number = await connectNumber(service, team);
+    await sendText(number.setupUrl);
+    await number.wire.poll({ last: (await number.wire.poll()).id ?? '' });
+    return number;
+  };
+  /** A locked phone goes on polling. */
+  const pollFor = async (wire: DeviceWire, seconds: number) => {
+    for (let passed = 0; passed < seconds; passed += 24) {
+      service.clock.advance(24_000);
+      await wire.poll();
+    }
+  };
+  /** Polls until the phone is handed the text of the test. */
+  const takeText = async (wire: DeviceWire) => {
+    let answer = await wire.poll();
+    await until('the text of the lock test', async () => {
+      if (answer.action !== 'send') answer = await wire.poll();
+      return answer.action === 'send';
+    });
+    return answer;
+  };
+  const textsOf = async (phoneNumber: string): Promise<string[]> => {
+    const { json } = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`);
+    return (json.messages as { content: string }[]).map(({ content }) => content);
+  };
+
+  it('passes once the same session has polled for two minutes and sent a text meanwhile, and stays passed (§11.8/lock-test)', async () => {
+    const { setupUrl, wire } = await connectTested();
+    assert.equal((await lock(setupUrl)).marks.locked, 'busy');
+    service.clock.advance(24_000);
+    assert.equal((await wire.poll()).action, 'idle', 'not before the phone is locked');
+    service.clock.advance(24_000);
+    const text = await takeText(wire);
+    assert.equal(text.to, friend);
+    assert.match(text.text ?? '', /can send texts while it is locked/);
+    await wire.poll({ last: text.id ?? '' });
+    const locked = await openSetupPage({ setupUrl });
+    assert.equal(locked.marks.locked, 'busy');
+    assert.match(locked.html, /Keep the iPhone locked for two minutes\. It has sent its test text/);
+    await pollFor(wire, 72);
+    assert.equal(await markOf(setupUrl), 'done');
+    service.clock.advance(3_600_000);
+    await wire.poll({ session: 'new' });
+    assert.equal(await markOf(setupUrl), 'done');
+  });
+
+  it('does not pass without the text, and says what became of it (§11.8/lock-test)', async () => {
+    const { setupUrl, wire } = await connectTested();
+    await lock(setupUrl);
+    await pollFor(wire, 48);
+    const failing = await takeText(wire);
+    await wire.poll({ last: failing.id ?? '', last_status: 'failed', last_error: 'not while locked' });
+    const failed = await openSetupPage({ setupUrl });
+    assert.equal(failed.marks.locked, 'failed');
+    assert.match(failed.html, /The test text did not go out: [^<]*not while locked/);
+
+    await lock(setupUrl);
+    await pollFor(wire, 48);
+    await takeText(wire);
+    service.clock.advance(60_000);
+    const silent = await openSetupPage({ setupUrl });
+    assert.equal(silent.marks.locked, 'failed');
+    assert.match(silent.html, /The iPhone has stopped at the test text/);
+  });
+
+  it('a text that is refused says why, and does not count (§11.8/lock-test)', async () => {
+    const { setupUrl, wire, numberId } = await connectTested();
+    await lock(setupUrl);
+    await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
+    await pollFor(wire, 48);
+    await until('the text is refused', async () => (await markOf(setupUrl)) === 'failed');
+    assert.match((await openSetupPage({ setupUrl })).html, /The test text was not accepted: [^<]*paused/);
+    await team.api.put(`/v1/numbers/${numberId}`, { status: 'active' });
+    const statuses: number[] = [];
+    for (let sent = 1; sent <= 5; sent += 1) statuses.push((await sendText(setupUrl)).status);
+    assert.deepEqual(statuses, [200, 200, 200, 200, 409]);
+  });
+
+  it('its text counts as one of the five, once for a test that is started again (§11.8/lock-test)', async () => {
+    const { setupUrl } = await connectTested();
+    for (let clicks = 0; clicks < 3; clicks += 1) assert.equal((await lock(setupUrl)).status, 200);
+    const statuses: number[] = [];
+    for (let sent = 2; sent <= 5; sent += 1) statuses.push((await sendText(setupUrl)).status);
+    assert.deepEqual(statuses, [200, 200, 200, 409]);
+    assert.equal((await lock(setupUrl)).status, 200, 'the text of this test was counted');
+  });
+
+  it('two processes send one text, and none once the link is closed (§11.8/lock-test)', async () => {
+    const one = await connectTested();
+    const closed = await connectTested();
+    const other = await service.startAnother();
+    try {
+      await lock(closed.setupUrl);
+      await openSetupPage({ setupUrl: closed.setupUrl, path: '/done', form: {} });
+      await lock(one.setupUrl);
+      await pollFor(one.wire, 48);
+      const { id = '' } = await takeText(one.wire);
+      // The loops of both have a round every 5 s.
+      const begun = Date.now();
+      await until('both had another round', () => Date.now() - begun > 6_000);
+      assert.equal((await one.wire.poll({ last: id })).action, 'idle');
+      assert.equal((await textsOf(one.phoneNumber)).length, 2);
+      assert.equal((await textsOf(closed.phoneNumber)).length, 1);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('fails where the phone goes silent, polls too rarely, or its shortcut was started again (§11.8/lock-test)', async () => {
+    const { setupUrl, wire } = await connectTested();
+    await lock(setupUrl);
+    service.clock.advance(40_000);
+    const silent = await openSetupPage({ setupUrl });
+    assert.equal(silent.marks.locked, 'failed');
+    assert.match(silent.html, /The iPhone has stopped asking/);
+    service.clock.advance(300_000);
+    await wire.poll();
+    const slow = await openSetupPage({ setupUrl });
+    assert.equal(slow.marks.locked, 'failed');
+    assert.match(slow.html, /Put it on a charging cable/);
+    assert.equal((await lock(setupUrl)).marks.locked, 'busy', 'repeated');
+    service.clock.advance(40_000);
+    wire.session = 'new';
+    await wire.poll();
+    const restarted = await openSetupPage({ setupUrl });
+    assert.equal(restarted.marks.locked, 'failed');
+    assert.match(restarted.html, /was started again meanwhile/);
+  });
+
+  it('before the first poll, and before the first test text, it says what to do first (§11.8/lock-test)', async () => {
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+    const early = await lock(String(verify.json.setup_url));
+    assert.equal(early.status, 409);
+    assert.match(early.html, /role="alert">The iPhone has not asked for messages yet/);
+    const { setupUrl } = await connectNumber(service, team);
+    const untested = await lock(setupUrl);
+    assert.deepEqual([untested.status, untested.marks.locked], [409, 'open']);
+    assert.match(untested.html, /role="alert">No test text was sent yet\. Send one in step 3 first/);
+  });
+});
