@@ -25,6 +25,7 @@ export const MadeApiKey = strictObject({
   ...ApiKey.properties,
   key: Type.String({ description: 'own_live_…' }),
 });
+export type MadeApiKey = Type.Static<typeof MadeApiKey>;
 
 export const CreateKeyRequest = strictObject({
   name: Type.String({ minLength: 1, maxLength: nameMaxCharacters, description: 'The purpose of the key.' }),

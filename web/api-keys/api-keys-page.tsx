@@ -13,12 +13,22 @@ import { Time } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { membersQuery } from '#web/team/member-queries.ts';
+import { NoPermission } from '#web/team/no-permission.tsx';
 import { apiKeysQuery, revokeApiKey } from './api-key-queries.ts';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { permissionsText } from './permission-texts.ts';
 
 /** Keys of the API: made with permissions, shown once, revoked. */
 export function ApiKeysPage(): ReactNode {
+  if (useTeam().can('keys:manage')) return <ApiKeys />;
+  return (
+    <Page title="API keys">
+      <NoPermission />
+    </Page>
+  );
+}
+
+function ApiKeys(): ReactNode {
   const team = useTeam();
   const keys = useQuery(apiKeysQuery(team.id));
   const members = useQuery(membersQuery(team.id));
@@ -28,17 +38,19 @@ export function ApiKeysPage(): ReactNode {
     if (key.created_by === null) return 'the operator';
     return members.data?.members.find(({ id }) => id === key.created_by)?.name ?? 'a former member';
   };
+  // A member revokes their own keys, who manages the team all of them.
+  const canRevoke = (key: ApiKey) => team.can('team:write') || key.created_by === team.member_id;
   const create = (
     <Button look="primary" onClick={() => setIsCreating(true)}>
       <Plus /> Create key
     </Button>
   );
   const columns: readonly Column<ApiKey>[] = [
-    { head: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-1/4' },
+    { head: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-1/5' },
     { head: 'May do', cell: (key) => <span className="text-quiet">{permissionsText(key.permissions)}</span> },
     {
       head: 'Created',
-      className: 'w-1/5',
+      className: 'w-1/4',
       cell: (key) => (
         <span className="text-quiet">
           <Time at={key.created_at} /> by {makerOf(key)}
@@ -58,16 +70,17 @@ export function ApiKeysPage(): ReactNode {
     {
       head: 'Actions',
       className: 'w-28 text-right max-md:pt-2',
-      cell: (key) => (
-        <Button
-          size="small"
-          look="dangerQuiet"
-          aria-label={`Revoke ${key.name}`}
-          onClick={() => setRevoked(key)}
-        >
-          Revoke
-        </Button>
-      ),
+      cell: (key) =>
+        canRevoke(key) && (
+          <Button
+            size="small"
+            look="dangerQuiet"
+            aria-label={`Revoke ${key.name}`}
+            onClick={() => setRevoked(key)}
+          >
+            Revoke
+          </Button>
+        ),
     },
   ];
   return (

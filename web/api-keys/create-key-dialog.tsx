@@ -1,15 +1,19 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { allows, type Permission, permissions, roleGrants } from '#contract/permissions.ts';
+import { allows, type Permission, roleGrants } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Checkbox } from '#web/kit/checkbox.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
 import { createApiKey } from './api-key-queries.ts';
 import { CreatedKey } from './created-key.tsx';
-import { permissionTexts } from './permission-texts.ts';
+import { permissionsInOrder, permissionTexts } from './permission-texts.ts';
+
+/** A program that sends most often needs these. Every role that makes keys holds them. */
+const startingPermissions: ReadonlySet<Permission> = new Set(['messages:send', 'numbers:read']);
 
 /** Asks for a name and permissions, then shows the key once. Closing it forgets the key. */
 export function CreateKeyDialog({
@@ -20,8 +24,9 @@ export function CreateKeyDialog({
   readonly onClose: () => void;
 }): ReactNode {
   const team = useTeam();
-  const mine = permissions.filter((permission) => allows(roleGrants[team.role], permission));
-  const [chosen, setChosen] = useState<ReadonlySet<Permission>>(new Set(['messages:send', 'numbers:read']));
+  const administrators = useAdministratorNames();
+  const mine = permissionsInOrder.filter((permission) => allows(roleGrants[team.role], permission));
+  const [chosen, setChosen] = useState(startingPermissions);
   const creation = useMutation({
     mutationFn: (name: string) => createApiKey(team.id, { name, permissions: [...chosen] }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'key'] }),
@@ -29,6 +34,7 @@ export function CreateKeyDialog({
   const close = () => {
     onClose();
     creation.reset();
+    setChosen(startingPermissions);
   };
   const made = creation.data;
   const toggle = (permission: Permission, isOn: boolean) => {
@@ -41,6 +47,7 @@ export function CreateKeyDialog({
     <Dialog
       isOpen={isOpen}
       onClose={close}
+      isClosedByButtonsOnly={made !== undefined}
       title={made ? 'Copy your key now' : 'Create an API key'}
       description={made ? 'It is shown this once. Ownline keeps only its hash.' : undefined}
       footer={
@@ -65,7 +72,7 @@ export function CreateKeyDialog({
       }
     >
       {made ? (
-        <CreatedKey apiKey={made.key} />
+        <CreatedKey made={made} />
       ) : (
         <Form
           id="create-key"
@@ -92,9 +99,9 @@ export function CreateKeyDialog({
                 onChange={(isOn) => toggle(permission, isOn)}
               />
             ))}
-            {mine.length < permissions.length && (
+            {mine.length < permissionsInOrder.length && (
               <p className="text-[0.8125rem] text-quiet">
-                A key can’t do more than you. Ask an owner or an admin for others.
+                A key can’t do more than its maker. Ask {administrators} for one that may do more.
               </p>
             )}
           </fieldset>

@@ -11,6 +11,9 @@ export const permissionTexts: Readonly<Record<Permission, string>> = {
   'team:write': 'Rename the team, invite and remove members',
 };
 
+/** What most keys are made for comes first. */
+export const permissionsInOrder = Object.keys(permissionTexts) as readonly Permission[];
+
 /** `Everything`, or the permissions as the API spells them. */
 export function permissionsText(grants: readonly Grant[]): string {
   return grants.includes('*') ? 'Everything' : grants.join(', ');

@@ -1,6 +1,6 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 
@@ -12,6 +12,8 @@ interface DialogProps {
   readonly children: ReactNode;
   /** Buttons at its end; the primary one last. */
   readonly footer?: ReactNode;
+  /** It shows what is shown once: only its buttons close it, not Escape nor a press beside it. */
+  readonly isClosedByButtonsOnly?: boolean;
 }
 
 const backdrop =
@@ -39,20 +41,27 @@ export function Drawer(props: DialogProps): ReactNode {
   );
 }
 
-function Frame({
-  isOpen,
-  onClose,
-  title,
-  description,
-  children,
-  footer,
-  className,
-}: DialogProps & { readonly className: string }) {
+function Frame({ className, ...props }: DialogProps & { readonly className: string }) {
+  const { isOpen, onClose, isClosedByButtonsOnly = false } = props;
+  // While it fades out it shows what it showed, though its page has forgotten that.
+  const shown = useRef(props);
+  if (isOpen) shown.current = props;
+  const { title, description, children, footer } = shown.current;
+  const content = useRef<HTMLDivElement>(null);
+  const change = (open: boolean, { reason }: { readonly reason: string }) => {
+    const isByButton = reason === 'close-press';
+    if (!open && (isByButton || !isClosedByButtonsOnly)) onClose();
+  };
   return (
-    <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <BaseDialog.Root open={isOpen} onOpenChange={change} disablePointerDismissal={isClosedByButtonsOnly}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={backdrop} />
         <BaseDialog.Popup
+          // The first field, except where a touch would bring the keyboard up.
+          initialFocus={(how) =>
+            how === 'touch' ||
+            (content.current?.querySelector<HTMLElement>('input, textarea, select') ?? true)
+          }
           className={classNames(
             'fixed z-50 flex flex-col border border-line bg-raised shadow-raised transition-[translate,scale,opacity] duration-200 ease-out',
             sheet,
@@ -70,7 +79,9 @@ function Frame({
               <X />
             </BaseDialog.Close>
           </header>
-          <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">{children}</div>
+          <div ref={content} className="min-h-0 flex-1 overflow-y-auto px-5 py-4">
+            {children}
+          </div>
           {footer !== undefined && (
             <footer className="flex justify-end gap-2 border-t border-line px-5 py-3 max-sm:[&>*]:flex-1">
               {footer}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import type { Grant } from '#contract/permissions.ts';
+import { keepPicture, type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const run = promisify(execFile);
+const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
+const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
+const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
+
+describe('the page API keys in a browser (specification section 12.12)', () => {
+  let service: TestService;
+  let browser: Browser;
+  let team: TestTeam;
+  let owner: TeamMember;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    owner = await newMember(service, team, 'owner', { name: 'Ada Example' });
+    number = await connectNumber(service, team);
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  async function open(member: TeamMember, look: Look, path = '/keys') {
+    const page = await openDashboard(browser, member, path, look);
+    const complaints = complaintsAbout(page, service.baseUrl);
+    await page.reload();
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+    return { page, complaints };
+  }
+
+  async function assertSound(page: Page, picture: string): Promise<void> {
+    await keepPicture(page, `dashboard-keys-${picture}`);
+    assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []], picture);
+  }
+
+  /** Makes a key as a person does. @returns its text, and the request that the page shows */
+  async function create(
+    page: Page,
+    name: string,
+    change: (dialog: ReturnType<Page['getByRole']>) => Promise<void>,
+  ) {
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill(name);
+    await change(dialog);
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await dialog.getByRole('heading', { name: 'Copy your key now' }).waitFor();
+    const [key = '', command = ''] = await dialog.locator('pre').allInnerTexts();
+    return { dialog, key, command };
+  }
+
+  /** Runs a command of the page in a shell. */
+  async function runInShell(command: string): Promise<{ readonly status: number; readonly body: string }> {
+    const { stdout } = await run('sh', ['-c', `${command} -s -w '\n%{http_code}'`]);
+    const at = stdout.lastIndexOf('\n');
+    return { status: Number(stdout.slice(at + 1)), body: stdout.slice(0, at) };
+  }
+
+  const created = async () => {
+    const { json } = await owner.get(owner.in('/keys'));
+    return json.keys as readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly permissions: Grant[];
+    }[];
+  };
+
+  for (const look of [desktop, phone]) {
+    it(`${nameOf(look)}: a key is made, shown once, used by curl, revoked and refused (§12.12/page-api-keys)`, async () => {
+      const { page, complaints } = await open(owner, look);
+      const name = `Booking ${look.width}`;
+      const { dialog, key, command } = await create(page, name, async () => undefined);
+      await assertSound(page, `created-${nameOf(look)}`);
+      assert.match(key, /^own_live_/);
+      assert.ok(command.includes(key), command);
+
+      await page.keyboard.press('Escape');
+      await page.mouse.click(3, 3);
+      assert.equal(await dialog.locator('pre').first().innerText(), key, 'kept until a button closes it');
+
+      const sent = await runInShell(command);
+      assert.equal(sent.status, 202, sent.body);
+      assert.ok(sent.body.includes(`"from":"${number.phoneNumber}"`), sent.body);
+
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      assert.ok(!(await page.content()).includes(key), 'shown once');
+      const row = page.getByRole('row').filter({ hasText: name });
+      assert.match(await row.innerText(), /by Ada Example/);
+      await page.reload();
+      await row.waitFor();
+      await assertSound(page, `full-${nameOf(look)}`);
+
+      await row.getByRole('button', { name: `Revoke ${name}` }).click();
+      const confirm = page.getByRole('dialog');
+      assert.match(await confirm.innerText(), new RegExp(`Revoke “${name}”`));
+      await keepPicture(page, `dashboard-keys-revoke-${nameOf(look)}`);
+      await confirm.getByRole('button', { name: 'Revoke key' }).click();
+      await page.getByText('The key is revoked').first().waitFor();
+      await row.waitFor({ state: 'detached' });
+      const refused = await until('the key is refused', async () => {
+        const answer = await runInShell(command);
+        return answer.status === 401 && answer;
+      });
+      assert.match(refused.body, /"unauthorized"/);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+
+  it('a key that only reads is shown with a request that it may make (§12.12/page-api-keys)', async () => {
+    const { page } = await open(owner, desktop);
+    const { command, dialog } = await create(page, 'Monitor', async (dialog) => {
+      await dialog.getByLabel('Send and cancel messages').uncheck();
+    });
+    assert.match(command, /\/v1\/numbers/);
+    assert.deepEqual((await runInShell(command)).status, 200);
+    for (const language of ['Node', 'Python']) {
+      await dialog.getByRole('button', { name: language }).click();
+      assert.match((await dialog.locator('pre').allInnerTexts())[1] ?? '', /\/v1\/numbers/);
+    }
+    await page.context().close();
+  });
+
+  it('a member makes keys that do no more than the member, and revokes these alone (§12.12/page-api-keys)', async () => {
+    const member = await newMember(service, team, 'member', { name: 'Grace Example' });
+    await owner.post(owner.in('/keys'), { name: 'Of the owner', permissions: ['team:write'] });
+    const { page, complaints } = await open(member, phone);
+    const { dialog } = await create(page, 'Of Grace', async (dialog) => {
+      const offered = await dialog.getByRole('checkbox').count();
+      assert.equal(offered, 5);
+      assert.equal(await dialog.getByText('team:write').count(), 0);
+      assert.match(await dialog.innerText(), /Ask Ada Example for one/);
+      await assertSound(page, `member-creates-${nameOf(phone)}`);
+    });
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Revoke Of Grace' }).waitFor();
+    assert.equal(await page.getByRole('row').filter({ hasText: 'Of the owner' }).count(), 1);
+    assert.equal(await page.getByRole('button', { name: 'Revoke Of the owner' }).count(), 0);
+    const made = (await created()).find(({ name }) => name === 'Of Grace');
+    assert.deepEqual(made?.permissions, ['messages:send', 'numbers:read']);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  it('a viewer sees no link to the page, and at its address who can help (§12.12/page-permissions)', async () => {
+    const viewer = await newMember(service, team, 'viewer', { name: 'Vera Example' });
+    const { page, complaints } = await open(viewer, desktop);
+    await page.getByText('Ask Ada Example for another role').waitFor();
+    assert.equal(await page.getByRole('link', { name: 'API keys' }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0);
+    await assertSound(page, `viewer-${nameOf(desktop)}`);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  it('a refused name is shown at its field, and what was typed stays (§12.12/page-errors)', async () => {
+    const { page } = await open(owner, phone);
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('a\u202eb');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const field = dialog.getByLabel('Name', { exact: true });
+    await until('the field is marked', async () => (await field.getAttribute('aria-invalid')) === 'true');
+    assert.equal(await field.inputValue(), 'a\u202eb');
+    await assertSound(page, `refused-${nameOf(phone)}`);
+    await page.context().close();
+  });
+
+  it('an empty page says the next step, in all looks (§12.12/page-sound)', async () => {
+    const empty = await newMember(service, await service.newTeam(), 'owner');
+    const made = (await empty.get(empty.in('/keys'))).json.keys as readonly { readonly id: string }[];
+    for (const { id } of made) await empty.delete(empty.in(`/keys/${id}`));
+    for (const look of looks) {
+      const { page, complaints } = await open(empty, look);
+      await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
+      await assertSound(page, `empty-${nameOf(look)}`);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    }
+  });
+});

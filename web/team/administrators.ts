@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Role } from '#contract/permissions.ts';
+import { useTeam } from '#web/shell/session.ts';
+import { membersQuery } from './member-queries.ts';
+
+const either = new Intl.ListFormat('en', { type: 'disjunction' });
+/** More names help less. */
+const namesMax = 3;
+const administrators: readonly Role[] = ['owner', 'admin'];
+
+/** `Ada Example or Sam Example`: the people of the team with one of these roles, for a person to ask. */
+export function useAdministratorNames(roles = administrators): string {
+  const team = useTeam();
+  const members = useQuery(membersQuery(team.id)).data?.members ?? [];
+  const names = members.filter(({ role }) => roles.includes(role)).map(({ name }) => name);
+  return names.length === 0 ? 'an owner or an admin of the team' : either.format(names.slice(0, namesMax));
+}

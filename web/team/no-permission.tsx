@@ -1,0 +1,19 @@
+import { Lock } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { EmptyState } from '#web/kit/page.tsx';
+import { roleNames } from '#web/shell/role-names.ts';
+import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from './administrators.ts';
+
+/** A page that the person's role does not include: opened by its address, since no link leads to it. */
+export function NoPermission(): ReactNode {
+  const team = useTeam();
+  return (
+    <EmptyState
+      icon={<Lock />}
+      title={`Your role, ${roleNames[team.role].toLowerCase()}, does not include this`}
+    >
+      Ask {useAdministratorNames()} for another role, or to do it for you.
+    </EmptyState>
+  );
+}
