@@ -46,6 +46,10 @@ const pages = [
     lazyRouteComponent(() => import('./conversations/conversations-page.tsx'), 'ConversationsPage'),
   ),
   page(
+    'messages',
+    lazyRouteComponent(() => import('./messages/messages-page.tsx'), 'MessagesPage'),
+  ),
+  page(
     'numbers',
     lazyRouteComponent(() => import('./numbers/numbers-page.tsx'), 'NumbersPage'),
   ),

@@ -1,4 +1,11 @@
-import { House, KeyRound, type LucideIcon, MessagesSquare, Smartphone } from 'lucide-react';
+import {
+  House,
+  KeyRound,
+  type LucideIcon,
+  MessageSquareText,
+  MessagesSquare,
+  Smartphone,
+} from 'lucide-react';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 
 export interface NavigationItem {
@@ -18,6 +25,13 @@ export const mainNavigation: readonly NavigationItem[] = [
     to: '/teams/$teamId/conversations',
     text: 'Conversations',
     icon: MessagesSquare,
+    isOnPhone: true,
+    permission: 'messages:read',
+  },
+  {
+    to: '/teams/$teamId/messages',
+    text: 'Messages',
+    icon: MessageSquareText,
     isOnPhone: true,
     permission: 'messages:read',
   },

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { keepPicture, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+const ada = '+14155550142';
+const bob = '+14155550143';
+
+describe('the page of messages in a browser (specification section 12.8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let member: TeamMember;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    member = await newMember(service, team, 'member');
+    number = await connectNumber(service, team);
+    const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
+    await team.api.post('/v1/webhooks', {
+      url: 'https://hooks.example.com/ownline',
+      events: ['message.delivered'],
+    });
+    await receive(number, bob, 'Are you open on Sunday?');
+    await send(ada, 'Your table for two is ready. See you at seven!');
+    await sendNext(number);
+    await send(bob, 'We are, from ten to four.');
+    const cancelled = await send(ada, 'This one was a mistake.');
+    assert.equal((await team.api.post(`/v1/messages/${cancelled}/cancel`)).status, 200);
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  for (const look of looks) {
+    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    it(`${name}: a message's drawer tells each step, and its address opens it again (§12.3/dashboard-pages)`, async () => {
+      const page = await openDashboard(browser, member, '/messages', look);
+      const complaints = complaintsAbout(page, service.baseUrl);
+      const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
+      await row.waitFor();
+      await keepPicture(page, `dashboard-messages-log-${name}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await row.getByRole('link').click();
+      const drawer = page.getByRole('dialog', { name: 'Message' });
+      await drawer.getByText('Test iPhone took the message.').waitFor();
+      await drawer.getByText('The message was delivered.').waitFor();
+      await drawer.getByText('from the API key “test”').waitFor();
+      await drawer.getByText('https://hooks.example.com/ownline').waitFor();
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await keepPicture(page, `dashboard-messages-drawer-${name}`);
+      await page.reload();
+      await drawer.getByText('Test iPhone took the message.').waitFor();
+      await page.keyboard.press('Escape');
+      await drawer.waitFor({ state: 'detached' });
+      assert.doesNotMatch(page.url(), /message=/);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+
+  it('filters stand in the address; a cancelled message says who cancelled it', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const page = await openDashboard(browser, member, '/messages?status=failed', look);
+    await page.getByText('This one was a mistake.').waitFor();
+    assert.equal(await page.getByRole('row').count(), 2, 'the head and one message');
+    await page.getByRole('link', { name: /0142/ }).click();
+    await page.getByText('The message failed from the API key “test”.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByLabel('Status').selectOption('');
+    await page.getByLabel('Number or address').fill('+1 415 555 0143');
+    await page.keyboard.press('Enter');
+    await page.getByText('Are you open on Sunday?').waitFor();
+    await page.getByText('This one was a mistake.').waitFor({ state: 'detached' });
+    assert.match(page.url(), /from=/);
+    await page.context().close();
+  });
+});

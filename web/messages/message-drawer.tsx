@@ -1,0 +1,157 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { MessagesSquare } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { MessageDetail } from '#contract/message.ts';
+import type { Timeline } from '#contract/timeline.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { Button, buttonStyle } from '#web/kit/button.tsx';
+import { CopyButton } from '#web/kit/copy.tsx';
+import { Drawer } from '#web/kit/dialog.tsx';
+import { ErrorNote, Note } from '#web/kit/error-note.tsx';
+import { relativeTime } from '#web/kit/format.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { Handle } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { cancelMessage, timelineQuery } from './message-queries.ts';
+import { statusTexts, waitingTexts } from './status-texts.ts';
+import { TimelineEvents } from './timeline-events.tsx';
+import { TimelineSteps } from './timeline-steps.tsx';
+
+/** Everything about a message: what it says, where it stands, each step, the events and their deliveries. */
+export function MessageDrawer({
+  id,
+  onClose,
+}: {
+  readonly id: string | undefined;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const [shownId, setShownId] = useState(id);
+  // The drawer keeps its content while it slides out.
+  if (id !== undefined && id !== shownId) setShownId(id);
+  const timeline = useQuery({ ...timelineQuery(team.id, shownId ?? ''), enabled: id !== undefined });
+  return (
+    <Drawer isOpen={id !== undefined} onClose={onClose} title="Message">
+      <Loaded query={timeline}>{(data) => <Details timeline={data} />}</Loaded>
+    </Drawer>
+  );
+}
+
+function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
+  const { message, sender, steps, events } = timeline;
+  const isInbound = message.direction === 'inbound';
+  return (
+    <div className="flex flex-col gap-6">
+      <section className="flex flex-col gap-3">
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <p className="text-quiet">
+            <Handle value={message.from} /> to <Handle value={message.to} />
+          </p>
+          <Badge tone={statusTexts[message.status].tone} hasDot>
+            {statusTexts[message.status].text}
+          </Badge>
+        </div>
+        {message.content !== '' && (
+          <p className="rounded-xl bg-sunken px-4 py-3 leading-relaxed whitespace-pre-wrap">
+            {message.content}
+          </p>
+        )}
+        {message.media_url !== null && (
+          <a
+            href={message.media_url}
+            target="_blank"
+            rel="noreferrer"
+            className="break-all text-accent-ink underline"
+          >
+            {message.media_url}
+          </a>
+        )}
+        {sender && (
+          <p className="text-quiet">
+            Sent {sender.kind === 'key' ? 'with the API key' : 'by'}{' '}
+            <b className="font-medium text-ink">{sender.name}</b>
+          </p>
+        )}
+        <Standing message={message} />
+        <div className="flex flex-wrap gap-2">
+          <ConversationLink message={message} isInbound={isInbound} />
+          <CopyButton text={message.id} label="Copy the id" />
+          {message.status === 'queued' && <CancelButton message={message} />}
+        </div>
+      </section>
+      <section>
+        <h3 className="mb-3 font-semibold">Timeline</h3>
+        <TimelineSteps steps={steps} />
+      </section>
+      {events.length > 0 && (
+        <section>
+          <h3 className="mb-3 font-semibold">Events and their deliveries</h3>
+          <TimelineEvents events={events} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** Why it waits or failed, and what to do. */
+function Standing({ message }: { readonly message: MessageDetail }): ReactNode {
+  if (message.status === 'queued' && message.waiting_reason !== null) {
+    return (
+      <Note tone="warn">
+        {waitingTexts[message.waiting_reason]}
+        {message.expected_at !== null && ` Expected ${relativeTime(message.expected_at, Date.now())}.`}
+      </Note>
+    );
+  }
+  if (message.status !== 'failed') return null;
+  return (
+    <Note tone="bad">
+      {message.error_message}
+      {message.may_have_been_sent && ' It may have arrived all the same: ask before you send it again.'}
+    </Note>
+  );
+}
+
+function ConversationLink({
+  message,
+  isInbound,
+}: {
+  readonly message: MessageDetail;
+  readonly isInbound: boolean;
+}) {
+  const team = useTeam();
+  const [phoneNumber, contact] = isInbound ? [message.to, message.from] : [message.from, message.to];
+  return (
+    <Link
+      to="/teams/$teamId/conversations/$phoneNumber/$contact"
+      params={{ teamId: team.id, phoneNumber, contact }}
+      className={buttonStyle({ size: 'small' })}
+    >
+      <MessagesSquare /> Open the conversation
+    </Link>
+  );
+}
+
+function CancelButton({ message }: { readonly message: MessageDetail }): ReactNode {
+  const team = useTeam();
+  const cancelling = useMutation({
+    mutationFn: () => cancelMessage(team.id, message.id),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [team.id, 'message'] }),
+  });
+  if (!team.can('messages:send')) return null;
+  return (
+    <>
+      <Button
+        size="small"
+        look="dangerQuiet"
+        isBusy={cancelling.isPending}
+        onClick={() => cancelling.mutate()}
+      >
+        Cancel message
+      </Button>
+      {cancelling.error && <ErrorNote error={cancelling.error} />}
+    </>
+  );
+}

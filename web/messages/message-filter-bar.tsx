@@ -1,0 +1,108 @@
+import { Search, X } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { MessageStatus } from '#contract/message.ts';
+import { IconButton } from '#web/kit/button.tsx';
+import { classNames } from '#web/kit/class-names.ts';
+import { inputStyle, Select } from '#web/kit/field.tsx';
+import type { MessageFilters } from './message-queries.ts';
+import { statusTexts } from './status-texts.ts';
+
+const statuses = Object.keys(statusTexts) as MessageStatus[];
+
+/** Narrows the log by contact, direction and status. */
+export function MessageFilterBar({
+  filters,
+  onChange,
+}: {
+  readonly filters: MessageFilters;
+  readonly onChange: (changed: MessageFilters) => void;
+}): ReactNode {
+  return (
+    <div className="flex flex-wrap gap-2 border-b border-line p-3">
+      <ContactField
+        value={filters.from ?? filters.to ?? ''}
+        onChange={(contact) => onChange(contactFilter(contact, filters.direction))}
+      />
+      <Select
+        label="Direction"
+        isLabelHidden
+        className="w-40 max-sm:flex-1"
+        value={filters.direction ?? ''}
+        options={[
+          ['', 'Any direction'],
+          ['outbound', 'Sent'],
+          ['inbound', 'Received'],
+        ]}
+        onChange={(chosen) => {
+          const direction = chosen === '' ? undefined : chosen;
+          onChange({ direction, ...contactFilter(filters.from ?? filters.to ?? '', direction) });
+        }}
+      />
+      <Select
+        label="Status"
+        isLabelHidden
+        className="w-40 max-sm:flex-1"
+        value={filters.status ?? ''}
+        options={[
+          ['', 'Any status'],
+          ...statuses.map((status) => [status, statusTexts[status].text] as const),
+        ]}
+        onChange={(status) => onChange({ status: status === '' ? undefined : status })}
+      />
+    </div>
+  );
+}
+
+/** A contact is the sender of received messages and the recipient of sent ones. Without a direction: of received ones. */
+function contactFilter(contact: string, direction: MessageFilters['direction']): MessageFilters {
+  const handle = contact === '' ? undefined : contact;
+  return direction === 'outbound' ? { to: handle, from: undefined } : { from: handle, to: undefined };
+}
+
+/** A contact to look for. It is taken over when the person leaves the field or presses Enter. */
+function ContactField({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (contact: string) => void;
+}) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const submit = (typed: string) => {
+    const isNumber = /^\+[\d\s().-]+$/.test(typed.trim());
+    const contact = isNumber ? typed.replaceAll(/[\s().-]/g, '') : typed.trim();
+    if (contact !== value) onChange(contact);
+  };
+  return (
+    <search className="relative min-w-52 flex-1 max-sm:basis-full">
+      <Search
+        aria-hidden="true"
+        className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-quiet"
+      />
+      <input
+        type="text"
+        aria-label="Number or address"
+        placeholder="Number or address, such as +1 415 555 0123"
+        className={classNames(inputStyle, 'pr-9 pl-9')}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => submit(text)}
+        onKeyDown={(event) => event.key === 'Enter' && submit(text)}
+      />
+      {text !== '' && (
+        <IconButton
+          label="Clear"
+          size="small"
+          className="absolute top-1/2 right-1 h-7 -translate-y-1/2 px-1.5 max-sm:h-9"
+          onClick={() => {
+            setText('');
+            submit('');
+          }}
+        >
+          <X />
+        </IconButton>
+      )}
+    </search>
+  );
+}

@@ -1,0 +1,161 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { ArrowDownLeft, ArrowUpRight, MessageSquareText, Paperclip } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Message } from '#contract/message.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { Button } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { classNames } from '#web/kit/class-names.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { EmptyState, Page } from '#web/kit/page.tsx';
+import { type Column, rowLink, Table } from '#web/kit/table.tsx';
+import { Handle, Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { MessageDrawer } from './message-drawer.tsx';
+import { MessageFilterBar } from './message-filter-bar.tsx';
+import { type MessageFilters, messagesQuery } from './message-queries.ts';
+import { statusTexts } from './status-texts.ts';
+
+/** The log of messages: filters in the address, details in a drawer. */
+export function MessagesPage(): ReactNode {
+  const team = useTeam();
+  const filters = useSearch({ strict: false }) as MessageFilters;
+  const navigate = useNavigate();
+  const log = useInfiniteQuery(messagesQuery(team.id, filters));
+  const change = (changed: MessageFilters) =>
+    void navigate({ to: '.', search: { ...filters, ...changed }, replace: true });
+  const { message: open, ...narrowing } = filters;
+  const isFiltered = Object.values(narrowing).some((value) => value !== undefined);
+  return (
+    <Page title="Messages" description="Everything that was sent and received, newest first.">
+      <Card isFlush>
+        <MessageFilterBar filters={filters} onChange={change} />
+        <Loaded query={log}>
+          {({ pages }) => {
+            const messages = pages.flatMap((page) => page.messages);
+            if (messages.length === 0 && !log.hasNextPage) {
+              return (
+                <Empty
+                  isFiltered={isFiltered}
+                  onReset={() => void navigate({ to: '.', search: {}, replace: true })}
+                />
+              );
+            }
+            return (
+              <Table label="Messages" columns={columns(filters)} rows={messages} keyOf={({ id }) => id} />
+            );
+          }}
+        </Loaded>
+        {log.hasNextPage && (
+          <div className="border-t border-line p-3 text-center">
+            <Button size="small" isBusy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
+              Show older messages
+            </Button>
+          </div>
+        )}
+      </Card>
+      <MessageDrawer id={open} onClose={() => change({ message: undefined })} />
+    </Page>
+  );
+}
+
+/** The other side of a message, and the number of the team. */
+const sidesOf = ({ direction, from, to }: Message) =>
+  direction === 'inbound' ? { contact: from, own: to } : { contact: to, own: from };
+
+function columns(filters: MessageFilters): readonly Column<Message>[] {
+  return [
+    {
+      head: 'Contact',
+      className: 'w-60',
+      cell: (message) => (
+        <span className="flex items-center gap-2.5">
+          <DirectionMark direction={message.direction} />
+          <Link
+            to="."
+            search={{ ...filters, message: message.id }}
+            className={classNames(rowLink, 'truncate')}
+          >
+            <Handle value={sidesOf(message).contact} />
+          </Link>
+        </span>
+      ),
+    },
+    {
+      head: 'Message',
+      cell: ({ content, media_url }) => (
+        <span className="line-clamp-1 text-quiet max-md:line-clamp-2">
+          {media_url !== null && (
+            <Paperclip aria-label="With a file." className="mr-1 inline size-3.5 align-[-2px]" />
+          )}
+          {content || 'Attachment'}
+        </span>
+      ),
+    },
+    {
+      head: 'Number',
+      className: 'w-40',
+      isDesktopOnly: true,
+      cell: (message) => (
+        <span className="text-quiet">
+          <Handle value={sidesOf(message).own} />
+        </span>
+      ),
+    },
+    {
+      head: 'Status',
+      className: 'w-32 max-md:absolute max-md:right-4 max-md:bottom-3',
+      cell: ({ status }) => (
+        <Badge tone={statusTexts[status].tone} hasDot>
+          {statusTexts[status].text}
+        </Badge>
+      ),
+    },
+    {
+      head: 'Time',
+      className: 'w-32 text-right text-quiet max-md:text-xs',
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
+  ];
+}
+
+function DirectionMark({ direction }: Pick<Message, 'direction'>): ReactNode {
+  const isInbound = direction === 'inbound';
+  const Icon = isInbound ? ArrowDownLeft : ArrowUpRight;
+  return (
+    <span
+      className={classNames(
+        'grid size-7 shrink-0 place-items-center rounded-full',
+        isInbound ? 'bg-sunken text-quiet' : 'bg-accent-tint text-accent-ink',
+      )}
+    >
+      <Icon aria-label={isInbound ? 'Received from' : 'Sent to'} className="size-4" />
+    </span>
+  );
+}
+
+function Empty({
+  isFiltered,
+  onReset,
+}: {
+  readonly isFiltered: boolean;
+  readonly onReset: () => void;
+}): ReactNode {
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={<MessageSquareText />}
+        title="No message fits"
+        action={<Button onClick={onReset}>Clear the filters</Button>}
+      >
+        Choose another status or direction, or look for another number.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={<MessageSquareText />} title="No messages yet">
+      Messages appear here as soon as one is sent or received.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,77 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { TimelineDelivery, TimelineEvent } from '#contract/timeline.ts';
+import { Badge, type Tone } from '#web/kit/badge.tsx';
+import { counted, relativeTime } from '#web/kit/format.ts';
+import { Code, Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+
+/** The events that a message caused, and what became of each at each webhook. */
+export function TimelineEvents({ events }: { readonly events: readonly TimelineEvent[] }): ReactNode {
+  return (
+    <ul className="flex flex-col gap-3">
+      {events.map(({ event, deliveries, more_deliveries }) => (
+        <li key={event.id} className="rounded-lg border border-line">
+          <div className="flex items-center justify-between gap-3 px-3.5 py-2.5">
+            <Code>{event.type}</Code>
+            <span className="text-xs text-quiet">
+              <Time at={event.timestamp} />
+            </span>
+          </div>
+          {deliveries.length === 0 ? (
+            <p className="border-t border-line px-3.5 py-2.5 text-quiet">No webhook takes it.</p>
+          ) : (
+            deliveries.map((delivery) => <Delivery key={delivery.id} delivery={delivery} />)
+          )}
+          {more_deliveries && (
+            <p className="border-t border-line px-3.5 py-2.5 text-quiet">And to more webhooks.</p>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const statuses: Readonly<Record<TimelineDelivery['status'], { readonly text: string; readonly tone: Tone }>> =
+  {
+    pending: { text: 'Pending', tone: 'warn' },
+    succeeded: { text: 'Delivered', tone: 'good' },
+    failed: { text: 'Failed', tone: 'bad' },
+    skipped: { text: 'Skipped', tone: 'neutral' },
+  };
+
+function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactNode {
+  const team = useTeam();
+  const { status, url, webhook_id } = delivery;
+  return (
+    <div className="flex flex-col gap-1 border-t border-line px-3.5 py-2.5">
+      <div className="flex items-start justify-between gap-3">
+        {url === null ? (
+          <span className="text-quiet">A webhook that was deleted</span>
+        ) : (
+          <Link
+            to="/teams/$teamId/webhooks/$id"
+            params={{ teamId: team.id, id: webhook_id }}
+            className="min-w-0 break-all text-accent-ink hover:underline"
+          >
+            {url}
+          </Link>
+        )}
+        <Badge tone={statuses[status].tone}>{statuses[status].text}</Badge>
+      </div>
+      <p className="text-[0.8125rem] text-quiet">{sentenceOf(delivery)}</p>
+    </div>
+  );
+}
+
+/** What became of a delivery: the last attempt, and when the next one is due. */
+function sentenceOf({ attempts, attempt_count, next_attempt_at, status }: TimelineDelivery): string {
+  const last = attempts.at(-1);
+  if (!last)
+    return status === 'skipped' ? 'It was skipped: the webhook was off.' : 'No attempt was made yet.';
+  const answer =
+    last.status_code === null ? '' : ` It answered ${last.status_code} after ${last.duration_ms} ms.`;
+  const next =
+    next_attempt_at === null ? '' : ` The next one is due ${relativeTime(next_attempt_at, Date.now())}.`;
+  return `${counted(attempt_count, 'attempt')}.${last.error_message === null ? answer : ` ${last.error_message}`}${next}`;
+}
