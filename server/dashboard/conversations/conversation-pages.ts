@@ -25,7 +25,8 @@ export interface WaitingRow {
   /** null before the first hand-out or inbound message. */
   readonly last_activity_at: Date | null;
   readonly last_message_id: MessageId | null;
-  readonly is_unread: boolean;
+  /** Whether it matches the filter on unread messages. */
+  readonly fits: boolean;
 }
 
 const reader = { memberId: '$2::uuid', joinedId: '$3::uuid' };
@@ -75,7 +76,7 @@ function waitingOf(name: string, newest: string): Statement<WaitingRow> {
     `conversations.waiting-${name}`,
     `WITH newest AS MATERIALIZED (${newest})
      SELECT n.phone_number, w.contact, w.message_id, w.queued_at, l.last_activity_at, l.last_message_id,
-       ${sqlIsUnread('n.phone_number', 'w.contact')} AS is_unread
+       NOT $4::boolean OR ${sqlIsUnread('n.phone_number', 'w.contact')} AS fits
      FROM (
        SELECT number_id, contact, (array_agg(message_id ORDER BY message_id DESC))[1] AS message_id,
          (array_agg(queued_at ORDER BY message_id DESC))[1] AS queued_at
@@ -97,7 +98,7 @@ const waitingOfTeam = waitingOf(
 );
 const waitingOfNumber = waitingOf(
   'of-number',
-  `SELECT q.* FROM (${sqlNumbersOfPhone('$1', '$4')}) s
+  `SELECT q.* FROM (${sqlNumbersOfPhone('$1', '$5')}) s
    CROSS JOIN LATERAL (
      SELECT ${waitingColumns} FROM send_queue q WHERE q.number_id = s.id
      ORDER BY q.number_id DESC, q.seq DESC LIMIT ${waitingExaminedMax}
@@ -133,14 +134,14 @@ export function listPageRows(
   );
 }
 
-/** The conversations of the newest waiting messages, in no order. @param number only those of this phone number */
+/** The conversations of the newest waiting messages, in no order. */
 export function listWaitingRows(
   db: Queryable,
   teamId: TeamId,
   { memberId, joinedId }: Reader,
-  number: string | undefined,
+  { number, unreadOnly }: PageFilters,
 ): Promise<WaitingRow[]> {
   return number === undefined
-    ? waitingOfTeam.rows(db, teamId, memberId, joinedId)
-    : waitingOfNumber.rows(db, teamId, memberId, joinedId, number);
+    ? waitingOfTeam.rows(db, teamId, memberId, joinedId, unreadOnly)
+    : waitingOfNumber.rows(db, teamId, memberId, joinedId, unreadOnly, number);
 }

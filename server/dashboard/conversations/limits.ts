@@ -6,7 +6,7 @@
 export const conversationPageExaminedMax = 2_000;
 
 /** The newest waiting messages of a team, or of the number that the list is filtered by, whose conversations move up. */
-export const waitingExaminedMax = 1_000;
+export const waitingExaminedMax = 500;
 
 /** Messages that a page of a conversation reads at most, over all spellings of the contact and both directions. */
 export const conversationMessagesExaminedMax = 10_000;

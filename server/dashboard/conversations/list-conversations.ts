@@ -25,21 +25,13 @@ export async function listConversations(
   { number, unread = false, limit = listLimitDefault, cursor }: ListConversationsQuery,
 ): Promise<ConversationList> {
   const before = readCursor(cursor);
+  const filters = { number, unreadOnly: unread };
   // In this order: a message that is handed out in between is in both.
-  const waiting = (await listWaitingRows(pages, teamId, reader, number)).filter(
-    ({ is_unread }) => is_unread || !unread,
-  );
-  const rows = await listPageRows(
-    pages,
-    teamId,
-    reader,
-    before,
-    { number, unreadOnly: unread },
-    {
-      examinedMax: conversationPageExaminedMax,
-      limit: limit + 1 + waiting.length,
-    },
-  );
+  const waiting = (await listWaitingRows(pages, teamId, reader, filters)).filter(({ fits }) => fits);
+  const rows = await listPageRows(pages, teamId, reader, before, filters, {
+    examinedMax: conversationPageExaminedMax,
+    limit: limit + 1 + waiting.length,
+  });
   const bound = rows.find(({ is_bound }) => is_bound);
   const page = mergePage(waiting.map(positionWaiting), rows.filter(({ fits }) => fits).map(position), {
     before,
