@@ -10,7 +10,7 @@ interface Asked {
 
 /** The plan of a statement with these values, run to its end on a connection of the test's own. */
 export async function explain(client: pg.PoolClient, { text, values }: Asked): Promise<PlanNode> {
-  const written = values.map((value) => (value === null ? 'NULL' : client.escapeLiteral(String(value))));
+  const written = values.map((value) => (value === null ? 'NULL' : client.escapeLiteral(textOf(value))));
   await client.query(`PREPARE asked AS ${text}`);
   const { rows } = await client.query(
     `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE asked (${written.join(', ')})`,
@@ -19,6 +19,30 @@ export async function explain(client: pg.PoolClient, { text, values }: Asked): P
   const [explanation] = rows.flatMap((row) => row['QUERY PLAN'] as { Plan: PlanNode }[]);
   assert.ok(explanation);
   return explanation.Plan;
+}
+
+/** A value as PostgreSQL reads it. */
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  // JSON quotes the elements of an array as PostgreSQL does.
+  return Array.isArray(value) ? `{${value.map((each) => JSON.stringify(each)).join(',')}}` : String(value);
+}
+
+/** The plans of all statements that a page runs, by their names, each with its very parameters. */
+export async function explainStatements(
+  client: pg.PoolClient,
+  { pool, pages }: Database,
+  list: (services: { readonly database: Database }) => Promise<unknown>,
+): Promise<ReadonlyMap<string, PlanNode>> {
+  const plans = new Map<string, PlanNode>();
+  const recorder = {
+    query: async (statement: Asked & { readonly name: string }) => {
+      plans.set(statement.name, await explain(client, statement));
+      return pages.query({ ...statement, values: [...statement.values] });
+    },
+  };
+  await list({ database: { pool, pages: recorder } as unknown as Database });
+  return plans;
 }
 
 /** The plan of the very statement that a page leads to, with its very parameters. */

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import {
+  conversationMessagesExaminedMax,
+  conversationPageExaminedMax,
+  waitingExaminedMax,
+} from '#server/dashboard/conversations/limits.ts';
+import { listConversationMessages } from '#server/dashboard/conversations/list-conversation-messages.ts';
+import {
+  countUnreadConversations,
+  listConversations,
+} from '#server/dashboard/conversations/list-conversations.ts';
+import type { Reader } from '#server/dashboard/conversations/read-store.ts';
+import { Database } from '#server/database/database.ts';
+import { ensurePartitions } from '#server/database/partitions.ts';
+import { readConfig } from '#server/platform/config.ts';
+import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { explainStatements } from '#test/support/service/explain-page.ts';
+import { blocks, type PlanNode, rowsRead } from '#test/support/service/plan-node.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+
+const total = 100_000;
+const team = '01990000-0000-7000-8000-000000000001' as TeamId;
+const reader: Reader = {
+  memberId: '01990000-0000-7000-8000-000000000002' as MemberId,
+  joinedId: firstIdAt(0),
+};
+
+/** The numbers: one with nearly all conversations, one with few and old ones, one that was connected three times. */
+const big = '+14155550100';
+const small = '+14155550110';
+const again = '+14155550120';
+/** Has written 60,000 messages to the small number, and three old ones to the big one. */
+const scattered = '+12125550001';
+/** Has 20,000 messages with the big number. */
+const talkative = '+12125550002';
+
+/** Rows of a page whose limit is 50, and one for has_more. */
+const limit = 50;
+
+describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 0032)`, () => {
+  let database: TestDatabase;
+  let service: Database;
+  let client: pg.PoolClient;
+  const clock = new Clock();
+  const config = readConfig({});
+
+  before(async () => {
+    database = await createTestDatabase();
+    service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
+    await ensurePartitions(service.pool, clock, createLogger('warn'));
+    // Not one of the service's connections: those wait 12 s for an answer, and a busy machine fills for longer.
+    const filler = new pg.Client({ connectionString: database.url });
+    await filler.connect();
+    await fill(filler);
+    await filler.end();
+    client = await service.pages.connect();
+    await client.query('SET statement_timeout = 0');
+  });
+  after(async () => {
+    client.release();
+    await service.close();
+    await database.drop();
+  });
+
+  /**
+   * A conversation with an inbound message every 10 s, every second one read; 5,000 messages wait for 2,000 contacts,
+   * the oldest 3,000 for one.
+   */
+  async function fill(filler: pg.Client): Promise<void> {
+    await filler.query(`
+      INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);
+      INSERT INTO accounts (id, email, normalized_email, name, created_at) VALUES ('${team}', 'ada@example.com', 'ada@example.com', 'Ada', to_timestamp(0));
+      INSERT INTO members (team_id, id, account_id, role, created_at) VALUES ('${team}', '${reader.memberId}', '${team}', 'viewer', to_timestamp(0));
+      INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at, deleted_at)
+        SELECT '${team}', ('01990000-0000-7000-8000-00000000010' || n)::uuid, phone, to_timestamp(0), to_timestamp(0),
+          CASE WHEN n IN (2, 3) THEN to_timestamp(0) END
+        FROM unnest(ARRAY['${big}', '${small}', '${again}', '${again}', '${again}']) WITH ORDINALITY AS t (phone, m), LATERAL (SELECT m - 1 AS n) o;
+      ALTER TABLE messages DROP CONSTRAINT messages_team_id_number_id_fkey;
+      CREATE TEMP TABLE made AS
+        SELECT n, to_timestamp(ms / 1000.0) AS at, (lpad(to_hex(ms), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid AS id,
+          ('01990000-0000-7000-8000-00000000010' || CASE WHEN n <= 1000 THEN 1 WHEN n % 100 < 3 THEN 2 + n % 100 ELSE 0 END)::uuid AS number_id,
+          CASE WHEN n <= 1000 THEN '${small}' WHEN n % 100 < 3 THEN '${again}' ELSE '${big}' END AS phone,
+          '+1646' || lpad((CASE WHEN n > 1000 AND n % 100 < 3 THEN n / 100 * 100 ELSE n END)::text, 7, '0') AS contact
+        FROM (SELECT n, (extract(epoch FROM date_trunc('month', clock_timestamp())) * 1000)::bigint - 86400000 * 5::bigint + n * 10000::bigint AS ms
+              FROM generate_series(1, ${total}) AS n) g;
+      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
+        SELECT '${team}', id, number_id, 'inbound', contact, phone, n::text, 'received', at FROM made;
+      INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, last_inbound_at, last_activity_at, last_message_id, last_inbound_id)
+        SELECT '${team}', number_id, contact, 'contact', at, at, at, id, id FROM made;
+      INSERT INTO conversation_reads (team_id, member_id, phone_number, contact, read_until)
+        SELECT '${team}', '${reader.memberId}', phone, contact, id FROM made WHERE n % 2 = 0 OR n BETWEEN 40000 AND 60000
+        ON CONFLICT DO NOTHING;
+      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, hand_out_count, sent_at)
+        SELECT '${team}', (lpad(to_hex(ms), 12, '0') || '70008001' || lpad(to_hex(k), 12, '0'))::uuid, '01990000-0000-7000-8000-000000000100',
+          CASE WHEN is_inbound THEN 'inbound' ELSE 'outbound' END, CASE WHEN is_inbound THEN contact ELSE own END,
+          CASE WHEN is_inbound THEN own ELSE contact END, k::text, CASE WHEN is_inbound THEN 'received' ELSE 'sent' END, to_timestamp(ms / 1000.0),
+          CASE WHEN is_inbound THEN 0 ELSE 1 END, CASE WHEN is_inbound THEN NULL ELSE to_timestamp(0) END
+        FROM (
+          SELECT k, (SELECT (extract(epoch FROM min(at)) * 1000)::bigint FROM made) + k * 10::bigint AS ms,
+            k > 20000 OR k % 2 = 0 AS is_inbound, CASE WHEN k <= 20000 THEN '${talkative}' ELSE '${scattered}' END AS contact,
+            CASE WHEN k <= 20003 THEN '${big}' ELSE '${small}' END AS own
+          FROM generate_series(1, 80003) AS k
+        ) g;
+      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at)
+        SELECT '${team}', (left(id::text, 18) || '-8002-' || right(id::text, 12))::uuid, number_id, 'outbound', phone,
+          CASE WHEN n <= ${total} - 2000 THEN '${talkative}' ELSE contact END, 'waits', 'queued', at
+        FROM made WHERE number_id = '01990000-0000-7000-8000-000000000100' AND n > ${total} - 5000;
+      INSERT INTO send_queue (team_id, message_id, number_id, to_handle, queued_at)
+        SELECT team_id, id, number_id, to_handle, created_at FROM messages WHERE status = 'queued' ORDER BY id;`);
+  }
+
+  const list = (query: Parameters<typeof listConversations>[3]) => (services: { database: Database }) =>
+    listConversations(services, team, reader, { limit, ...query });
+  const messages =
+    (phoneNumber: string, contact: string, cursor = '') =>
+    (services: { database: Database }) =>
+      listConversationMessages(
+        { ...services, clock, config },
+        team,
+        reader,
+        { phoneNumber, contact },
+        { limit, cursor },
+      );
+  const explained = (run: (services: { database: Database }) => Promise<unknown>) =>
+    explainStatements(client, service, run);
+
+  /** Fails for a statement that reads more rows of a table than the bounds say; a table without a bound is small. */
+  function assertRows(
+    plans: ReadonlyMap<string, PlanNode>,
+    bounds: Readonly<Record<string, number>>,
+    what: string,
+  ): void {
+    assert.ok(plans.size > 0);
+    for (const [name, plan] of plans) {
+      for (const [table, read] of rowsRead(plan)) {
+        const most = bounds[table];
+        assert.ok(most !== undefined && read <= most, `${what}: ${name} reads ${read} of ${table}`);
+      }
+    }
+  }
+
+  /** A row of the list is compared with those of its other numbers, three at most, and so is its last inbound message. */
+  const ofRows = (rows: number) => ({
+    conversations: rows * 7,
+    numbers: rows * 13,
+    conversation_reads: rows * 4,
+  });
+  const listBounds = {
+    ...ofRows(conversationPageExaminedMax),
+    send_queue: waitingExaminedMax + 100 * limit,
+    messages: 1_000 * limit,
+    device_sessions: limit,
+    opt_outs: limit,
+  };
+
+  async function assertBounded(mode: 'auto' | 'force_generic_plan'): Promise<void> {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    const middle = await cursorAfter(total / 2);
+    for (const number of [undefined, big, small, again, '+14155550999']) {
+      for (const unread of [undefined, true]) {
+        for (const cursor of ['', middle]) {
+          const query = {
+            ...(number === undefined ? {} : { number }),
+            ...(unread ? { unread } : {}),
+            cursor,
+          };
+          assertRows(await explained(list(query)), listBounds, `${mode} ${JSON.stringify(query)}`);
+        }
+      }
+    }
+    const examined = conversationMessagesExaminedMax + 1_000;
+    for (const contact of [talkative, scattered, '+16460050000', 'unknown']) {
+      for (const phoneNumber of [big, small, again]) {
+        const plans = await explained(messages(phoneNumber, contact));
+        assertRows(plans, { ...listBounds, messages: examined }, `${mode} ${phoneNumber} ${contact}`);
+      }
+    }
+    const unread = await explained((services) => countUnreadConversations(services, team, reader));
+    assertRows(unread, ofRows(200), `${mode} unread`);
+  }
+
+  /** The cursor of the conversation that is the n-th from the end. */
+  async function cursorAfter(offset: number): Promise<string> {
+    const { rows } = await service.pool.query<{ ms: string; id: string }>(
+      `SELECT extract(epoch FROM last_activity_at) * 1000 AS ms, last_message_id AS id FROM conversations
+       ORDER BY last_activity_at DESC, last_message_id DESC OFFSET ${offset} LIMIT 1`,
+    );
+    return rows.map(({ ms, id }) => `${Math.round(Number(ms))}_${id}`).join();
+  }
+
+  it('reads a bounded number of rows for every filter, before the tables were ever analyzed (§12.11/conversation-pages)', () =>
+    assertBounded('force_generic_plan'));
+
+  it('reads a bounded number of rows, analyzed, planned once and for its values (§12.11/conversation-pages)', async () => {
+    await client.query('ANALYZE');
+    await assertBounded('force_generic_plan');
+    await assertBounded('auto');
+  });
+
+  it('without filters a page reads as many rows as it shows, and a deep one costs no more than the first (§12.11/conversation-pages)', async () => {
+    await client.query('SET plan_cache_mode = force_generic_plan');
+    const costOf = async (cursor: string) => {
+      const plan = (await explained(list({ cursor }))).get('conversations.page');
+      assert.ok(plan);
+      return { cost: blocks(plan), read: rowsRead(plan).get('conversations') ?? 0 };
+    };
+    await costOf('');
+    // Beyond the waiting messages.
+    const first = await costOf(await cursorAfter(6_000));
+    const deep = await costOf(await cursorAfter(total - 5_000));
+    assert.ok(first.read <= 7 * (limit + 1 + waitingExaminedMax), String(first.read));
+    assert.ok(deep.cost <= 2 * first.cost, `${first.cost} blocks, then ${deep.cost}`);
+  });
+
+  it('a walk along short pages finds all conversations of a number, each once (§12.11/conversation-pages)', async () => {
+    const walk = async (query: Parameters<typeof listConversations>[3]) => {
+      const contacts: string[] = [];
+      let pages = 0;
+      for (let cursor = ''; ; pages += 1) {
+        const page = await listConversations({ database: service }, team, reader, {
+          ...query,
+          cursor,
+          limit: 100,
+        });
+        contacts.push(...page.conversations.map(({ contact }) => contact));
+        if (!page.has_more) return { contacts, pages };
+        assert.notEqual(page.cursor, cursor);
+        cursor = page.cursor;
+        assert.ok(pages < 200, 'the walk goes on');
+      }
+    };
+    const old = await walk({ number: small });
+    assert.deepEqual([new Set(old.contacts).size, old.contacts.length], [1_000, 1_000]);
+    assert.ok(
+      old.pages > total / conversationPageExaminedMax / 2,
+      `${old.pages} pages, of which many are empty`,
+    );
+    const thrice = await walk({ number: again });
+    assert.deepEqual([new Set(thrice.contacts).size, thrice.contacts.length], [991, 991]);
+    const unread = await walk({ number: small, unread: true });
+    assert.equal(unread.contacts.length, 500);
+  });
+
+  it('a walk through a conversation finds what is behind messages to other numbers (§12.11/list-conversation-messages)', async () => {
+    const walk = async (phoneNumber: string, contact: string) => {
+      const found: string[] = [];
+      let empty = 0;
+      for (let cursor = ''; ; ) {
+        const page = await messages(phoneNumber, contact, cursor)({ database: service });
+        found.push(...page.messages.map(({ content }) => content));
+        if (page.messages.length === 0) empty += 1;
+        if (!page.has_more) return { found, empty };
+        assert.notEqual(page.cursor, cursor);
+        cursor = page.cursor;
+      }
+    };
+    const { found, empty } = await walk(big, scattered);
+    assert.deepEqual(found, ['20003', '20002', '20001']);
+    assert.ok(empty >= 10, String(empty));
+    assert.equal((await walk(small, talkative)).found.length, 0);
+  });
+});
