@@ -50,6 +50,11 @@ export const NumberResource = strictObject({
   ),
   messages_today: Type.Integer({ description: 'Accepted and received since 00:00 UTC.' }),
   created_at: timestamp('When the number was first verified with POST /v1/numbers/verify.'),
+  simulated: Type.Optional(
+    Type.Literal(true, {
+      description: 'Only of a number whose iPhone the server simulates: its messages reach no person.',
+    }),
+  ),
 });
 export type NumberResource = Type.Static<typeof NumberResource>;
 
@@ -73,6 +78,21 @@ export type NumberDetail = Type.Static<typeof NumberDetail>;
 export const VerifyNumberRequest = strictObject({
   phone_number: phoneNumber('The number of the iPhone that is to be connected, in E.164.'),
 });
+/** Numbers that may be simulated: +1 NXX 555 01XX, which are reserved for fiction (specification section 12.13). */
+const simulatedPattern = /^\+1[2-9]\d{2}55501\d{2}$/;
+
+export function isFictionalNumber(phoneNumber: string): boolean {
+  return simulatedPattern.test(phoneNumber);
+}
+
+/** POST /app/teams/:team_id/numbers/simulated */
+export const SimulateNumberRequest = strictObject({
+  phone_number: Type.Optional(
+    phoneNumber('One of +1 NXX 555 0100 to 0199; left out, the server chooses one that is free.'),
+  ),
+});
+export type SimulateNumberRequest = Type.Static<typeof SimulateNumberRequest>;
+
 export const SetupLink = strictObject({
   message: Type.String({ description: 'Instructions for the link, for a person.' }),
   setup_url: Type.String({

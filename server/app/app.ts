@@ -18,6 +18,7 @@ import {
   phoneQueueChannel,
   sessionsChannel,
   settingsChannel,
+  simulatedNumbersChannel,
   unpublishedEventsChannel,
 } from '#server/database/channels.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
@@ -38,6 +39,7 @@ import { MediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
 import { registerMediaMetrics } from '#server/messages/media-metrics.ts';
 import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
+import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
 import type { Config } from '#server/platform/config.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
@@ -69,6 +71,7 @@ import { toListenError } from './listen-error.ts';
 import { openRuntime } from './open-runtime.ts';
 import { createRequestLog } from './request-log.ts';
 import { createRoutes } from './routes.ts';
+import { createRunSimulatedIphone } from './run-simulated-iphone.ts';
 import { SettingsComparison } from './shared-settings.ts';
 
 export interface App {
@@ -161,6 +164,14 @@ async function open(
   if (dispatcher) notifications.on(dueDeliveriesChannel, () => dispatcher.notify());
   const fanOut = config.processRoles.has('deliver') ? createLargeFanOutLoop(runtime) : undefined;
   if (fanOut) notifications.on(fanOutsChannel, () => fanOut.notify());
+  let address = '';
+  const simulatedPhones = config.processRoles.has('api')
+    ? createSimulatedPhoneWorker(
+        runtime,
+        createRunSimulatedIphone(runtime, () => address),
+      )
+    : undefined;
+  if (simulatedPhones) notifications.on(simulatedNumbersChannel, () => simulatedPhones.notify());
   const followClock = createClockLoop(clockSync, logger);
   notifications.on(clockChannel, () => followClock.notify());
   await notifications.start();
@@ -229,9 +240,14 @@ async function open(
   });
   warnOfUnreachableLinks(config, logger);
   if (delivers) checkMailServer(createSmtpCheck(config.mail), config.mail, mailHealth, logger);
-  const address = await listen(server, config).catch((error: unknown) => {
+  address = await listen(server, config).catch((error: unknown) => {
     throw toListenError(error, config);
   });
+  if (simulatedPhones) {
+    // They call this process: started after it listens, and stopped before it closes.
+    simulatedPhones.start();
+    lifecycle.onClose('simulated phones', () => simulatedPhones.stop());
+  }
   return { lifecycle, address, routes, changes, webBuild };
 }
 

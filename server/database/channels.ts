@@ -11,6 +11,9 @@ export const clockChannel = 'service_clock';
 /** Notification channel of numbers with news for their phone; the payload lists their ids. */
 export const phoneQueueChannel = 'phone_queue';
 
+/** Notification channel for simulated numbers that were made. */
+export const simulatedNumbersChannel = 'simulated_numbers';
+
 /** Notification channel of sessions of phones that began; the payload lists number and session. */
 export const sessionsChannel = 'device_sessions';
 

@@ -14,6 +14,8 @@ export interface NumberRow {
   readonly on_unconfirmed: UnconfirmedPolicy;
   /** Pacing that the number sets itself; null: nothing. */
   readonly pacing: OwnPacing | null;
+  /** The server runs its phone. */
+  readonly is_simulated: boolean;
   readonly created_at: Date;
   readonly deleted_at: Date | null;
 }
@@ -28,7 +30,7 @@ export interface NumberListRow extends NumberRow {
 }
 
 const columns =
-  'team_id, id, phone_number, label, status, verified_at, on_unconfirmed, pacing, created_at, deleted_at';
+  'team_id, id, phone_number, label, status, verified_at, on_unconfirmed, pacing, is_simulated, created_at, deleted_at';
 
 const listed = `SELECT ${columns
   .split(', ')
@@ -56,14 +58,25 @@ const findVerifiedAnywhere = statement<NumberRow>(
   'numbers.find-verified-anywhere',
   `SELECT ${columns} FROM numbers WHERE phone_number = $1 AND verified_at IS NOT NULL AND deleted_at IS NULL`,
 );
+const findSimulated = statement<NumberRow>(
+  'numbers.find-simulated',
+  `SELECT ${columns} FROM numbers WHERE team_id = $1 AND is_simulated AND deleted_at IS NULL`,
+);
+// A number of the team, or verified anywhere.
+const findTaken = statement<{ phone_number: string }>(
+  'numbers.find-taken',
+  `SELECT phone_number FROM numbers WHERE phone_number = ANY($2::text[]) AND verified_at IS NOT NULL AND deleted_at IS NULL
+   UNION ALL
+   SELECT phone_number FROM numbers WHERE team_id = $1 AND phone_number = ANY($2::text[]) AND deleted_at IS NULL`,
+);
 const countLive = statement<{ numbers: number }>(
   'numbers.count-live',
-  'SELECT count(*) AS numbers FROM numbers WHERE team_id = $1 AND deleted_at IS NULL',
+  'SELECT count(*) AS numbers FROM numbers WHERE team_id = $1 AND deleted_at IS NULL AND NOT is_simulated',
 );
 const insert = statement<NumberRow>(
   'numbers.insert',
-  `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until) VALUES ($1, $2, $3, $4, $5)
-   RETURNING ${columns}`,
+  `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until, label, is_simulated)
+   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columns}`,
   { changes: 'number', team: '$1', ids: '$2' },
 );
 const extend = statement<Record<string, never>>(
@@ -163,7 +176,22 @@ export function findVerifiedNumberByPhone(
   return findVerifiedAnywhere.row(db, phoneNumber);
 }
 
-/** Counts pending numbers too, as the plan does. */
+/** The simulated number of a team. */
+export function findSimulatedNumber(db: Queryable, teamId: TeamId): Promise<NumberRow | undefined> {
+  return findSimulated.row(db, teamId);
+}
+
+/** Those of these phone numbers that the team can't have: its own ones, and those verified in any team. */
+export async function findTakenPhoneNumbers(
+  db: Queryable,
+  teamId: TeamId,
+  phoneNumbers: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await findTaken.rows(db, teamId, phoneNumbers);
+  return new Set(rows.map((row) => row.phone_number));
+}
+
+/** Counts pending numbers too and no simulated one, as the plan does. */
 export async function countNumbers(db: Queryable, teamId: TeamId): Promise<number> {
   return (await countLive.row(db, teamId))?.numbers ?? 0;
 }
@@ -174,10 +202,21 @@ export interface NewNumber {
   readonly phoneNumber: string;
   readonly createdAt: Date;
   readonly pendingUntil: Date;
+  readonly label?: string;
+  readonly isSimulated?: boolean;
 }
 
 export async function insertNumber(trx: Transaction, number: NewNumber): Promise<void> {
-  await insert.row(trx, number.teamId, number.id, number.phoneNumber, number.createdAt, number.pendingUntil);
+  await insert.row(
+    trx,
+    number.teamId,
+    number.id,
+    number.phoneNumber,
+    number.createdAt,
+    number.pendingUntil,
+    number.label ?? '',
+    number.isSimulated ?? false,
+  );
 }
 
 export async function extendPendingNumber(

@@ -12,6 +12,8 @@ export function numberView(number: NumberListRow): NumberResource {
     last_seen_at: number.last_seen_at?.toISOString() ?? null,
     messages_today: number.messages_today,
     created_at: number.created_at.toISOString(),
+    // Only where it is true: objects of other numbers keep their fields.
+    ...(number.is_simulated && { simulated: true as const }),
   };
 }
 

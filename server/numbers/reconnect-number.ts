@@ -3,13 +3,14 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { notFound } from '#server/platform/app-error.ts';
+import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockNumber } from './number-store.ts';
 
 /**
  * Creates a link for a new or wiped phone. Id, queue and history stay, and the old phone works until the new one's
  * first poll (specification section 4.2).
+ * @throws AppError 404; 409 for a simulated number
  */
 export async function reconnectNumber(
   services: Runtime,
@@ -20,6 +21,13 @@ export async function reconnectNumber(
   return services.database.transaction(async (trx) => {
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || number.deleted_at) throw notFound('number');
+    if (number.is_simulated) {
+      throw new AppError(
+        'conflict',
+        `${number.phone_number} is simulated, and no iPhone can have it. Connect the number of an iPhone with ` +
+          'POST /v1/numbers/verify.',
+      );
+    }
     const setupUrl = await createSetupLink(trx, services, teamId, numberId);
     if (number.verified_at === null) await endAllDevices(trx, teamId, numberId, services.clock.now());
     await recordAudit(trx, services, {

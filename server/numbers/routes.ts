@@ -2,7 +2,9 @@ import { Deleted } from '#contract/deleted.ts';
 import {
   NumberDetail,
   NumberList,
+  NumberResource,
   SetupLink,
+  SimulateNumberRequest,
   UpdatedNumber,
   UpdateNumberRequest,
   VerifyNumberRequest,
@@ -11,6 +13,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
+import { createSimulatedNumber } from './create-simulated-number.ts';
 import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
@@ -99,7 +102,7 @@ export function numberRoutes(
         summary: 'Connect another phone',
         description:
           'A link for a new or wiped iPhone with the same number. Id, queue and history stay; the old phone works until the new one polls.',
-        errorStatuses: [404],
+        errorStatuses: [404, 409],
       },
       answers: { 200: SetupLink },
       handle: async ({ principal, params, by }) => {
@@ -110,6 +113,22 @@ export function numberRoutes(
           by,
         );
         return { body: { message: openOnPhone(phoneNumber), setup_url: setupUrl } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/app/teams/:team_id/numbers/simulated',
+      audience: 'team',
+      permission: 'numbers:write',
+      audit: 'number.connected',
+      body: SimulateNumberRequest,
+      answers: { 201: NumberResource },
+      handle: async ({ principal, body, by }) => {
+        const { teamId } = principal;
+        const id = await createSimulatedNumber(services, teamId, body.phone_number, by);
+        const number = await findListedNumber(services.database.pool, teamId, id, today());
+        if (!number) throw notFound('number');
+        return { status: 201, body: numberView(number) };
       },
     }),
     route({

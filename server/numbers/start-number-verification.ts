@@ -37,6 +37,13 @@ export async function startNumberVerification(
     // checked whether that poll has verified it.
     const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);
     const pending = found && found.verified_at === null ? await lockNumber(trx, teamId, found.id) : undefined;
+    if (pending?.is_simulated && pending.deleted_at === null) {
+      throw new AppError(
+        'conflict',
+        `${phoneNumber} is simulated, and no iPhone can have it. Send the number of an iPhone.`,
+        { param: 'phone_number' },
+      );
+    }
     if (await findVerifiedNumberByPhone(trx, phoneNumber)) {
       throw new AppError(
         'conflict',

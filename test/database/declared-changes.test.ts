@@ -58,6 +58,7 @@ const unseen: Readonly<Record<string, string>> = {
   rate_windows: 'not visible to clients',
   instance: 'not visible to clients',
   service_clock: 'shown by /readyz and the command line',
+  simulated_phones: 'leases of processes',
   clock_readings: 'not visible to clients',
 };
 

@@ -122,6 +122,18 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(insertNumber(team, '+14155550100', false), violates(/^23505 numbers_one_per_team/));
   });
 
+  it('a simulated number is reserved for fiction, and a team has one at most', async () => {
+    const team = await insertTeam();
+    const simulate = async (phone: string) =>
+      pool.query('UPDATE numbers SET is_simulated = true WHERE id = $1', [
+        await insertNumber(team, phone, false),
+      ]);
+    for (const phone of ['+14155550200', '+447911550100', '+11155550100'])
+      await assert.rejects(simulate(phone), violates(/^23514 simulated_is_fictional/));
+    await simulate('+14155550150');
+    await assert.rejects(simulate('+14155550151'), violates(/^23505 numbers_one_simulated/));
+  });
+
   it('a number is verified or pending, never both and never neither', async () => {
     const both = pool.query('UPDATE numbers SET pending_until = $2 WHERE id = $1', [number, at]);
     await assert.rejects(both, violates(/^23514 numbers_check/));

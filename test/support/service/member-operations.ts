@@ -19,6 +19,15 @@ export interface MemberOperation {
   readonly prepare?: (things: Things, owner: TeamMember) => Promise<void>;
 }
 
+async function removeSimulatedNumber(_things: Things, owner: TeamMember): Promise<void> {
+  const { json } = await owner.get(owner.in('/numbers'));
+  const numbers = json.numbers as readonly { readonly id: string; readonly simulated?: true }[];
+  const earlier = numbers.find(({ simulated }) => simulated);
+  if (!earlier) return;
+  const answer = await owner.request('DELETE', owner.in(`/numbers/${earlier.id}`));
+  assert.equal(answer.status, 200, answer.text);
+}
+
 /** Operations of a team for people only. A route that is missing here fails the test. */
 const personal: Readonly<Record<string, MemberOperation>> = {
   [`PUT ${below}/team/owners/:id`]: { permission: 'owners:manage', status: 200 },
@@ -56,6 +65,13 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     body: ({ messageId }) => ({ message_id: messageId }),
   },
   [`GET ${below}/messages/:id/timeline`]: { permission: 'messages:read', status: 200 },
+  [`POST ${below}/numbers/simulated`]: {
+    permission: 'numbers:write',
+    status: 201,
+    body: () => ({}),
+    // A team has one at a time.
+    prepare: removeSimulatedNumber,
+  },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
   [`GET ${below}/home`]: { permission: 'messages:read', status: 200 },
   [`GET ${below}/live`]: { permission: undefined, status: 200, isStream: true },

@@ -1,0 +1,70 @@
+import { randomInt } from 'node:crypto';
+import type { RunSimulatedPhone } from '#server/numbers/simulated-phone-worker.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
+import type { PhoneLine } from '#simulated-phone/simulated-phone.ts';
+
+/** How long a person takes for a reply. */
+const replyMinMs = 2_000;
+const replyMaxMs = 4_000;
+
+interface Services {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Runs phones of simulated-phone/ for simulated numbers (decision 0033). They speak the device protocol over HTTP, with the
+ * service's own address: neither setup link nor answer names another one. The people at the other end reply.
+ * @param address of this process, as `listen` returned it; asked once it listens
+ */
+export function createRunSimulatedIphone(
+  { clock, logger }: Services,
+  address: () => string,
+): RunSimulatedPhone {
+  return async (setupToken, signal) => {
+    // Loaded with the first simulated number: most services have none.
+    const { claimDevice } = await import('#simulated-phone/device-client.ts');
+    const { ShortcutPhone } = await import('#simulated-phone/shortcut-phone.ts');
+    const { PlausibleReplies } = await import('#simulated-phone/plausible-replies.ts');
+    const server = reachable(address());
+    const { deviceToken } = await claimDevice(`${server}/setup/${setupToken}`);
+    const replies = new PlausibleReplies();
+    const cancels = new Set<() => void>();
+    const reply = (line: PhoneLine & { readonly did: 'sent' }) => {
+      const text = replies.next({ ...line, hasFile: line.media !== undefined }, clock.elapsedMs());
+      if (text === undefined) return;
+      const cancel = clock.after(randomInt(replyMinMs, replyMaxMs), () => {
+        cancels.delete(cancel);
+        // A number that is deleted meanwhile refuses it.
+        phone.receive({ from: line.to, text }).catch((error: unknown) => {
+          logger.debug({ err: error }, 'the reply to a simulated iPhone was refused');
+        });
+      });
+      cancels.add(cancel);
+    };
+    const phone = new ShortcutPhone({
+      server,
+      deviceToken,
+      reportsDelivery: true,
+      onLine: (line) => {
+        if (line.did === 'sent') reply(line);
+      },
+    });
+    const switchOff = () => phone.switchOff();
+    signal.addEventListener('abort', switchOff);
+    if (signal.aborted) switchOff();
+    try {
+      await phone.run();
+    } finally {
+      signal.removeEventListener('abort', switchOff);
+      for (const cancel of cancels) cancel();
+      phone.switchOff();
+    }
+  };
+}
+
+/** An address that listens on all interfaces is reached by the loopback one. */
+function reachable(address: string): string {
+  return address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
+}

@@ -1,0 +1,85 @@
+import { isFictionalNumber } from '#contract/number.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import { simulatedNumbersChannel } from '#server/database/channels.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
+import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
+import { randomFictionalNumber } from './fictional-number.ts';
+import { pendingNumberMs } from './limits.ts';
+import { findSimulatedNumber, findTakenPhoneNumbers, insertNumber } from './number-store.ts';
+
+const label = 'Simulated';
+
+/** Of 80,000 numbers; that all of these are taken does not happen. */
+const candidatesMax = 20;
+
+/**
+ * Makes a simulated number, whose phone the server runs (specification section 12.13). A team has one at a time, which
+ * does not count against its plan. It is verified by the first poll of its phone, as any other number.
+ * @param wanted undefined: a free one is chosen
+ * @throws AppError 400 and 409, param phone_number; 409 where the team has a simulated number
+ */
+export async function createSimulatedNumber(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  teamId: TeamId,
+  wanted: string | undefined,
+  by: AuditActor,
+): Promise<NumberId> {
+  const { database, clock, ids } = services;
+  if (wanted !== undefined && !isFictionalNumber(wanted)) {
+    throw invalid(
+      'phone_number',
+      'phone_number must be one of +1 NXX 555 0100 to 0199, such as +14155550142: these numbers are reserved for fiction. ' +
+        'Leave it out, and the server chooses one.',
+    );
+  }
+  const numberId = ids.next('num');
+  await database.transaction(async (trx) => {
+    // The lock orders two requests: the second one finds the number of the first.
+    if (!(await lockTeam(trx, teamId))) throw notFound('team');
+    const earlier = await findSimulatedNumber(trx, teamId);
+    if (earlier) {
+      throw new AppError(
+        'conflict',
+        `The team has a simulated number already, ${earlier.phone_number}. Use it, or delete it first.`,
+      );
+    }
+    const phoneNumber = await choosePhoneNumber(trx, teamId, wanted);
+    await insertNumber(trx, {
+      teamId,
+      id: numberId,
+      phoneNumber,
+      createdAt: clock.now(),
+      pendingUntil: clock.in(pendingNumberMs),
+      label,
+      isSimulated: true,
+    });
+    await recordAudit(trx, services, {
+      by,
+      action: 'number.connected',
+      teamId,
+      target: publicId('num', numberId),
+      details: { phone_number: phoneNumber, simulated: true },
+    });
+  });
+  database.notify(simulatedNumbersChannel, []);
+  return numberId;
+}
+
+async function choosePhoneNumber(
+  trx: Transaction,
+  teamId: TeamId,
+  wanted: string | undefined,
+): Promise<string> {
+  const candidates =
+    wanted === undefined ? Array.from({ length: candidatesMax }, randomFictionalNumber) : [wanted];
+  const taken = await findTakenPhoneNumbers(trx, teamId, candidates);
+  const free = candidates.find((candidate) => !taken.has(candidate));
+  if (free !== undefined) return free;
+  throw new AppError('conflict', 'This number is taken. Send another one, or leave phone_number out.', {
+    param: 'phone_number',
+  });
+}

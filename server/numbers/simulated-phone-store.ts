@@ -1,0 +1,72 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { simulatedPhoneLeaseMs } from './limits.ts';
+
+/** A simulated number whose phone a process runs. */
+export interface SimulatedPhoneLease {
+  readonly number_id: NumberId;
+  readonly team_id: TeamId;
+  /** The process, by a random id. */
+  readonly holder: string;
+}
+
+// A lease that ends too far ahead is of a time before the clock was set back: nothing renews it.
+const isFree = (alias: string) =>
+  `NOT (${alias}.leased_until > $2 AND ${alias}.leased_until <= $2::timestamptz + interval '${2 * simulatedPhoneLeaseMs} ms')`;
+
+const renew = statement<{ number_id: NumberId }>(
+  'numbers.renew-simulated-phones',
+  `UPDATE simulated_phones SET leased_until = $3 WHERE holder = $1 AND number_id = ANY($2::uuid[]) RETURNING number_id`,
+);
+// Rows of deleted numbers are left by processes that were killed.
+const claim = statement<SimulatedPhoneLease>(
+  'numbers.claim-simulated-phones',
+  `WITH ended AS (
+     DELETE FROM simulated_phones p USING numbers n
+     WHERE n.team_id = p.team_id AND n.id = p.number_id AND n.deleted_at IS NOT NULL
+   )
+   INSERT INTO simulated_phones AS p (number_id, team_id, holder, leased_until)
+   SELECT n.id, n.team_id, $1, $3 FROM numbers n
+   WHERE n.is_simulated AND n.deleted_at IS NULL
+     AND NOT EXISTS (SELECT FROM simulated_phones l WHERE l.number_id = n.id AND NOT (${isFree('l')}))
+   ORDER BY n.team_id LIMIT $4
+   ON CONFLICT (number_id) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until WHERE ${isFree('p')}
+   RETURNING p.number_id, p.team_id, p.holder`,
+);
+const release = statement<Record<string, never>>(
+  'numbers.release-simulated-phone',
+  'DELETE FROM simulated_phones WHERE number_id = $1 AND holder = $2',
+);
+const findLease = statement<{ number_id: NumberId }>(
+  'numbers.find-simulated-phone',
+  'SELECT number_id FROM simulated_phones WHERE number_id = $1 AND holder = $2 AND leased_until > $3',
+);
+
+/** Renews leases of a process, where no other process has claimed them meanwhile. */
+export async function renewSimulatedPhones(
+  db: Queryable,
+  holder: string,
+  numberIds: readonly NumberId[],
+  leasedUntil: Date,
+): Promise<void> {
+  await renew.rows(db, holder, numberIds, leasedUntil);
+}
+
+/** Claims simulated numbers without a live lease, at most `limit`. */
+export function claimSimulatedPhones(
+  db: Queryable,
+  holder: string,
+  { now, leasedUntil, limit }: { readonly now: Date; readonly leasedUntil: Date; readonly limit: number },
+): Promise<SimulatedPhoneLease[]> {
+  return claim.rows(db, holder, now, leasedUntil, limit);
+}
+
+/** Ends a lease, so that another process may claim the number at once. */
+export async function releaseSimulatedPhone(db: Queryable, lease: SimulatedPhoneLease): Promise<void> {
+  await release.row(db, lease.number_id, lease.holder);
+}
+
+/** Whether a process still has its lease. */
+export async function isLeaseLive(db: Queryable, lease: SimulatedPhoneLease, now: Date): Promise<boolean> {
+  return (await findLease.row(db, lease.number_id, lease.holder, now)) !== undefined;
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { Runtime } from '#server/database/runtime.ts';
+import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { connectSimulatedPhone } from './connect-simulated-phone.ts';
+import {
+  simulatedPhoneLeaseMs,
+  simulatedPhonePauseMaxMs,
+  simulatedPhonePauseMinMs,
+  simulatedPhoneSweepMs,
+  simulatedPhonesMax,
+} from './limits.ts';
+import {
+  claimSimulatedPhones,
+  releaseSimulatedPhone,
+  renewSimulatedPhones,
+  type SimulatedPhoneLease,
+} from './simulated-phone-store.ts';
+
+/**
+ * Runs a phone over HTTP until it gets a stop or the signal aborts. Rejects where it can't be connected. The program of
+ * phones knows nothing of the server: server/app/ connects both.
+ */
+export type RunSimulatedPhone = (setupToken: string, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Runs the phones of simulated numbers in this process (specification section 12.13, decision 0033). A lease per number
+ * lets one process run it. A phone ends with its number or with the service; after any other end it is connected again,
+ * with backoff.
+ */
+export function createSimulatedPhoneWorker(
+  services: Runtime,
+  runPhone: RunSimulatedPhone,
+): QueueWorker<SimulatedPhoneLease> {
+  const { database, clock, logger } = services;
+  const { pool } = database;
+  const holder = randomUUID();
+  const keepRunning = async (lease: SimulatedPhoneLease, signal: AbortSignal): Promise<void> => {
+    const line = { number: publicId('num', lease.number_id) };
+    let pauseMs = simulatedPhonePauseMinMs;
+    while (!signal.aborted) {
+      try {
+        const setupToken = await connectSimulatedPhone(services, lease);
+        if (setupToken === undefined) return;
+        logger.info(line, 'a simulated iPhone is connected');
+        await runPhone(setupToken, signal);
+      } catch (error) {
+        logger.warn({ ...line, err: error }, 'a simulated iPhone failed; it is connected again');
+      }
+      await waitFor(clock, pauseMs, signal);
+      pauseMs = Math.min(2 * pauseMs, simulatedPhonePauseMaxMs);
+    }
+  };
+  return new QueueWorker<SimulatedPhoneLease>({
+    name: 'run simulated phones',
+    clock,
+    logger,
+    sweepMs: simulatedPhoneSweepMs,
+    // `claim` has the bound: it also renews the leases of a process that runs as many as it may.
+    runningMax: Number.POSITIVE_INFINITY,
+    stopMs: 0,
+    claim: async (running) => {
+      const leasedUntil = clock.in(simulatedPhoneLeaseMs);
+      const own = new Set(running.map((lease) => lease.number_id));
+      if (own.size > 0) await renewSimulatedPhones(pool, holder, [...own], leasedUntil);
+      const limit = simulatedPhonesMax - own.size;
+      const claimed = await claimSimulatedPhones(pool, holder, { now: clock.now(), leasedUntil, limit });
+      // A lease that ended while its phone was running, and was claimed anew.
+      return claimed.filter((lease) => !own.has(lease.number_id));
+    },
+    run: async (lease, signal) => {
+      await keepRunning(lease, signal);
+      await releaseSimulatedPhone(pool, lease).catch((error: unknown) => {
+        logger.warn({ err: error }, 'the lease of a simulated phone was not released; it ends by itself');
+      });
+    },
+  });
+}
+
+/** Resolves after a time of the clock, or once the signal aborts. */
+function waitFor(clock: Runtime['clock'], ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(ms, end);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}

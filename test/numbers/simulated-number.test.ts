@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const fictional = /^\+1[2-9]\d{2}55501\d{2}$/;
+const contact = '+14155550190';
+
+interface Listed {
+  readonly status: string;
+  readonly direction: string;
+  readonly content: string;
+  readonly from: string;
+}
+
+describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.13)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+
+  type Owner = TestTeam & { readonly owner: TeamMember };
+
+  async function newOwner(plan: 'free' | 'enterprise' = 'enterprise'): Promise<Owner> {
+    const team = await service.newTeam({ plan });
+    return { ...team, owner: await newMember(service, team, 'owner') };
+  }
+
+  const simulate = ({ owner }: Pick<Owner, 'owner'>, body: unknown = {}) =>
+    owner.post(owner.in('/numbers/simulated'), body);
+
+  async function simulated(team: Owner): Promise<{ readonly id: string; readonly phoneNumber: string }> {
+    const answer = await simulate(team);
+    assert.equal(answer.status, 201, answer.text);
+    return { id: String(answer.json.id), phoneNumber: String(answer.json.phone_number) };
+  }
+
+  const untilVerified = (team: TestTeam, phoneNumber: string) =>
+    until('its phone has polled', async () => (await findNumber(team.api, phoneNumber))?.verified === true);
+
+  async function messagesOf(team: TestTeam): Promise<Listed[]> {
+    return (await team.api.get('/v1/messages')).json.messages as Listed[];
+  }
+
+  async function untilDelivered(team: TestTeam, id: string): Promise<void> {
+    await until('it was delivered', async () => {
+      return (await team.api.get(`/v1/messages/${id}`)).json.status === 'delivered';
+    });
+  }
+
+  it('makes a number of its own choice, whose phone sends, reports deliveries and gets replies; deleting it ends the phone (§2.5/simulated, §12.13/simulated-number, §12.13/simulated-phone, §12.13/simulated-replies)', async () => {
+    const team = await newOwner();
+    const answer = await simulate(team);
+    assert.equal(answer.status, 201, answer.text);
+    const { id, phone_number: from, label, simulated: mark, verified } = answer.json;
+    assert.match(String(from), fictional);
+    assert.deepEqual([label, mark, verified], ['Simulated', true, false]);
+    await untilVerified(team, String(from));
+    const listed = await findNumber(team.api, String(from));
+    assert.deepEqual([listed?.simulated, listed?.device_name], [true, 'Simulated iPhone']);
+    assert.equal((await team.api.get(`/v1/numbers/${id}`)).json.simulated, true);
+
+    const sent = await team.api.send({ from: String(from), to: contact, content: 'Your table is ready.' });
+    await untilDelivered(team, sent);
+    const reply = await until('the contact replies', async () => {
+      // A person takes some seconds for it.
+      service.clock.advance(5_000);
+      return (await messagesOf(team)).find(({ direction }) => direction === 'inbound');
+    });
+    assert.deepEqual([reply.from, reply.status], [contact, 'received']);
+    assert.match(reply.content, /^Thanks/);
+
+    assert.equal((await team.owner.request('DELETE', team.owner.in(`/numbers/${id}`))).status, 200);
+    assert.equal(await findNumber(team.api, String(from)), undefined);
+    const again = await simulated(team);
+    await untilVerified(team, again.phoneNumber);
+  });
+
+  it('takes a number that is reserved for fiction and free, and no other (§12.13/simulated-number)', async () => {
+    const team = await newOwner();
+    for (const phone_number of [
+      '+14155550200',
+      '+14155551100',
+      '+11155550100',
+      '+447911123456',
+      '+141555501000',
+    ]) {
+      const refused = await simulate(team, { phone_number });
+      assert.equal(refused.status, 400, refused.text);
+      assert.equal(field(refused.json, 'error.param'), 'phone_number');
+      assert.match(String(field(refused.json, 'error.message')), /reserved for fiction/);
+    }
+    const other = await newOwner();
+    await connectNumber(service, other, '+12125550101');
+    const taken = await simulate(team, { phone_number: '+12125550101' });
+    assert.deepEqual([taken.status, field(taken.json, 'error.param')], [409, 'phone_number']);
+    await team.api.post('/v1/numbers/verify', { phone_number: '+12125550102' });
+    assert.equal((await simulate(team, { phone_number: '+12125550102' })).status, 409, 'pending in the team');
+    const answer = await simulate(team, { phone_number: '+12125550103' });
+    assert.deepEqual([answer.status, answer.json.phone_number], [201, '+12125550103']);
+  });
+
+  it('a team has one at a time, also when two are asked for at once (§12.13/simulated-number)', async () => {
+    const team = await newOwner();
+    const answers = await Promise.all([simulate(team), simulate(team), simulate(team)]);
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    assert.match(String(field(refused?.json, 'error.message')), /has a simulated number already, \+1\d+\./);
+  });
+
+  it('counts against no plan, and its messages count in the month as all do (§12.13/simulated-counts)', async () => {
+    const team = await newOwner('free');
+    const { phoneNumber } = await simulated(team);
+    const own = await team.api.post('/v1/numbers/verify', { phone_number: '+12125550104' });
+    assert.equal(own.status, 200, own.text);
+    const further = await team.api.post('/v1/numbers/verify', { phone_number: '+12125550105' });
+    assert.equal(further.status, 402, 'the plan allows one number beside it');
+    await untilVerified(team, phoneNumber);
+    const id = await team.api.send({ from: phoneNumber, to: contact, content: 'Hello' });
+    await until('it was sent', async () => (await team.api.get(`/v1/messages/${id}`)).json.sent_at !== null);
+    const usage = await team.owner.get(team.owner.in('/usage'));
+    assert.equal(usage.json.sent, 1);
+  });
+
+  it('no iPhone can be connected to it: verify and reconnect are refused (§12.13/simulated-number)', async () => {
+    const team = await newOwner();
+    const { id, phoneNumber } = await simulated(team);
+    const reconnect = await team.api.post(`/v1/numbers/${id}/reconnect`);
+    assert.equal(reconnect.status, 409, reconnect.text);
+    assert.match(String(field(reconnect.json, 'error.message')), /is simulated/);
+    const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    assert.deepEqual([verify.status, field(verify.json, 'error.param')], [409, 'phone_number']);
+  });
+
+  it('members and viewers may not make one (§12.13/simulated-number)', async () => {
+    const team = await newOwner();
+    for (const role of ['member', 'viewer'] as const) {
+      const person = await newMember(service, team, role);
+      assert.equal((await simulate({ owner: person })).status, 403, role);
+    }
+    const admin = await newMember(service, team, 'admin');
+    assert.equal((await simulate({ owner: admin })).status, 201);
+  });
+});

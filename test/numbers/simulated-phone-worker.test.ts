@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { connectSimulatedPhone } from '#server/numbers/connect-simulated-phone.ts';
+import { createSimulatedNumber } from '#server/numbers/create-simulated-number.ts';
+import { simulatedPhoneLeaseMs } from '#server/numbers/limits.ts';
+import { claimSimulatedPhones, releaseSimulatedPhone } from '#server/numbers/simulated-phone-store.ts';
+import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
+import { operator } from '#server/platform/actor.ts';
+import type { NumberId } from '#server/platform/ids/ids.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { findNumber } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const one = '00000000-0000-4000-8000-000000000001';
+const other = '00000000-0000-4000-8000-000000000002';
+
+describe('the processes of simulated phones (specification section 12.13) (§12.13/simulated-phone)', () => {
+  let service: TestService;
+
+  before(async () => {
+    // Without the process role api: no phone runs by itself.
+    service = await startTestService({ ROLES: 'maintain' });
+  });
+  after(() => service.close());
+
+  const claim = (holder: string, limit = 100) => {
+    const { clock, database } = service.runtime;
+    const leasedUntil = clock.in(simulatedPhoneLeaseMs);
+    return claimSimulatedPhones(database.pool, holder, { now: clock.now(), leasedUntil, limit });
+  };
+
+  const simulate = (team: TestTeam): Promise<NumberId> =>
+    createSimulatedNumber(service.runtime, team.id, undefined, operator);
+
+  /** Ends all numbers that a test made, so that the next one has its own only. */
+  async function release(holder: string): Promise<void> {
+    for (const lease of await claim(holder))
+      await releaseSimulatedPhone(service.runtime.database.pool, lease);
+  }
+
+  it('one process has the lease of a number; another one claims it once it is released or has ended, also where it ends too far ahead', async () => {
+    const numberId = await simulate(await service.newTeam());
+    const [lease, ...more] = await claim(one);
+    assert.ok(lease);
+    assert.deepEqual([lease.number_id, more], [numberId, []]);
+    assert.deepEqual(await claim(other), []);
+    await releaseSimulatedPhone(service.runtime.database.pool, lease);
+    assert.equal((await claim(other)).length, 1);
+    assert.deepEqual(await claim(one), []);
+    service.clock.advance(simulatedPhoneLeaseMs);
+    const again = await claim(one);
+    assert.equal(again.length, 1);
+    // As after a step of the clock: the lease was written by a time that is an hour ahead.
+    const { clock, database } = service.runtime;
+    service.clock.advance(simulatedPhoneLeaseMs);
+    await claimSimulatedPhones(database.pool, other, {
+      now: clock.now(),
+      leasedUntil: clock.in(3_600_000),
+      limit: 1,
+    });
+    assert.equal((await claim(one)).length, 1);
+    service.clock.advance(simulatedPhoneLeaseMs);
+  });
+
+  it('gives a setup link for a live simulated number to the holder of its lease, and for no other number', async () => {
+    const team = await service.newTeam();
+    await release(one);
+    const numberId = await simulate(team);
+    const [lease] = (await claim(one)).filter(({ number_id }) => number_id === numberId);
+    assert.ok(lease);
+    assert.ok(await connectSimulatedPhone(service.runtime, lease));
+    assert.equal(await connectSimulatedPhone(service.runtime, { ...lease, holder: other }), undefined);
+    service.clock.advance(simulatedPhoneLeaseMs);
+    assert.equal(await connectSimulatedPhone(service.runtime, lease), undefined, 'its lease has ended');
+  });
+
+  it('starts the phone of a number again, with backoff, where it fails; stops each at once, and releases its lease', async () => {
+    await release(one);
+    const numberId = await simulate(await service.newTeam());
+    let runs = 0;
+    const worker = createSimulatedPhoneWorker(service.runtime, async (setupToken, signal) => {
+      assert.match(setupToken, /^[\w-]{20,}$/);
+      runs += 1;
+      if (runs === 1) throw new Error('the first one fails');
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    });
+    worker.start();
+    await until('the first phone failed', () => runs === 1);
+    await until('another one runs', () => {
+      service.clock.advance(1_000);
+      return runs >= 2;
+    });
+    await worker.stop();
+    const claimed = await claim(other);
+    assert.ok(claimed.some(({ number_id }) => number_id === numberId));
+  });
+
+  it('a second process takes over once the first has stopped, with a phone of its own', async () => {
+    const first = await startTestService();
+    const team = await first.newTeam();
+    const owner = await newMember(first, team, 'owner');
+    const from = String((await owner.post(owner.in('/numbers/simulated'), {})).json.phone_number);
+    await until('it is verified', async () => (await findNumber(team.api, from))?.verified === true);
+    const second = await first.startAnother();
+    await first.app.lifecycle.close();
+    const api = new ApiClient(second.baseUrl, team.api.key);
+    const id = await api.send({ from, to: '+14155550190', content: 'Hello' });
+    await until('the other phone sends it', async () => {
+      return (await api.get(`/v1/messages/${id}`)).json.status === 'delivered';
+    });
+    await second.close();
+    await first.close();
+  });
+});
