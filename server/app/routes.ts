@@ -19,6 +19,7 @@ import { forMembers } from '#server/dashboard/team-routes.ts';
 import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
 import type { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { webRoutes } from '#server/dashboard/web/web-routes.ts';
+import { webhookHealthRoutes } from '#server/dashboard/webhooks/webhook-health-routes.ts';
 import type { ClockStatus } from '#server/database/clock-sync.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createPollLookups } from '#server/device-protocol/look-up-polls.ts';
@@ -106,6 +107,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...passkeyRoutes(services),
     ...overviewRoutes(services),
     ...timelineRoutes(services),
+    ...webhookHealthRoutes(services),
     ...webRoutes(services),
     ...homeRoutes(services),
     ...liveRoutes(services),

@@ -1,4 +1,4 @@
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 
@@ -28,10 +28,10 @@ const find = statement<{ readonly id: DeliveryId | null }>(
  * the last success. A replay from then on repeats none that succeeded.
  */
 export async function findMissedSince(
-  trx: Transaction,
+  db: Queryable,
   teamId: TeamId,
   webhookId: WebhookId,
 ): Promise<Date | undefined> {
-  const id = (await find.row(trx, teamId, webhookId))?.id;
+  const id = (await find.row(db, teamId, webhookId))?.id;
   return id ? timeOfId(id) : undefined;
 }

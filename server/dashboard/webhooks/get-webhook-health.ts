@@ -1,0 +1,35 @@
+import type { WebhookHealth } from '#contract/webhook-health.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { attemptSummaryView } from '#server/webhooks/deliveries/delivery-view.ts';
+import { findMissedSince } from '#server/webhooks/endpoints/find-missed-since.ts';
+import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
+import { findLastFailure } from './webhook-health-store.ts';
+
+/**
+ * Why a webhook fails or is off, and since when it may have missed events (specification section 12.3). Reads as many
+ * deliveries at most as a page of its log.
+ * @throws AppError 404
+ */
+export async function getWebhookHealth(
+  { database: { pages } }: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  webhookId: WebhookId,
+): Promise<WebhookHealth> {
+  const webhook = await findWebhook(pages, teamId, webhookId);
+  if (!webhook) throw notFound('webhook');
+  const { is_active: isActive, disabled_at: at, disabled_by: by } = webhook;
+  const failure = await findLastFailure(pages, teamId, webhookId, isActive ? null : at);
+  const since = await findMissedSince(pages, teamId, webhookId);
+  return {
+    switched_off:
+      isActive || at === null
+        ? null
+        : { at: at.toISOString(), by: by === 'failures' ? 'failures' : 'request' },
+    last_failure: failure
+      ? { ...attemptSummaryView(failure), delivery_id: publicId('dlv', failure.delivery_id) }
+      : null,
+    missed_since: since?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,41 @@
+import { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { parseId } from '#server/platform/ids/ids.ts';
+import { findDelivery } from '#server/webhooks/deliveries/delivery-store.ts';
+import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
+import { getWebhookHealth } from './get-webhook-health.ts';
+import { findRequestBody } from './webhook-health-store.ts';
+
+/** What the pages of webhooks show beside the answers of /v1 (specification section 12.3). */
+export function webhookHealthRoutes(services: Pick<Runtime, 'database'>): Route[] {
+  const { pages } = services.database;
+  return [
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/webhooks/:id/health',
+      audience: 'team',
+      permission: 'webhooks:read',
+      answers: { 200: WebhookHealth },
+      handle: async (call) => {
+        const { teamId, webhookId } = webhookTargetOf(call);
+        return { body: await getWebhookHealth(services, teamId, webhookId) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/webhooks/:id/deliveries/:delivery_id/request',
+      audience: 'team',
+      permission: 'webhooks:read',
+      answers: { 200: DeliveryRequest },
+      handle: async (call) => {
+        const { teamId, webhookId } = webhookTargetOf(call);
+        const id = parseId('dlv', call.params.delivery_id ?? '');
+        const delivery = id && (await findDelivery(pages, teamId, webhookId, id));
+        if (!delivery) throw notFound('delivery');
+        return { body: { body: await findRequestBody(pages, delivery) } };
+      },
+    }),
+  ];
+}

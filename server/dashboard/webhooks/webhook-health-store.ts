@@ -1,0 +1,75 @@
+import { type Queryable, statement } from '#server/database/statement.ts';
+import { type DeliveryId, firstIdAt, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import type { AttemptRow } from '#server/webhooks/deliveries/delivery-store.ts';
+import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
+
+/** A failed attempt, without the answer's body. */
+export interface FailedAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_truncated'> {
+  readonly delivery_id: DeliveryId;
+}
+
+/** The deliveries whose latest attempts are compared: the newest that were tried, and those that retry next. */
+const comparedMax = 50;
+
+// Behind a backlog the newest deliveries were not tried yet: the lane retry names some that were. Attempts are never
+// older than their delivery: older partitions are skipped.
+const findFailure = statement<FailedAttemptRow>(
+  'webhooks.find-last-failure',
+  `SELECT a.* FROM (
+     SELECT id FROM (
+       SELECT l.id FROM (
+         SELECT d.id, d.status, d.is_test, d.attempt_count FROM deliveries d
+         WHERE (d.team_id, d.webhook_id, d.id) < ($1, $2, $3) AND d.id < $3
+           AND (d.team_id, d.webhook_id, d.id) >= ($1, $2, '00000000-0000-0000-0000-000000000000')
+         ORDER BY d.team_id DESC, d.webhook_id DESC, d.id DESC LIMIT ${deliveryPageExaminedMax}
+       ) l
+       WHERE l.attempt_count > 0 AND l.status <> 'succeeded' AND NOT l.is_test LIMIT ${comparedMax}
+     ) newest
+     UNION
+     SELECT delivery_id FROM (
+       SELECT delivery_id FROM due_deliveries WHERE webhook_id = $2 AND lane = 'retry' AND team_id = $1
+       ORDER BY due_at, seq LIMIT ${comparedMax}
+     ) retried
+   ) d
+   CROSS JOIN LATERAL (
+     SELECT a.delivery_id, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
+     WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.id >= overlay(d.id::text PLACING '-0000-0000-000000000000' FROM 14)::uuid
+     ORDER BY a.id DESC LIMIT 1
+   ) a
+   WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
+);
+const findBody = statement<{ readonly body: string | null }>(
+  'webhooks.find-request-body',
+  `SELECT coalesce(
+     (SELECT body FROM due_deliveries WHERE webhook_id = $2 AND delivery_id = $3 AND team_id = $1),
+     (SELECT body FROM events WHERE team_id = $1 AND id = $4)
+   ) AS body`,
+);
+
+/**
+ * The latest failed attempt among the deliveries of a webhook that have not succeeded.
+ * @param before only deliveries of events before that time: none that came after it was switched off
+ */
+export function findLastFailure(
+  db: Queryable,
+  teamId: TeamId,
+  webhookId: WebhookId,
+  before: Date | null,
+): Promise<FailedAttemptRow | undefined> {
+  const end = before ? firstIdAt(before.getTime() + 1) : 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  return findFailure.row(db, teamId, webhookId, end);
+}
+
+/** The body of a delivery's request: that of its event, or the sample of a test that waits; null where none is stored. */
+export async function findRequestBody(
+  db: Queryable,
+  delivery: {
+    readonly team_id: TeamId;
+    readonly webhook_id: WebhookId;
+    readonly id: DeliveryId;
+    readonly event_id: string;
+  },
+): Promise<string | null> {
+  const { team_id: teamId, webhook_id: webhookId, id, event_id: eventId } = delivery;
+  return (await findBody.row(db, teamId, webhookId, id, eventId))?.body ?? null;
+}

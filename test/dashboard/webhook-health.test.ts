@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { dropEvent } from '#test/support/webhooks/given-due-deliveries.ts';
+import {
+  newAttempt,
+  newDelivery,
+  newWebhook,
+  queueMany,
+  uuidOf,
+} from '#test/support/webhooks/make-webhooks.ts';
+import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
+import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
+import {
+  answering,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
+
+describe('what the pages of webhooks read beside /v1 (specification section 12.3)', () => {
+  let service: TestService;
+  let receiver: WebhookReceiver;
+  let team: TestTeam;
+  let viewer: TeamMember;
+
+  before(async () => {
+    service = await startWebhooking();
+    receiver = await startWebhookReceiver();
+    team = await service.newTeam();
+    viewer = await newMember(service, team, 'viewer');
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  async function healthOf(id: string): Promise<WebhookHealth> {
+    const answer = await viewer.get(viewer.in(`/webhooks/${id}/health`));
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json as unknown as WebhookHealth;
+  }
+
+  async function requestOf(webhook: string, delivery: string): Promise<string | null> {
+    const answer = await viewer.get(viewer.in(`/webhooks/${webhook}/deliveries/${delivery}/request`));
+    assert.equal(answer.status, 200, answer.text);
+    return (answer.json as unknown as DeliveryRequest).body;
+  }
+
+  const idOf = (webhook: TestWebhook) => publicId('wh', webhook.id);
+
+  it('one that works has neither failure nor gap; one by request is off since then (§12.3/webhook-health)', async () => {
+    receiver.behave(answering(200));
+    const webhook = await addWebhook(service.runtime, team.id, receiver.url);
+    await emit(service.runtime, team.id, ['one']);
+    await settled(service, webhook);
+    const none = { switched_off: null, last_failure: null, missed_since: null };
+    assert.deepEqual(await healthOf(idOf(webhook)), none);
+    await team.api.put(`/v1/webhooks/${idOf(webhook)}`, { active: false });
+    const off = { at: service.clock.now().toISOString(), by: 'request' };
+    const health = await healthOf(idOf(webhook));
+    assert.equal(health.switched_off?.by, off.by);
+    assert.ok(String(health.switched_off?.at) <= off.at);
+    assert.deepEqual([health.last_failure, health.missed_since], [null, null]);
+    await team.api.delete(`/v1/webhooks/${idOf(webhook)}`);
+  });
+
+  it('one that ten failures switched off has the last of them, and the time of the first event that it missed (§12.3/webhook-health)', async () => {
+    const webhook = await addWebhook(service.runtime, team.id, receiver.url);
+    receiver.behave(answering(200));
+    await emit(service.runtime, team.id, ['accepted']);
+    await settled(service, webhook);
+    receiver.behave(answering(503, 'no room'));
+    await emit(
+      service.runtime,
+      team.id,
+      Array.from({ length: 10 }, (_, n) => `failure ${n}`),
+    );
+    await until('it is off', async () => !(await stateOf(service, webhook)).isActive);
+    // More than are compared, none of them tried.
+    await emit(
+      service.runtime,
+      team.id,
+      Array.from({ length: 60 }, (_, n) => `while off ${n}`),
+    );
+    const health = await healthOf(idOf(webhook));
+    const [, first] = await deliveriesOf(service, webhook);
+    const last = (await attemptsOf(service, webhook)).at(-1);
+    assert.ok(first && last);
+    assert.equal(health.switched_off?.by, 'failures');
+    assert.equal(health.last_failure?.id, publicId('att', last.id));
+    assert.equal(health.last_failure?.delivery_id, publicId('dlv', last.deliveryId));
+    assert.deepEqual([health.last_failure?.outcome, health.last_failure?.status_code], ['http_5xx', 503]);
+    assert.equal(health.missed_since, first.createdAt.toISOString());
+    await team.api.delete(`/v1/webhooks/${idOf(webhook)}`);
+  });
+
+  it('finds the failure behind events that were not tried, and no failure of a test (§12.3/webhook-health)', async () => {
+    const { id } = await newWebhook(team.api);
+    const failed = await newDelivery(service, team, id, { ageMs: 60_000 });
+    const attempt = await newAttempt(service, team, failed, { outcome: 'timeout', statusCode: null });
+    await queueMany(service, team, id, 200, 'skipped');
+    const test = await newDelivery(service, team, id, { isTest: true });
+    await newAttempt(service, team, test);
+    assert.equal((await healthOf(id)).last_failure?.id, attempt);
+    await newAttempt(service, team, failed, { outcome: 'succeeded', statusCode: 200 });
+    assert.equal((await healthOf(id)).last_failure, null, 'its latest attempt succeeded');
+  });
+
+  it('the body is that of the event, byte by byte, also after its delivery; null once the event is not kept (§12.3/delivery-request)', async () => {
+    receiver.behave(answering(200));
+    const webhook = await addWebhook(service.runtime, team.id, receiver.url);
+    const sent = receiver.received.length;
+    await emit(service.runtime, team.id, ['Grüße "quoted" \u2028']);
+    await settled(service, webhook);
+    const [delivery] = await deliveriesOf(service, webhook);
+    assert.ok(delivery);
+    const id = publicId('dlv', delivery.id);
+    assert.equal(await requestOf(idOf(webhook), id), receiver.received[sent]?.body.toString('utf8'));
+    await dropEvent(service, delivery.eventId);
+    assert.equal(await requestOf(idOf(webhook), id), null);
+  });
+
+  it('that of a test is there until it was sent (§12.3/delivery-request)', async () => {
+    const { id } = await newWebhook(team.api, { url: receiver.url });
+    const answers: (() => void)[] = [];
+    receiver.behave((answer) => answers.push(() => answer.writeHead(200).end()));
+    const { json } = await team.api.post(`/v1/webhooks/${id}/test`);
+    await until('it arrives', () => answers.length === 1);
+    const sample = JSON.parse(String(await requestOf(id, String(json.id))));
+    assert.equal(sample.type, 'message.received');
+    answers[0]?.();
+    await settled(service, { id: uuidOf('wh', id) });
+    assert.equal(await requestOf(id, String(json.id)), null);
+  });
+
+  it('webhooks and deliveries of other teams are not found (§12.3/webhook-health, §12.3/delivery-request)', async () => {
+    const other = await service.newTeam();
+    const { id } = await newWebhook(other.api);
+    const foreign = await newDelivery(service, other, id);
+    const { id: own } = await newWebhook(team.api);
+    for (const path of [
+      `/webhooks/${id}/health`,
+      `/webhooks/${id}/deliveries/${foreign}/request`,
+      `/webhooks/${own}/deliveries/${foreign}/request`,
+      `/webhooks/${own}/deliveries/none/request`,
+    ]) {
+      assert.equal((await viewer.get(viewer.in(path))).status, 404, path);
+    }
+  });
+});
