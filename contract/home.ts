@@ -23,6 +23,9 @@ export const numberStateCauses = [
 ] as const;
 export type NumberStateCause = (typeof numberStateCauses)[number];
 
+export const setupLinkStates = ['unopened', 'claimed', 'polled', 'ended'] as const;
+export type SetupLinkState = (typeof setupLinkStates)[number];
+
 /** A number as the Home page shows it. */
 export const HomeNumber = strictObject({
   ...NumberResource.properties,
@@ -33,6 +36,12 @@ export const HomeNumber = strictObject({
   likely_cause: nullable(
     stringEnum(numberStateCauses, {
       description: 'Why a number is pending or offline, as far as the server can tell; null otherwise.',
+    }),
+  ),
+  setup_link: nullable(
+    stringEnum(setupLinkStates, {
+      description:
+        'The latest setup link. unopened: no phone has taken its token. claimed: a phone has, and did not poll yet. polled: its phone is the one that polls. ended: closed or older than 24 hours, unused. null: it is not kept any more.',
     }),
   ),
   waiting_messages: Type.Integer({

@@ -81,11 +81,19 @@ describe('GET home of a team (specification section 12.10)', () => {
     const [first] = (await home()).numbers;
     assert.equal(first?.waiting_messages, 1);
     assert.ok(Date.parse(first.oldest_waiting_at ?? '') >= queuedAt.getTime());
-    const { state, likely_cause, waiting_messages, oldest_waiting_at, inbound_coverage, ...listed } = first;
+    const {
+      state,
+      likely_cause,
+      setup_link,
+      waiting_messages,
+      oldest_waiting_at,
+      inbound_coverage,
+      ...listed
+    } = first;
     assert.deepEqual(listed, await findNumber(team.api, online.phoneNumber));
     assert.deepEqual(
-      [state, likely_cause, waiting_messages, inbound_coverage],
-      ['online', null, 1, 'unknown'],
+      [state, likely_cause, setup_link, waiting_messages, inbound_coverage],
+      ['online', null, 'polled', 1, 'unknown'],
     );
     assert.ok(oldest_waiting_at);
     service.clock.advance(6 * 60_000);
@@ -101,6 +109,28 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal((await states())[0], 'online null');
     await team.api.put(`/v1/numbers/${id}`, { status: 'paused' });
     assert.equal((await states())[0], 'paused null');
+  });
+
+  it('says how far the setup of a phone is, of a second one too (§12.10/setup-link-state)', async () => {
+    const made = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550140' });
+    const setup = async () => (await home()).numbers.map(({ setup_link }) => setup_link);
+    assert.deepEqual(await setup(), ['unopened']);
+    const first = await claim(team.api, String(made.json.setup_url));
+    assert.deepEqual(await setup(), ['claimed']);
+    await first.poll();
+    assert.deepEqual(await setup(), ['polled']);
+    const id = (await findNumber(team.api, '+14155550140'))?.id;
+    await team.api.post(`/v1/numbers/${id}/reconnect`, {});
+    await first.poll();
+    assert.deepEqual(await setup(), ['unopened'], 'the poll of the old phone does not count');
+    service.clock.advance(25 * 3_600_000);
+    assert.deepEqual(await setup(), ['ended']);
+    const again = await team.api.post(`/v1/numbers/${id}/reconnect`, {});
+    const second = await claim(team.api, String(again.json.setup_url));
+    await first.poll();
+    assert.deepEqual(await setup(), ['claimed']);
+    await second.poll();
+    assert.deepEqual(await setup(), ['polled']);
   });
 
   it('counts what waits and what failed in the last day, up to its bounds (§12.10/home)', async () => {

@@ -14,7 +14,7 @@ import { getUsageSummary } from '#server/usage/get-usage-summary.ts';
 import { countWebhookHealth } from '#server/webhooks/endpoints/webhook-store.ts';
 import { listNumberFacts, type NumberFactsRow } from './home-store.ts';
 import { failedPeriodMs, firstRunMessagesMax } from './limits.ts';
-import { numberState } from './number-state.ts';
+import { type LatestLink, numberState, setupLinkState } from './number-state.ts';
 
 /** What the Home page shows of a team (specification section 12.10). Each statement reads a bounded number of rows. */
 export async function getHome(services: Pick<Runtime, 'database' | 'clock'>, teamId: TeamId): Promise<Home> {
@@ -54,19 +54,13 @@ async function listHomeNumbers(
 
 /** @param facts undefined for a number that was deleted after the first statement */
 function homeNumber(number: NumberListRow, facts: NumberFactsRow | undefined, now: Date): HomeNumber {
+  const latestLink = latestLinkOf(facts);
   const { state, cause } = numberState(
     {
       status: number.status,
       isVerified: number.verified_at !== null,
       lastSeenAt: number.last_seen_at,
-      latestLink:
-        facts?.link_is_open == null
-          ? null
-          : {
-              isOpen: facts.link_is_open,
-              hasDevice: facts.link_has_device ?? false,
-              hasPolled: facts.link_has_polled ?? false,
-            },
+      latestLink,
     },
     now,
   );
@@ -74,8 +68,18 @@ function homeNumber(number: NumberListRow, facts: NumberFactsRow | undefined, no
     ...numberView(number),
     state,
     likely_cause: cause,
+    setup_link: setupLinkState(latestLink),
     waiting_messages: facts?.waiting_messages ?? 0,
     oldest_waiting_at: facts?.oldest_waiting_at?.toISOString() ?? null,
     inbound_coverage: inboundCoverageOf(number.received_tests ?? []),
+  };
+}
+
+function latestLinkOf(facts: NumberFactsRow | undefined): LatestLink | null {
+  if (facts?.link_is_open == null) return null;
+  return {
+    isOpen: facts.link_is_open,
+    hasDevice: facts.link_has_device ?? false,
+    hasPolled: facts.link_has_polled ?? false,
   };
 }

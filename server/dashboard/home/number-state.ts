@@ -1,4 +1,4 @@
-import type { NumberState, NumberStateCause } from '#contract/home.ts';
+import type { NumberState, NumberStateCause, SetupLinkState } from '#contract/home.ts';
 import type { NumberStatus } from '#contract/number.ts';
 import { offlineAfterMs } from '#server/messages/limits.ts';
 import { shortSilenceMs } from './limits.ts';
@@ -33,6 +33,14 @@ export function numberState(facts: NumberFacts, now: Date): StateOfNumber {
   const silentMs = facts.lastSeenAt ? now.getTime() - facts.lastSeenAt.getTime() : Number.POSITIVE_INFINITY;
   if (silentMs <= offlineAfterMs) return { state: 'online', cause: null };
   return { state: 'offline', cause: offlineCause(facts.latestLink, silentMs) };
+}
+
+/** How far the setup of the latest link is (specification section 12.10). */
+export function setupLinkState(link: LatestLink | null): SetupLinkState | null {
+  if (link === null) return null;
+  if (link.hasPolled) return 'polled';
+  if (link.hasDevice) return 'claimed';
+  return link.isOpen ? 'unopened' : 'ended';
 }
 
 function pendingCause(link: LatestLink | null): NumberStateCause {
