@@ -155,7 +155,7 @@ describe('notifications of changes (decision 0018)', () => {
       for (const { resource } of await ofTeam()) told.add(resource);
       return told.has('event') && told.has('webhook');
     });
-    assert.deepEqual([...told].sort(), ['delivery', 'event', 'message', 'usage', 'webhook']);
+    assert.deepEqual([...told].sort(), ['audit', 'delivery', 'event', 'message', 'usage', 'webhook']);
 
     const { runtime, clock } = service;
     const off = await putWebhook(service, team.id, ['message.sent'], { isActive: false });
