@@ -1,23 +1,30 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
+/** Lower than every id: with it the planner reads along the index, whatever the statistics say. */
+const lowest = `'00000000-0000-0000-0000-000000000000'`;
+
 const countWaitingOf = statement<{ messages: number }>(
   'messages.count-waiting',
-  `SELECT count(*) AS messages FROM (SELECT FROM send_queue q WHERE q.team_id = $1 LIMIT $2) w`,
+  `SELECT count(*) AS messages
+   FROM (SELECT FROM send_queue q WHERE q.team_id = $1 AND q.message_id > ${lowest} ORDER BY q.message_id LIMIT $2) w`,
 );
 // Along the index of failed messages, whose order is that of ids.
 const countFailedOf = statement<{ messages: number }>(
   'messages.count-failed',
   `SELECT count(*) FILTER (WHERE f.failed_at > $2 AND f.error_code <> 'cancelled') AS messages
    FROM (SELECT m.failed_at, m.error_code FROM messages m
-         WHERE m.team_id = $1 AND m.failed_at IS NOT NULL ORDER BY m.id DESC LIMIT $3) f`,
+         WHERE m.team_id = $1 AND m.failed_at IS NOT NULL AND m.id > ${lowest} ORDER BY m.id DESC LIMIT $3) f`,
 );
 const anySent = statement<{ found: boolean }>(
   'messages.any-sent',
-  `SELECT EXISTS (SELECT FROM (SELECT m.sent_at FROM messages m WHERE m.team_id = $1 ORDER BY m.id DESC LIMIT $2) l
-       WHERE l.sent_at IS NOT NULL)
-     OR EXISTS (SELECT FROM (SELECT m.sent_at FROM messages m WHERE m.team_id = $1 ORDER BY m.id LIMIT $2) f
-       WHERE f.sent_at IS NOT NULL) AS found`,
+  `SELECT EXISTS (
+       SELECT FROM (SELECT m.sent_at FROM messages m WHERE m.team_id = $1 AND m.id > ${lowest} ORDER BY m.id DESC LIMIT $2) l
+       WHERE l.sent_at IS NOT NULL
+     ) OR EXISTS (
+       SELECT FROM (SELECT m.sent_at FROM messages m WHERE m.team_id = $1 AND m.id > ${lowest} ORDER BY m.id LIMIT $2) f
+       WHERE f.sent_at IS NOT NULL
+     ) AS found`,
 );
 
 /** Messages that wait for a phone, up to `max`. */
