@@ -1,3 +1,4 @@
+import { benchDashboards } from './dashboards/bench-dashboards.ts';
 import { benchMedia } from './media/bench-media.ts';
 import { benchCompare } from './send/bench-compare.ts';
 import { benchSend } from './send/bench-send.ts';
@@ -13,6 +14,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   fairness: benchFairness,
   lateness: benchLateness,
   media: benchMedia,
+  dashboards: benchDashboards,
 };
 
 const name = process.argv[2] ?? '';

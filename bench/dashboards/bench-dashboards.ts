@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createKey } from '#server/api-keys/create-key.ts';
+import { openRuntime } from '#server/app/open-runtime.ts';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { operator } from '#server/platform/actor.ts';
+import { readConfig } from '#server/platform/config.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
+import { claimDevice } from '#simulated-phone/device-client.ts';
+import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { followLive, type LiveClient } from '#test/support/dashboard/live-client.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
+import { median } from '../load.ts';
+import { serve } from '../serve.ts';
+
+const dashboards = 50;
+const accounts = 5;
+const phones = 4;
+const messagesPerSecond = 10;
+const roundSeconds = Number(process.env.BENCH_SECONDS ?? 30);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const goalPercent = 20;
+
+/** Shares of a core in a round. */
+interface Cost {
+  readonly node: number;
+  readonly postgres: number;
+}
+
+/**
+ * The cost of open dashboards: rounds of messages that pass through simulated phones, in turn without a live stream and
+ * with 50 of one team. Prints what the streams add in CPU, and how long after its 202 a message is shown.
+ */
+export async function benchDashboards(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
+  const settings = { DATA_DIR: dataDir, RATE_LIMITS: 'off', PACING: 'off', LOG_LEVEL: 'warn' };
+  const port = await freePort();
+  const server = await serve('server/main.ts', [], { ...settings, PORT: String(port) }, port);
+  const databaseUrl = await findEngineUrl(dataDir);
+  const runtime = await openRuntime(
+    readConfig({ ...settings, DATABASE_URL: databaseUrl }),
+    databaseUrl,
+    createLogger('warn'),
+  );
+  const running: SimulatedPhone[] = [];
+  try {
+    const { teamId, key } = await runtime.database.transaction(async (trx) => {
+      const { id } = await createTeam(trx, runtime, {
+        name: 'Example team',
+        plan: 'enterprise',
+        by: operator,
+      });
+      const made = await createKey(trx, runtime, {
+        teamId: id,
+        name: 'bench',
+        permissions: ['*'],
+        by: operator,
+      });
+      return { teamId: id, key: made.key };
+    });
+    const team = { id: teamId, publicId: publicId('team', teamId) };
+    const api = new ApiClient(server.origin, key);
+    const numbers = Array.from({ length: phones }, (_, n) => `+1415555010${n}`);
+    for (const number of numbers) running.push(await startPhone(api, number));
+    await until('all numbers are verified', async () => {
+      const listed = (await api.get('/v1/numbers')).json.numbers as readonly { verified: boolean }[];
+      return listed.every(({ verified }) => verified);
+    });
+    const service = { baseUrl: server.origin, runtime };
+    const members = [];
+    for (let n = 0; n < accounts; n += 1) members.push(await newMember(service, team, 'member'));
+
+    const measure = async (): Promise<Cost & { readonly sentAtMs: Map<string, number> }> => {
+      const before = [await cpuSecondsOf(server.pid), await cpuSecondsOfEngine(dataDir)];
+      const sentAtMs = await passMessages(api, numbers);
+      const after = [await cpuSecondsOf(server.pid), await cpuSecondsOfEngine(dataDir)];
+      const [node = Number.NaN, postgres = Number.NaN] = after.map(
+        (seconds, index) => (seconds - (before[index] ?? 0)) / roundSeconds,
+      );
+      return { node, postgres, sentAtMs };
+    };
+    await measure();
+    const without: Cost[] = [];
+    const beside: Cost[] = [];
+    const delaysMs: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      without.push(await measure());
+      const streams: LiveClient[] = [];
+      for (let n = 0; n < dashboards; n += 1) {
+        const member = members[n % accounts];
+        if (member) streams.push(await followLive(member));
+      }
+      const shownAtMs = watchRows(streams[0]);
+      const cost = await measure();
+      beside.push(cost);
+      await until('all are shown', () => [...cost.sentAtMs.keys()].every((id) => shownAtMs.has(id)));
+      for (const [id, atMs] of cost.sentAtMs) delaysMs.push((shownAtMs.get(id) ?? Number.NaN) - atMs);
+      for (const stream of streams) await stream.close();
+    }
+    print(without, beside, delaysMs);
+  } finally {
+    for (const phone of running) phone.switchOff();
+    await runtime.database.close();
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function startPhone(api: ApiClient, number: string): Promise<SimulatedPhone> {
+  const { setup_url } = (await api.post('/v1/numbers/verify', { phone_number: number })).json;
+  const phone = new SimulatedPhone(await claimDevice(String(setup_url)));
+  void phone.run();
+  return phone;
+}
+
+/** Sends at an even rate. @returns the moment of each 202 */
+async function passMessages(api: ApiClient, numbers: readonly string[]): Promise<Map<string, number>> {
+  const sentAtMs = new Map<string, number>();
+  const startedMs = performance.now();
+  for (let n = 0; n < messagesPerSecond * roundSeconds; n += 1) {
+    await pause(Math.max(0, startedMs + (n * 1_000) / messagesPerSecond - performance.now()));
+    const from = numbers[n % numbers.length] ?? '';
+    const id = await api.send({ from, to: `+1415555${1_000 + (n % 200)}`, content: 'Your table is ready.' });
+    sentAtMs.set(id, performance.now());
+  }
+  return sentAtMs;
+}
+
+/** The moment at which a stream first showed each message, looked at every few milliseconds. */
+function watchRows(stream: LiveClient | undefined): Map<string, number> {
+  const shownAtMs = new Map<string, number>();
+  let seen = 0;
+  const timer = setInterval(() => {
+    const rows = stream?.all('rows') ?? [];
+    for (const { messages } of rows.slice(seen))
+      for (const { id } of messages) if (!shownAtMs.has(id)) shownAtMs.set(id, performance.now());
+    seen = rows.length;
+    if (stream?.isOver) clearInterval(timer);
+  }, 5);
+  return shownAtMs;
+}
+
+function print(without: readonly Cost[], beside: readonly Cost[], delaysMs: readonly number[]): void {
+  const percent = (costs: readonly Cost[], of: keyof Cost) => 100 * median(costs.map((cost) => cost[of]));
+  const more = (of: keyof Cost) => percent(beside, of) - percent(without, of);
+  const sorted = delaysMs.toSorted((left, right) => left - right);
+  const at = (share: number) => (sorted[Math.floor(sorted.length * share)] ?? Number.NaN).toFixed(0);
+  const total = more('node') + more('postgres');
+  process.stdout.write(
+    `dashboards: ${messagesPerSecond} messages a second take ${percent(without, 'node').toFixed(1)} % of a core in node and ${percent(without, 'postgres').toFixed(1)} % in PostgreSQL\n` +
+      `${dashboards} dashboards add ${more('node').toFixed(1)} % and ${more('postgres').toFixed(1)} %, ${total.toFixed(1)} % in all (goal ≤ ${goalPercent})\n` +
+      `a message is shown ${at(0.5)} ms after its 202 at the median, ${at(0.99)} ms at p99, ${at(0.999)} ms at most (goal ≤ 1,000)\n`,
+  );
+}
