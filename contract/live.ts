@@ -26,7 +26,7 @@ export type LiveHello = Type.Static<typeof LiveHello>;
 export const LiveRows = strictObject({
   messages: Type.Array(Message, { description: 'Newest first.' }),
   conversations: Type.Array(ConversationFacts, {
-    description: 'The latest activity first; what each member has read is read apart.',
+    description: 'Those of the messages, the latest activity first; what a member has read is not in them.',
   }),
   numbers: Type.Array(NumberResource),
   numbers_complete: Type.Boolean({

@@ -101,6 +101,23 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await live.next('rows', (rows) => rows.usage?.received === 1);
   });
 
+  it('shows the conversation of a message as the list does, but for what the member has read (§12.9/rows)', async () => {
+    const live = await follow();
+    const listed = async () => {
+      const { conversations } = (await member.get(member.in('/conversations'))).json;
+      return (conversations as Record<string, unknown>[]).map(({ unread_count: _, ...facts }) => facts);
+    };
+    await send();
+    const waiting = await live.next('rows', ({ conversations }) => conversations[0]?.waiting_count === 1);
+    assert.deepEqual(waiting.conversations, await listed());
+    await number.wire.call('inbound', { from: to, text: 'Thanks' });
+    const answered = await live.next(
+      'rows',
+      ({ conversations }) => conversations[0]?.last_message?.content === 'Thanks',
+    );
+    assert.deepEqual(answered.conversations, await listed());
+  });
+
   it('shows a changed number as the list shows it, and names one that was deleted (§12.9/rows)', async () => {
     const live = await follow();
     const path = `/v1/numbers/${number.numberId}`;
@@ -134,15 +151,16 @@ describe('the live stream of a team (specification section 12.9)', () => {
     const clients = [];
     for (let n = 0; n < 8; n += 1) clients.push(await follow(await newMember(service, team, 'member')));
     const watch = watchStatements(['messages.list-by-ids', 'usage.summarize-month']);
+    let id = '';
     try {
-      const id = await send();
+      id = await send();
       for (const live of clients) await live.next('rows', (rows) => rows.messages[0]?.id === id);
       assert.deepEqual(watch.take().sort(), ['messages.list-by-ids', 'usage.summarize-month']);
     } finally {
       watch.stop();
     }
-    const texts = clients.map(({ texts }) => texts.find((text) => text.startsWith('event: rows')));
-    assert.equal(new Set(texts).size, 1);
+    const texts = new Set(clients.map(({ texts }) => texts.find((text) => text.includes(id))));
+    assert.equal(texts.size, 1);
   });
 
   it('sends the rows of a burst together, and many changes as few events (§12.9/rows, §12.9/changed)', async () => {

@@ -22,6 +22,9 @@ export const refreshMessagesMax = 50;
 /** Messages of one event. More are not read: `changed` says that there are some. */
 export const rowMessagesMax = 200;
 
+/** Conversations of one event, of which each costs several look-ups. With more, `changed` names the type message. */
+export const rowConversationsMax = 50;
+
 /** JSON of one event; larger messages are not sent, and `changed` stands for them. */
 export const rowsMaxBytes = 256 * 1_024;
 

@@ -62,8 +62,9 @@ export class LiveStream {
   }
 
   send(event: Buffer): void {
-    if (this.#held) this.#held.push(event);
-    else this.#write(event);
+    if (!this.#held) this.#write(event);
+    else if (sizeOf(this.#held) + event.length <= streamBufferMaxBytes) this.#held.push(event);
+    else this.#close('failed');
   }
 
   keepAlive(): void {
@@ -130,6 +131,10 @@ export class LiveStream {
     this.#stream.end();
     this.#onEnd(how);
   }
+}
+
+function sizeOf(events: readonly Buffer[]): number {
+  return events.reduce((sum, event) => sum + event.length, 0);
 }
 
 /** undefined for a failure that says nothing about the access, such as a database that is away. */

@@ -1,6 +1,10 @@
 import type { ResourceType } from '#contract/change.ts';
+import type { ConversationFacts } from '#contract/conversation.ts';
 import type { LiveRows } from '#contract/live.ts';
+import { factsView, listFacts } from '#server/dashboard/conversations/conversation-facts.ts';
+import { conversationOf, textOfKey } from '#server/dashboard/conversations/conversation-key.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { MessageRow } from '#server/messages/message.ts';
 import { messageView } from '#server/messages/message-view.ts';
 import { listMessageIdsSince, listMessagesByIds } from '#server/messages/recent-messages-store.ts';
 import { firstIdOfDay, listNumbers, listNumbersByIds } from '#server/numbers/number-store.ts';
@@ -8,7 +12,7 @@ import { numberView } from '#server/numbers/number-view.ts';
 import { firstIdAt, type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { getUsageSummary } from '#server/usage/get-usage-summary.ts';
 import type { WantedRows } from './gathered-changes.ts';
-import { refreshMessagesMax } from './limits.ts';
+import { refreshMessagesMax, rowConversationsMax } from './limits.ts';
 import type { MessageWindow } from './message-window.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock'>;
@@ -32,13 +36,29 @@ export async function readRows(
   if (wanted.isRefresh)
     for (const id of await listMessageIdsSince(pages, teamId, firstIdAt(0), refreshMessagesMax)) ids.add(id);
   const messages = await listMessagesByIds(pages, teamId, [...ids]);
+  const conversations = await readConversations(services, teamId, messages);
   const rows = {
     messages: messages.map(messageView),
-    conversations: [],
+    conversations: conversations ?? [],
     ...(await readNumbers(services, teamId, wanted)),
     ...(wanted.usage || wanted.isRefresh ? { usage: await getUsageSummary(services, teamId) } : {}),
   };
-  return { rows, tooMany: newIds === undefined ? ['message'] : [] };
+  return { rows, tooMany: newIds && conversations ? [] : ['message'] };
+}
+
+/** @returns the conversations of these messages, the latest activity first; undefined where they are too many */
+async function readConversations(
+  { database: { pages } }: Services,
+  teamId: TeamId,
+  messages: readonly MessageRow[],
+): Promise<ConversationFacts[] | undefined> {
+  // The contact of a message whose sender is not known is empty, and belongs to no conversation.
+  const keys = messages.map(conversationOf).filter(({ contact }) => contact !== '');
+  const distinct = new Map(keys.map((key) => [textOfKey(key), key]));
+  if (distinct.size === 0) return [];
+  if (distinct.size > rowConversationsMax) return undefined;
+  const facts = (await listFacts(pages, teamId, [...distinct.values()])).map(factsView);
+  return facts.sort((left, right) => (left.last_activity_at < right.last_activity_at ? 1 : -1));
 }
 
 async function findNewIds({ database, clock }: Services, teamId: TeamId, window: MessageWindow) {
