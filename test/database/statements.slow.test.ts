@@ -19,6 +19,7 @@ const growing = [
   'send_queue',
   'recent_hand_outs',
   'conversations',
+  'conversation_reads',
   'mails',
   'deliveries',
   'attempts',
@@ -85,6 +86,12 @@ describe('every named statement (decision 0003)', () => {
         SELECT '01990000-0000-7000-8000-000000000001', number_id, 'person-' || n, 'team', to_timestamp(n) FROM made;
       INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
         SELECT '01990000-0000-7000-8000-000000000001', id, 'message.sent', id, number_id, 1, '{}', to_timestamp(n) FROM made;
+      INSERT INTO accounts (id, email, normalized_email, name, created_at)
+        SELECT '01990000-0000-7000-8000-000000000002', 'ada@example.com', 'ada@example.com', 'Ada', to_timestamp(0);
+      INSERT INTO members (team_id, id, account_id, role, created_at)
+        SELECT '01990000-0000-7000-8000-000000000001', '01990000-0000-7000-8000-000000000003', id, 'viewer', to_timestamp(0) FROM accounts;
+      INSERT INTO conversation_reads (team_id, member_id, phone_number, contact, read_until)
+        SELECT '01990000-0000-7000-8000-000000000001', '01990000-0000-7000-8000-000000000003', '+14155550100', 'person-' || n, id FROM made;
       INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, sent_at)
         SELECT id, 'person-' || n || '@example.com', CASE WHEN n > 99900 THEN sha256('x') END, to_timestamp(n), to_timestamp(n),
           CASE WHEN n <= 99900 THEN to_timestamp(n) END FROM made;
