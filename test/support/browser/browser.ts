@@ -27,15 +27,18 @@ const flags = [
   '--disable-sync',
 ];
 
-/** A real Chromium. Its `close` ends all pages, the processes and the profile. */
-export async function startBrowser(): Promise<Browser> {
+/**
+ * A real Chromium. Its `close` ends all pages, the processes and the profile.
+ * @param furtherFlags beside those of every test
+ */
+export async function startBrowser(furtherFlags: readonly string[] = []): Promise<Browser> {
   const { executablePath, env } = await findBrowser();
   try {
     return await chromium.launch({
       executablePath,
       env: { ...process.env, ...env },
       chromiumSandbox: canSandbox(),
-      args: flags,
+      args: [...flags, ...furtherFlags],
       // Playwright would close the browser and let the process live on. A browser ends with its process anyway.
       handleSIGTERM: false,
       handleSIGHUP: false,

@@ -35,6 +35,8 @@ interface PhoneOptions {
   readonly deviceName?: string;
   /** Unsigned files to install, by the name of the shortcut; otherwise the generic ones. */
   readonly files?: ReadonlyMap<string, Buffer>;
+  /** Instead of the network of this machine. */
+  readonly fetch?: typeof fetch;
   /** Where it throws, Messages does not take the message. */
   readonly onSend?: (message: OutgoingMessage) => void | Promise<void>;
 }
@@ -87,13 +89,14 @@ export class ShortcutPhone {
   }
 
   #run(workflow: PropertyList, options: RunOptions): Promise<RunEnd> {
-    const { deviceName = 'Office iPhone', onSend } = this.#options;
+    const { deviceName = 'Office iPhone', onSend, fetch: network } = this.#options;
     const running = runShortcut(
       workflow,
       {
         clock: this.clock,
         deviceName,
         systemVersion: '26.1',
+        ...(network && { fetch: network }),
         sendMessage: async (message) => {
           await onSend?.(message);
           this.sent.push(message);

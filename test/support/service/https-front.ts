@@ -1,0 +1,65 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { request as forward } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { Agent, fetch as fetchWith } from 'undici';
+import { makeCertificate } from '#test/support/webhooks/certificate.ts';
+
+export interface HttpsFront {
+  /** `https://texts.example.com:<port>`, for BASE_URL. */
+  readonly url: string;
+  readonly host: string;
+  /** SHA-256 of the public key, as base64, for a browser that is to trust it. */
+  readonly publicKeyHash: string;
+  /** A fetch that finds the name on this machine and trusts the certificate. */
+  readonly fetch: typeof fetch;
+  /** Where the calls go. */
+  readonly setTarget: (target: string) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** A web server with https in front of the service, at a name as public ones are. Its name and certificate are a test's. */
+export async function startHttpsFront(): Promise<HttpsFront> {
+  const host = 'texts.example.com';
+  const certificate = makeCertificate([host]);
+  let target = '';
+  const server = createServer({ key: certificate.key, cert: certificate.cert }, (incoming, outgoing) => {
+    const { method, headers, url = '/' } = incoming;
+    const call = forward(`${target}${url}`, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    call.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => call.destroy());
+    incoming.pipe(call);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const agent = new Agent({
+    connect: {
+      ca: certificate.cert,
+      lookup: (_, { all }, found) =>
+        all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4),
+    },
+  });
+  return {
+    url: `https://${host}:${port}`,
+    host,
+    publicKeyHash: publicKeyHashOf(certificate.cert),
+    fetch: ((address: string, init: object) =>
+      fetchWith(address, { ...init, dispatcher: agent })) as unknown as typeof fetch,
+    setTarget: (url) => {
+      target = url;
+    },
+    close: async () => {
+      await agent.destroy();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function publicKeyHashOf(cert: string): string {
+  const key = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(key).digest('base64');
+}
