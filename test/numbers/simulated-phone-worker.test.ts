@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { connectSimulatedPhone } from '#server/numbers/connect-simulated-phone.ts';
 import { createSimulatedNumber } from '#server/numbers/create-simulated-number.ts';
+import { deleteNumber } from '#server/numbers/delete-number.ts';
 import { simulatedPhoneLeaseMs } from '#server/numbers/limits.ts';
+import { insertNumber } from '#server/numbers/number-store.ts';
 import { claimSimulatedPhones, releaseSimulatedPhone } from '#server/numbers/simulated-phone-store.ts';
 import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
 import { operator } from '#server/platform/actor.ts';
 import type { NumberId } from '#server/platform/ids/ids.ts';
+import { putLease } from '#test/support/numbers/given-simulated-leases.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
@@ -31,14 +34,34 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     return claimSimulatedPhones(database.pool, holder, { now: clock.now(), leasedUntil, limit });
   };
 
-  const simulate = (team: TestTeam): Promise<NumberId> =>
-    createSimulatedNumber(service.runtime, team.id, undefined, operator);
-
-  /** Ends all numbers that a test made, so that the next one has its own only. */
-  async function release(holder: string): Promise<void> {
-    for (const lease of await claim(holder))
-      await releaseSimulatedPhone(service.runtime.database.pool, lease);
+  async function insertRealNumber(team: TestTeam) {
+    const numberId = service.runtime.ids.next('num');
+    await service.runtime.database.transaction((trx) =>
+      insertNumber(trx, {
+        teamId: team.id,
+        id: numberId,
+        phoneNumber: '+14155550142',
+        createdAt: service.clock.now(),
+        pendingUntil: service.clock.in(3_600_000),
+      }),
+    );
+    return { teamId: team.id, numberId };
   }
+
+  const made: { readonly team: TestTeam; readonly numberId: NumberId }[] = [];
+
+  async function simulate(team: TestTeam): Promise<NumberId> {
+    const numberId = await createSimulatedNumber(service.runtime, team.id, undefined, operator);
+    made.push({ team, numberId });
+    return numberId;
+  }
+
+  // The next test has its own number only.
+  afterEach(async () => {
+    for (const { team, numberId } of made.splice(0)) {
+      await deleteNumber({ ...service.runtime, onNumberRemoved: [] }, team.id, numberId, operator);
+    }
+  });
 
   it('one process has the lease of a number; another one claims it once it is released or has ended, also where it ends too far ahead', async () => {
     const numberId = await simulate(await service.newTeam());
@@ -66,18 +89,27 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
 
   it('gives a setup link for a live simulated number to the holder of its lease, and for no other number', async () => {
     const team = await service.newTeam();
-    await release(one);
     const numberId = await simulate(team);
-    const [lease] = (await claim(one)).filter(({ number_id }) => number_id === numberId);
+    const [lease] = await claim(one);
     assert.ok(lease);
+    assert.equal(lease.number_id, numberId);
     assert.ok(await connectSimulatedPhone(service.runtime, lease));
     assert.equal(await connectSimulatedPhone(service.runtime, { ...lease, holder: other }), undefined);
     service.clock.advance(simulatedPhoneLeaseMs);
     assert.equal(await connectSimulatedPhone(service.runtime, lease), undefined, 'its lease has ended');
   });
 
+  it('gives none for a number that is not simulated, even with a lease, and claims no such number', async () => {
+    const team = await service.newTeam();
+    const real = await insertRealNumber(team);
+    assert.deepEqual(await claim(one), []);
+    await putLease(service, { ...real, holder: one, leasedUntil: service.clock.in(simulatedPhoneLeaseMs) });
+    const lease = { number_id: real.numberId, team_id: real.teamId, holder: one };
+    assert.equal(await connectSimulatedPhone(service.runtime, lease), undefined);
+    await releaseSimulatedPhone(service.runtime.database.pool, lease);
+  });
+
   it('starts the phone of a number again, with backoff, where it fails; stops each at once, and releases its lease', async () => {
-    await release(one);
     const numberId = await simulate(await service.newTeam());
     let runs = 0;
     const worker = createSimulatedPhoneWorker(service.runtime, async (setupToken, signal) => {
@@ -94,7 +126,10 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     });
     await worker.stop();
     const claimed = await claim(other);
-    assert.ok(claimed.some(({ number_id }) => number_id === numberId));
+    assert.deepEqual(
+      claimed.map(({ number_id }) => number_id),
+      [numberId],
+    );
   });
 
   it('a second process takes over once the first has stopped, with a phone of its own', async () => {
