@@ -57,6 +57,18 @@ const pages = [
     'keys',
     lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   ),
+  page(
+    'team',
+    lazyRouteComponent(() => import('./team/members-page.tsx'), 'MembersPage'),
+  ),
+  page(
+    'team/invitations',
+    lazyRouteComponent(() => import('./team/invitations-page.tsx'), 'InvitationsPage'),
+  ),
+  page(
+    'team/audit',
+    lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  ),
 ];
 
 export const router = createRouter({

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import type { Grant } from '#contract/permissions.ts';
 import { keepPicture, type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -15,7 +15,6 @@ import { until } from '#test/support/service/until.ts';
 const run = promisify(execFile);
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
-const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
 
 describe('the page API keys in a browser (specification section 12.12)', () => {
   let service: TestService;
@@ -44,10 +43,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     return { page, complaints };
   }
 
-  async function assertSound(page: Page, picture: string): Promise<void> {
-    await keepPicture(page, `dashboard-keys-${picture}`);
-    assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []], picture);
-  }
+  const assertSound = (page: Page, state: string) => assertSoundDashboard(page, `keys-${state}`);
 
   /** Makes a key as a person does. @returns its text, and the request that the page shows */
   async function create(
@@ -82,11 +78,11 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
   };
 
   for (const look of [desktop, phone]) {
-    it(`${nameOf(look)}: a key is made, shown once, used by curl, revoked and refused (§12.12/page-api-keys)`, async () => {
+    it(`${nameOfLook(look)}: a key is made, shown once, used by curl, revoked and refused (§12.12/page-api-keys)`, async () => {
       const { page, complaints } = await open(owner, look);
       const name = `Booking ${look.width}`;
       const { dialog, key, command } = await create(page, name, async () => undefined);
-      await assertSound(page, `created-${nameOf(look)}`);
+      await assertSound(page, `created-${nameOfLook(look)}`);
       assert.match(key, /^own_live_/);
       assert.ok(command.includes(key), command);
 
@@ -105,12 +101,12 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
       assert.match(await row.innerText(), /by Ada Example/);
       await page.reload();
       await row.waitFor();
-      await assertSound(page, `full-${nameOf(look)}`);
+      await assertSound(page, `full-${nameOfLook(look)}`);
 
       await row.getByRole('button', { name: `Revoke ${name}` }).click();
       const confirm = page.getByRole('dialog');
       assert.match(await confirm.innerText(), new RegExp(`Revoke “${name}”`));
-      await keepPicture(page, `dashboard-keys-revoke-${nameOf(look)}`);
+      await keepPicture(page, `dashboard-keys-revoke-${nameOfLook(look)}`);
       await confirm.getByRole('button', { name: 'Revoke key' }).click();
       await page.getByText('The key is revoked').first().waitFor();
       await row.waitFor({ state: 'detached' });
@@ -147,7 +143,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
       assert.equal(offered, 5);
       assert.equal(await dialog.getByText('team:write').count(), 0);
       assert.match(await dialog.innerText(), /Ask Ada Example for one/);
-      await assertSound(page, `member-creates-${nameOf(phone)}`);
+      await assertSound(page, `member-creates-${nameOfLook(phone)}`);
     });
     await dialog.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'Revoke Of Grace' }).waitFor();
@@ -165,7 +161,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.getByText('Ask Ada Example for another role').waitFor();
     assert.equal(await page.getByRole('link', { name: 'API keys' }).count(), 0);
     assert.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0);
-    await assertSound(page, `viewer-${nameOf(desktop)}`);
+    await assertSound(page, `viewer-${nameOfLook(desktop)}`);
     assert.deepEqual(complaints, []);
     await page.context().close();
   });
@@ -179,7 +175,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     const field = dialog.getByLabel('Name', { exact: true });
     await until('the field is marked', async () => (await field.getAttribute('aria-invalid')) === 'true');
     assert.equal(await field.inputValue(), 'a\u202eb');
-    await assertSound(page, `refused-${nameOf(phone)}`);
+    await assertSound(page, `refused-${nameOfLook(phone)}`);
     await page.context().close();
   });
 
@@ -190,7 +186,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     for (const look of looks) {
       const { page, complaints } = await open(empty, look);
       await page.getByRole('heading', { name: 'No keys yet' }).waitFor();
-      await assertSound(page, `empty-${nameOf(look)}`);
+      await assertSound(page, `empty-${nameOfLook(look)}`);
       assert.deepEqual(complaints, []);
       await page.context().close();
     }

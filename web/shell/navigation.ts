@@ -5,6 +5,7 @@ import {
   MessageSquareText,
   MessagesSquare,
   Smartphone,
+  Users,
 } from 'lucide-react';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 
@@ -46,4 +47,5 @@ export const mainNavigation: readonly NavigationItem[] = [
 
 export const moreNavigation: readonly NavigationItem[] = [
   { to: '/teams/$teamId/keys', text: 'API keys', icon: KeyRound, permission: 'keys:manage' },
+  { to: '/teams/$teamId/team', text: 'Team', icon: Users, permission: 'team:read' },
 ];

@@ -1,6 +1,41 @@
 import type { Static } from 'typebox';
-import type { MemberList } from '#contract/member.ts';
-import { teamQuery } from '#web/api/team-requests.ts';
+import type { Member, MemberList } from '#contract/member.ts';
+import type { GivenRole, Role } from '#contract/permissions.ts';
+import { teamQuery, teamRequest } from '#web/api/team-requests.ts';
+import { revokeApiKey } from '#web/api-keys/api-key-queries.ts';
 
 export const membersQuery = (teamId: string) =>
   teamQuery<Static<typeof MemberList>>(teamId, 'member', '/team/members');
+
+/** Owners are made and unmade by an operation of their own; an owner becomes an admin first. */
+export async function changeRole(teamId: string, { id, role: before }: Member, role: Role): Promise<void> {
+  if (role === 'owner') {
+    await teamRequest(teamId, 'PUT', `/team/owners/${id}`);
+    return;
+  }
+  if (before === 'owner') await teamRequest(teamId, 'DELETE', `/team/owners/${id}`);
+  if (before === 'owner' && role === 'admin') return;
+  await teamRequest(teamId, 'PUT', `/team/members/${id}/role`, { role: role satisfies GivenRole });
+}
+
+/** The end of a membership: of another person, or one's own. */
+export interface MembershipEnd {
+  readonly memberId: string;
+  readonly isOwn: boolean;
+  /** Keys that the person made. */
+  readonly keyIds: readonly string[];
+  /** Those of them to revoke. */
+  readonly revokedKeyIds: readonly string[];
+}
+
+/** Some keys are revoked one by one before, so that a failure leaves the member in place and can be repeated. */
+export async function endMembership(
+  teamId: string,
+  { memberId, isOwn, keyIds, revokedKeyIds }: MembershipEnd,
+): Promise<void> {
+  const revokesAll = keyIds.length > 0 && revokedKeyIds.length === keyIds.length;
+  if (!revokesAll) for (const id of revokedKeyIds) await revokeApiKey(teamId, id);
+  const query = revokesAll ? '?revoke_keys=true' : '';
+  if (isOwn) await teamRequest(teamId, 'POST', `/team/leave${query}`);
+  else await teamRequest(teamId, 'DELETE', `/team/members/${memberId}${query}`);
+}

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import type { TeamMember } from '#test/support/people/people.ts';
-import { type Look, newPage } from './browser.ts';
+import { keepPicture, type Look, newPage } from './browser.ts';
+import { seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
 
 /** A page of the dashboard, opened by a signed-in member. @param path below the team's address: `/numbers` */
 export async function openDashboard(
@@ -15,3 +17,11 @@ export async function openDashboard(
   await page.goto(`${member.baseUrl}/teams/${member.team.publicId}${path}`);
   return page;
 }
+
+/** Keeps a picture of the page, and checks that nothing serious is wrong with it. */
+export async function assertSoundDashboard(page: Page, picture: string): Promise<void> {
+  await keepPicture(page, `dashboard-${picture}`);
+  assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []], picture);
+}
+
+export const nameOfLook = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;

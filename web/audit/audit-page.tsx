@@ -1,0 +1,99 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { ScrollText } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { AuditEntry } from '#contract/audit.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { Button } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { dayOf } from '#web/kit/format.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { EmptyState } from '#web/kit/page.tsx';
+import { Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { NoPermission } from '#web/team/no-permission.tsx';
+import { TeamFrame } from '#web/team/team-frame.tsx';
+import { auditQuery } from './audit-queries.ts';
+import { actorName, auditPredicate, refusalText } from './audit-sentence.ts';
+import { type TargetNames, useTargetNames } from './target-names.ts';
+
+/** Who did what in the team, and what was refused (specification section 12.6). */
+export function AuditPage(): ReactNode {
+  const isAllowed = useTeam().can('audit:read');
+  return <TeamFrame>{isAllowed ? <AuditLog /> : <NoPermission />}</TeamFrame>;
+}
+
+function AuditLog(): ReactNode {
+  const team = useTeam();
+  const log = useInfiniteQuery(auditQuery(team.id));
+  const entries = log.data?.pages.flatMap((page) => page.entries) ?? [];
+  const names = useTargetNames(entries);
+  return (
+    <>
+      <Card isFlush>
+        <Loaded query={log}>
+          {() =>
+            entries.length === 0 ? (
+              <EmptyState icon={<ScrollText />} title="Nothing is recorded yet">
+                Each change of the team, its numbers, keys and webhooks will stand here.
+              </EmptyState>
+            ) : (
+              byDay(entries).map(([day, ofDay]) => (
+                <section key={day} aria-label={day}>
+                  <h2 className="border-b border-line bg-sunken px-5 py-1.5 text-xs font-medium text-quiet max-sm:px-4">
+                    {day}
+                  </h2>
+                  <ul>
+                    {ofDay.map((entry) => (
+                      <Entry key={entry.id} entry={entry} names={names} />
+                    ))}
+                  </ul>
+                </section>
+              ))
+            )
+          }
+        </Loaded>
+      </Card>
+      {log.hasNextPage && (
+        <div className="mt-4 text-center">
+          <Button isBusy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Entry({ entry, names }: { readonly entry: AuditEntry; readonly names: TargetNames }): ReactNode {
+  const { actor, at, ip, outcome } = entry;
+  const actorText = actorName(actor, names);
+  const origin = [actor.name === actorText || actor.kind === 'key' ? '' : actor.name, ip && `from ${ip}`]
+    .filter((part) => part !== '')
+    .join(' · ');
+  return (
+    <li className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-b border-line px-5 py-3 last:border-0 max-sm:px-4">
+      <div className="min-w-0 flex-1 basis-72 leading-snug">
+        <p className="break-words">
+          <bdi className="font-medium">{actorText}</bdi> <bdi>{auditPredicate(entry, names)}</bdi>
+        </p>
+        {origin !== '' && <p className="mt-0.5 text-[0.8125rem] break-words text-quiet">{origin}</p>}
+      </div>
+      {outcome === 'refused' && <Badge tone="bad">{refusalText(entry)}</Badge>}
+      <span className="w-24 text-right text-[0.8125rem] text-quiet max-sm:w-auto">
+        <Time at={at} />
+      </span>
+    </li>
+  );
+}
+
+/** Entries under the day of each, in the person's own time zone. */
+function byDay(entries: readonly AuditEntry[]): readonly (readonly [string, readonly AuditEntry[]])[] {
+  const days = new Map<string, AuditEntry[]>();
+  for (const entry of entries) {
+    const day = dayOf(entry.at, Date.now());
+    const ofDay = days.get(day);
+    if (ofDay) ofDay.push(entry);
+    else days.set(day, [entry]);
+  }
+  return [...days];
+}

@@ -1,0 +1,42 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Static } from 'typebox';
+import type { AuditEntry } from '#contract/audit.ts';
+import type { WebhookList } from '#contract/webhook.ts';
+import { teamQuery } from '#web/api/team-requests.ts';
+import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { numbersQuery } from '#web/numbers/number-queries.ts';
+import { useTeam } from '#web/shell/session.ts';
+import { membersQuery } from '#web/team/member-queries.ts';
+
+/** Names of things by their ids, and of people by their addresses too. */
+export type TargetNames = ReadonlyMap<string, string>;
+
+/** What details name the target of an entry by. */
+const namingDetails = ['phone_number', 'url', 'name', 'email'] as const;
+
+/**
+ * Names for the sentences of the log: of what the team has now, and, for what it has no more, those that entries
+ * themselves give.
+ */
+export function useTargetNames(entries: readonly AuditEntry[]): TargetNames {
+  const team = useTeam();
+  const members = useQuery(membersQuery(team.id)).data?.members ?? [];
+  const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
+  const keys = useQuery(apiKeysQuery(team.id)).data?.keys ?? [];
+  const webhooks =
+    useQuery(teamQuery<Static<typeof WebhookList>>(team.id, 'webhook', '/webhooks')).data?.webhooks ?? [];
+  const names = new Map<string, string>();
+  for (const { target, action, details } of entries) {
+    // The name that a number is given is its label.
+    if (target === '' || action === 'number.changed') continue;
+    const name = namingDetails.map((field) => details[field]).find((value) => typeof value === 'string');
+    if (typeof name === 'string' && name !== '' && !names.has(target))
+      names.set(target, formatPhoneNumber(name));
+  }
+  for (const { id, phone_number } of numbers) names.set(id, formatPhoneNumber(phone_number));
+  for (const { id, name } of keys) names.set(id, name);
+  for (const { id, url } of webhooks) names.set(id, url);
+  for (const { id, email, name } of members) names.set(id, name).set(email, name);
+  return names;
+}

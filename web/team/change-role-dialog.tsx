@@ -1,0 +1,80 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { Member } from '#contract/member.ts';
+import { assignableRoles, covers, type Role, roleGrants, roles } from '#contract/permissions.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { ErrorNote, Note } from '#web/kit/error-note.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { roleNames } from '#web/shell/role-names.ts';
+import { overviewQuery, useTeam } from '#web/shell/session.ts';
+import { changeRole } from './member-queries.ts';
+import { RoleChoice } from './role-choice.tsx';
+
+/** Gives a member another role, and says which of their keys that ends. */
+export function ChangeRoleDialog({
+  member,
+  onClose,
+}: {
+  readonly member: Member;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const [role, setRole] = useState<Role>(member.role);
+  const keys = useQuery(apiKeysQuery(team.id)).data?.keys ?? [];
+  const ended = keys.filter(
+    ({ created_by, permissions }) => created_by === member.id && !covers(roleGrants[role], permissions),
+  );
+  const isOwn = member.id === team.member_id;
+  const change = useMutation({
+    mutationFn: () => changeRole(team.id, member, role),
+    onSuccess: async () => {
+      onClose();
+      notify(`${member.name} is ${roleNames[role].toLowerCase()} now`);
+      if (isOwn) await queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
+    },
+    // Also after a failure: of two steps the first may be done.
+    onSettled: () => queryClient.invalidateQueries({ queryKey: [team.id] }),
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={`Role of ${member.name}`}
+      description={member.email}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            isBusy={change.isPending}
+            disabled={role === member.role}
+            onClick={() => change.mutate()}
+          >
+            Change role
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <RoleChoice
+          roles={team.can('owners:manage') ? roles : assignableRoles}
+          chosen={role}
+          onChoose={setRole}
+        />
+        {isOwn && role !== member.role && (
+          <Note tone="warn">This is you: you lose what the new role does not include, at once.</Note>
+        )}
+        {ended.length > 0 && role !== member.role && (
+          <Note tone="warn">
+            These keys may do more than the role and are revoked:{' '}
+            {ended.map(({ name }) => `“${name}”`).join(', ')}.
+          </Note>
+        )}
+        {change.error && <ErrorNote error={change.error} />}
+      </div>
+    </Dialog>
+  );
+}

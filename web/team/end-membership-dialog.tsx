@@ -1,0 +1,115 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { ApiKey } from '#contract/api-key.ts';
+import type { Member } from '#contract/member.ts';
+import { basePath } from '#web/api/base-path.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
+import { permissionsText } from '#web/api-keys/permission-texts.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Checkbox } from '#web/kit/checkbox.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { ErrorNote } from '#web/kit/error-note.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { endMembership } from './member-queries.ts';
+
+/** Asks before a member is removed, or leaves, which of their keys are revoked with them. */
+export function EndMembershipDialog({
+  member,
+  onClose,
+}: {
+  readonly member: Member;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const isOwn = member.id === team.member_id;
+  const keys = useQuery({ ...apiKeysQuery(team.id), enabled: team.can('keys:manage') });
+  const theirs = keys.data?.keys.filter(({ created_by }) => created_by === member.id) ?? [];
+  const [revoked, setRevoked] = useState<ReadonlySet<string>>(new Set());
+  const ending = useMutation({
+    mutationFn: () =>
+      endMembership(team.id, {
+        memberId: member.id,
+        isOwn,
+        keyIds: theirs.map(({ id }) => id),
+        revokedKeyIds: theirs.map(({ id }) => id).filter((id) => revoked.has(id)),
+      }),
+    onSuccess: () => {
+      if (isOwn) return location.assign(`${basePath}/`);
+      onClose();
+      notify(`${member.name} is removed`);
+    },
+    onSettled: () => !isOwn && queryClient.invalidateQueries({ queryKey: [team.id] }),
+  });
+  const toggle = (id: string, isOn: boolean) => {
+    const next = new Set(revoked);
+    if (isOn) next.add(id);
+    else next.delete(id);
+    setRevoked(next);
+  };
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={isOwn ? `Leave ${team.name}?` : `Remove ${member.name}?`}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="danger"
+            isBusy={ending.isPending || (keys.isEnabled && keys.isPending)}
+            onClick={() => ending.mutate()}
+          >
+            {isOwn ? 'Leave team' : 'Remove member'}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <p className="text-quiet">
+          {isOwn
+            ? 'You lose access to the team at once. Only a new invitation brings you back.'
+            : 'They lose access to the team at once. Their messages, webhooks and numbers stay.'}
+        </p>
+        {theirs.length > 0 && (
+          <KeysToRevoke keys={theirs} isOwn={isOwn} revoked={revoked} onToggle={toggle} />
+        )}
+        {ending.error && <ErrorNote error={ending.error} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function KeysToRevoke({
+  keys,
+  isOwn,
+  revoked,
+  onToggle,
+}: {
+  readonly keys: readonly ApiKey[];
+  readonly isOwn: boolean;
+  readonly revoked: ReadonlySet<string>;
+  readonly onToggle: (id: string, isOn: boolean) => void;
+}) {
+  return (
+    <fieldset className="flex flex-col gap-2.5">
+      <legend className="mb-2 font-medium">
+        Which of {isOwn ? 'your' : 'their'} keys to revoke as well?
+      </legend>
+      {keys.map(({ id, name, permissions }) => (
+        <Checkbox
+          key={id}
+          label={name}
+          hint={permissionsText(permissions)}
+          isOn={revoked.has(id)}
+          onChange={(isOn) => onToggle(id, isOn)}
+        />
+      ))}
+      <p className="text-[0.8125rem] text-quiet">
+        The others go on working: keys belong to the team. Revoke those that {isOwn ? 'you' : 'the person'}{' '}
+        may have a copy of.
+      </p>
+    </fieldset>
+  );
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react';
+import { CopyRow } from '#web/kit/copy.tsx';
+
+/** The link of an invitation that no mail takes along. */
+export function InvitationLink({
+  link,
+  email,
+}: {
+  readonly link: string;
+  readonly email: string;
+}): ReactNode {
+  return (
+    <div className="flex flex-col gap-3">
+      <CopyRow value={link} what="the link" />
+      <p className="text-quiet">
+        No mail could be handed over, so give the link to {email} yourself. It works once, for 7 days, and is
+        shown only now. “Send again” makes a new one.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { assignableRoles, type GivenRole } from '#contract/permissions.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { Form, TextField } from '#web/kit/field.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { InvitationLink } from './invitation-link.tsx';
+import { inviteMember } from './invitation-queries.ts';
+import { RoleChoice } from './role-choice.tsx';
+
+/** Invites an address. Where no mail is sent, it shows the link once. */
+export function InviteDialog({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const [role, setRole] = useState<GivenRole>('member');
+  const invitation = useMutation({
+    mutationFn: (email: string) => inviteMember(team.id, { email, role }),
+    onSuccess: async ({ email, accept_url }) => {
+      if (accept_url === undefined) {
+        close();
+        notify('The invitation is on its way', `${email} gets a mail with a link, good for 7 days.`);
+      }
+      await queryClient.invalidateQueries({ queryKey: [team.id, 'invitation'] });
+    },
+  });
+  const close = () => {
+    onClose();
+    invitation.reset();
+    setRole('member');
+  };
+  const link = invitation.data?.accept_url;
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={close}
+      isClosedByButtonsOnly={link !== undefined}
+      title={link === undefined ? `Invite a person to ${team.name}` : 'Pass this link on'}
+      footer={
+        link === undefined ? (
+          <>
+            <Button onClick={close}>Cancel</Button>
+            <Button look="primary" type="submit" form="invite" isBusy={invitation.isPending}>
+              Invite
+            </Button>
+          </>
+        ) : (
+          <Button look="primary" onClick={close}>
+            Done
+          </Button>
+        )
+      }
+    >
+      {link === undefined ? (
+        <Form
+          id="invite"
+          error={invitation.error}
+          fields={['email']}
+          onSubmit={({ email = '' }) => invitation.mutate(email)}
+        >
+          <TextField
+            name="email"
+            type="email"
+            label="E-mail address"
+            placeholder="grace@example.com"
+            required
+            maxLength={254}
+          />
+          <RoleChoice roles={assignableRoles} chosen={role} onChoose={setRole} />
+        </Form>
+      ) : (
+        <InvitationLink link={link} email={invitation.data?.email ?? ''} />
+      )}
+    </Dialog>
+  );
+}

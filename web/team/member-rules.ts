@@ -1,0 +1,25 @@
+import type { Member } from '#contract/member.ts';
+import type { CurrentTeam } from '#web/shell/session.ts';
+
+export type MemberAction = 'change-role' | 'end';
+
+/**
+ * What a person may do with a member (specification section 12.4). Only owners change owners, an owner is not removed,
+ * and the last one stays.
+ * @param owners how many the team has
+ */
+export function allowedActions(
+  team: CurrentTeam,
+  member: Member,
+  owners: number,
+): { readonly changesRole: boolean; readonly ends: false | 'leave' | 'remove' } {
+  const isOwner = member.role === 'owner';
+  const isLastOwner = isOwner && owners === 1;
+  const isOwn = member.id === team.member_id;
+  const mayChange = team.can('team:write') && (!isOwner || team.can('owners:manage'));
+  const mayRemove = team.can('team:write') && !isOwner;
+  return {
+    changesRole: mayChange && !isLastOwner,
+    ends: isOwn ? !isLastOwner && 'leave' : mayRemove && 'remove',
+  };
+}

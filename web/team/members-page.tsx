@@ -1,0 +1,130 @@
+import { useQuery } from '@tanstack/react-query';
+import { Ellipsis, LogOut, UserCog, UserMinus } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { Member } from '#contract/member.ts';
+import { Avatar } from '#web/kit/avatar.tsx';
+import { Badge } from '#web/kit/badge.tsx';
+import { IconButton } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { Menu, MenuItem } from '#web/kit/menu.tsx';
+import { type Column, Table } from '#web/kit/table.tsx';
+import { Time } from '#web/kit/text.tsx';
+import { roleNames } from '#web/shell/role-names.ts';
+import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from './administrators.ts';
+import { ChangeRoleDialog } from './change-role-dialog.tsx';
+import { EndMembershipDialog } from './end-membership-dialog.tsx';
+import { InviteButton } from './invite-button.tsx';
+import { membersQuery } from './member-queries.ts';
+import { allowedActions, type MemberAction } from './member-rules.ts';
+import { TeamFrame } from './team-frame.tsx';
+
+/** The people of the team, with their roles. */
+export function MembersPage(): ReactNode {
+  const team = useTeam();
+  const members = useQuery(membersQuery(team.id));
+  const administrators = useAdministratorNames();
+  const [chosen, setChosen] = useState<{ readonly member: Member; readonly action: MemberAction }>();
+  const close = () => setChosen(undefined);
+  const owners = members.data?.members.filter(({ role }) => role === 'owner').length ?? 0;
+  const actionsOf = (member: Member) => allowedActions(team, member, owners);
+  const columns: readonly Column<Member>[] = [
+    { head: 'Name', cell: (member) => <Person member={member} isOwn={member.id === team.member_id} /> },
+    {
+      head: 'Role',
+      className: 'w-32 max-md:pl-11',
+      cell: ({ role }) => <Badge tone={role === 'owner' ? 'accent' : 'neutral'}>{roleNames[role]}</Badge>,
+    },
+    {
+      head: 'Joined',
+      className: 'w-36 max-md:pl-11',
+      cell: ({ created_at }) => (
+        <span className="text-quiet">
+          <span className="md:hidden">Joined </span>
+          <Time at={created_at} />
+        </span>
+      ),
+    },
+    {
+      head: 'Actions',
+      className: 'w-20 text-right max-md:absolute max-md:top-2 max-md:right-2 max-md:last:pr-0',
+      cell: (member) => (
+        <MemberMenu
+          member={member}
+          actions={actionsOf(member)}
+          onChoose={(action) => setChosen({ member, action })}
+        />
+      ),
+    },
+  ];
+  return (
+    <TeamFrame actions={team.can('team:write') && <InviteButton />}>
+      <Card isFlush>
+        <Loaded query={members}>
+          {(list) => <Table label="Members" columns={columns} rows={list.members} keyOf={({ id }) => id} />}
+        </Loaded>
+      </Card>
+      {!team.can('team:write') && (
+        <p className="mt-3 text-quiet">To invite people or to change roles, ask {administrators}.</p>
+      )}
+      {team.role === 'owner' && owners === 1 && (
+        <p className="mt-3 text-quiet">
+          You are the only owner. To leave the team or to take another role, make another person an owner
+          first.
+        </p>
+      )}
+      {team.role === 'admin' && <p className="mt-3 text-quiet">Only owners change the roles of owners.</p>}
+      {chosen?.action === 'change-role' && <ChangeRoleDialog member={chosen.member} onClose={close} />}
+      {chosen?.action === 'end' && <EndMembershipDialog member={chosen.member} onClose={close} />}
+    </TeamFrame>
+  );
+}
+
+function Person({ member, isOwn }: { readonly member: Member; readonly isOwn: boolean }) {
+  return (
+    <div className="flex items-center gap-3 max-md:pr-12">
+      <Avatar name={member.name} />
+      <div className="min-w-0 leading-snug">
+        <p className="truncate font-medium">
+          <bdi>{member.name}</bdi>
+          {isOwn && <span className="font-normal text-quiet"> (you)</span>}
+        </p>
+        <p className="truncate text-[0.8125rem] text-quiet">{member.email}</p>
+      </div>
+    </div>
+  );
+}
+
+function MemberMenu({
+  member,
+  actions,
+  onChoose,
+}: {
+  readonly member: Member;
+  readonly actions: { readonly changesRole: boolean; readonly ends: false | 'leave' | 'remove' };
+  readonly onChoose: (action: MemberAction) => void;
+}) {
+  if (!actions.changesRole && !actions.ends) return null;
+  return (
+    <Menu
+      trigger={
+        <IconButton label={`Actions for ${member.name}`}>
+          <Ellipsis />
+        </IconButton>
+      }
+    >
+      {actions.changesRole && (
+        <MenuItem onSelect={() => onChoose('change-role')}>
+          <UserCog aria-hidden="true" /> Change role
+        </MenuItem>
+      )}
+      {actions.ends && (
+        <MenuItem isDangerous onSelect={() => onChoose('end')}>
+          {actions.ends === 'leave' ? <LogOut aria-hidden="true" /> : <UserMinus aria-hidden="true" />}
+          {actions.ends === 'leave' ? 'Leave team' : 'Remove from team'}
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}
