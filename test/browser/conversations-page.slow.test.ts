@@ -57,7 +57,6 @@ describe('the page of conversations in a browser (specification section 12.11)',
       assert.equal(await page.getByRole('textbox', { name: 'Reply' }).inputValue(), '');
       await keepPicture(page, `dashboard-conversations-waiting-${name}`);
       await sendNext(number);
-      await page.reload();
       await page.getByText(/^Delivered /).waitFor();
       await keepPicture(page, `dashboard-conversations-thread-${name}`);
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);

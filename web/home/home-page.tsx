@@ -1,12 +1,35 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { Home } from '#contract/home.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
 import { Page } from '#web/kit/page.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { FirstRunCard } from './first-run-card.tsx';
+import { homeQuery } from './home-queries.ts';
+import { NumbersCard } from './numbers-card.tsx';
+import { StandingCard } from './standing-card.tsx';
+import { UsageCard } from './usage-card.tsx';
 
+/** Answers whether everything is fine, and what needs a person. */
 export function HomePage(): ReactNode {
   const team = useTeam();
+  const home = useQuery(homeQuery(team.id));
   return (
     <Page title="Home" description={team.name}>
-      {null}
+      <Loaded query={home}>
+        {(data) => (
+          <div className="flex flex-col gap-5">
+            {isBeginning(data) ? <FirstRunCard home={data} /> : <StandingCard home={data} />}
+            <div className="grid items-start gap-5 lg:grid-cols-[1.6fr_1fr]">
+              <NumbersCard home={data} />
+              <UsageCard usage={data.usage} />
+            </div>
+          </div>
+        )}
+      </Loaded>
     </Page>
   );
 }
+
+/** Until the first message went out the page guides. */
+const isBeginning = ({ first_run }: Home) => !first_run.has_delivered;

@@ -1,6 +1,7 @@
 import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect } from 'react';
 import { Skeleton } from '#web/kit/skeleton.tsx';
+import { useLiveStream } from '#web/live/use-live-stream.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
 import { rememberTeam } from './last-team.ts';
@@ -8,6 +9,7 @@ import { MoreMenu } from './more-menu.tsx';
 import { mainNavigation, moreNavigation, type NavigationItem } from './navigation.ts';
 import { NotFound } from './not-found.tsx';
 import { type CurrentTeam, useFoundTeam } from './session.ts';
+import { UnreadBadge } from './unread-badge.tsx';
 
 /** The frame of a team's pages: navigation at the left, at the bottom on a phone. */
 export function AppShell(): ReactNode {
@@ -16,7 +18,11 @@ export function AppShell(): ReactNode {
   useEffect(() => {
     if (teamId) rememberTeam(teamId);
   }, [teamId]);
-  if (!team) return <NotFound />;
+  return team ? <Frame key={team.id} team={team} /> : <NotFound />;
+}
+
+function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
+  const { isAway } = useLiveStream(team.id);
   return (
     <div className="flex min-h-dvh">
       <a
@@ -47,6 +53,11 @@ export function AppShell(): ReactNode {
           <Brand />
           <AccountMenu isSmall />
         </header>
+        {isAway && (
+          <p role="status" className="bg-warn-tint px-4 py-2 text-center text-warn-ink">
+            No connection to Ownline. What you see may be out of date; it is tried again.
+          </p>
+        )}
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col pb-16 outline-none md:pb-0">
           <Suspense fallback={<Skeleton lines={6} />}>
             <Outlet />
@@ -96,6 +107,7 @@ function SideLinks({
     >
       <item.icon aria-hidden="true" className="size-[1.125rem]" strokeWidth={1.9} />
       {item.text}
+      {item.isInbox && <UnreadBadge />}
     </Link>
   ));
 }

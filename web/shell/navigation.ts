@@ -17,6 +17,8 @@ export interface NavigationItem {
   readonly permission?: Permission | PersonalPermission;
   /** In the bar at the bottom of a phone; the others are behind More. */
   readonly isOnPhone?: true;
+  /** Shows the number of unread conversations. */
+  readonly isInbox?: true;
 }
 
 /** The pages of a team: what people look at each day, then the rest. */
@@ -27,6 +29,7 @@ export const mainNavigation: readonly NavigationItem[] = [
     text: 'Conversations',
     icon: MessagesSquare,
     isOnPhone: true,
+    isInbox: true,
     permission: 'messages:read',
   },
   {

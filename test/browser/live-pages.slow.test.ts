@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { looks, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { receive } from '#test/support/dashboard/conversations.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+/** A page that does not read again by itself within this time shows only what the stream brings. */
+const limitMs = 15_000;
+
+describe('pages that follow the live stream in a browser (specification section 12.9)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let member: TeamMember;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    member = await newMember(service, team, 'owner');
+    number = await connectNumber(service, team);
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  const open = async (path: string): Promise<Page> => {
+    const [look] = looks;
+    assert.ok(look);
+    const page = await openDashboard(browser, member, path, look);
+    await page.waitForLoadState('networkidle').catch(() => undefined);
+    page.setDefaultTimeout(limitMs);
+    return page;
+  };
+
+  it('a received message appears in the log, in the list of conversations and in the count of unread ones', async () => {
+    await receive(number, '+14155550150', 'The first of all');
+    const pages = await Promise.all([open('/messages'), open('/conversations'), open('/keys')]);
+    const [log, list, elsewhere] = pages;
+    assert.ok(log && list && elsewhere);
+    await Promise.all([
+      log.getByText('The first of all').waitFor(),
+      list.getByText('The first of all').waitFor(),
+    ]);
+    await receive(number, '+14155550151', 'Hello from the stream');
+    await Promise.all([
+      log.getByText('Hello from the stream').waitFor(),
+      list.getByText('Hello from the stream').waitFor(),
+      elsewhere.getByRole('link', { name: /Conversations\s*2\s*unread/ }).waitFor(),
+    ]);
+    for (const page of pages) await page.context().close();
+  });
+
+  it('a key that another member makes appears, and an open page follows after a restart of the stream', async () => {
+    const page = await open('/keys');
+    await member.post(member.in('/keys'), { name: 'Made elsewhere', permissions: ['team:read'] });
+    await page.getByText('Made elsewhere').waitFor();
+    await page.context().setOffline(true);
+    await member.post(member.in('/keys'), { name: 'Made meanwhile', permissions: ['team:read'] });
+    await page.context().setOffline(false);
+    await page.getByText('Made meanwhile').waitFor();
+    await page.context().close();
+  });
+});

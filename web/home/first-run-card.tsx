@@ -1,0 +1,171 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Check } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Home, HomeNumber } from '#contract/home.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { Button, buttonStyle } from '#web/kit/button.tsx';
+import { classNames } from '#web/kit/class-names.ts';
+import { ErrorNote } from '#web/kit/error-note.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { addSimulatedNumber } from './home-queries.ts';
+
+interface Step {
+  readonly title: string;
+  readonly text: string;
+  readonly isDone: boolean;
+  readonly action: ReactNode;
+}
+
+/** The way from an empty team to the first message that went out, with or without an iPhone at hand. */
+export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
+  const team = useTeam();
+  const { first_run, numbers } = home;
+  const params = { teamId: team.id };
+  const sender = numbers.find(({ verified }) => verified);
+  const steps: readonly Step[] = [
+    {
+      title: 'Connect a number',
+      text: 'An iPhone of yours sends and receives. Without one at hand, try a simulated iPhone: its messages reach no person.',
+      isDone: first_run.has_number,
+      action: team.can('numbers:write') ? <ConnectActions /> : 'Ask an owner or an admin to connect one.',
+    },
+    {
+      title: 'Send a first message',
+      text: 'Write it in Conversations, and see it leave the iPhone.',
+      isDone: first_run.has_delivered,
+      action: !team.can('messages:send')
+        ? 'Ask an owner or an admin for the role Member.'
+        : sender && <WriteLink sender={sender} />,
+    },
+    {
+      title: 'Use the API',
+      text: 'Create a key. A request to copy comes with it.',
+      isDone: first_run.has_key_used,
+      action: team.can('keys:manage') && (
+        <Link to="/teams/$teamId/keys" params={params} className={buttonStyle({ size: 'small' })}>
+          Create a key
+        </Link>
+      ),
+    },
+    {
+      title: 'Receive events',
+      text: 'A webhook tells your systems of replies and deliveries.',
+      isDone: first_run.has_webhook,
+      action: team.can('webhooks:manage') && (
+        <Link to="/teams/$teamId/webhooks" params={params} className={buttonStyle({ size: 'small' })}>
+          Create a webhook
+        </Link>
+      ),
+    },
+  ];
+  const next = steps.find(({ isDone }) => !isDone);
+  return (
+    <section className="overflow-hidden rounded-xl border border-line bg-surface shadow-card">
+      <header className="px-5 pt-4 pb-3">
+        <h2 className="text-[0.9375rem] font-semibold">Get started</h2>
+        <p className="text-quiet">Ownline sends and receives iMessages through your own iPhones.</p>
+      </header>
+      <ol>
+        {steps.map((step, index) => (
+          <StepRow key={step.title} step={step} number={index + 1} isNext={step === next} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function StepRow({
+  step: { title, text, isDone, action },
+  number,
+  isNext,
+}: {
+  readonly step: Step;
+  readonly number: number;
+  readonly isNext: boolean;
+}): ReactNode {
+  return (
+    <li
+      className={classNames(
+        'flex items-start gap-3.5 border-t border-line px-5 py-3.5',
+        isNext && 'bg-accent-tint/40',
+      )}
+    >
+      <span
+        className={classNames(
+          'mt-0.5 grid size-6 shrink-0 place-items-center rounded-full text-xs font-semibold',
+          isDone
+            ? 'bg-good-tint text-good-ink'
+            : isNext
+              ? 'bg-accent text-on-accent'
+              : 'bg-sunken text-quiet',
+        )}
+      >
+        {isDone ? <Check aria-label="Done" className="size-3.5" /> : number}
+      </span>
+      <div className="min-w-0 flex-1">
+        <h3 className={classNames('font-medium', isDone && 'text-quiet')}>{title}</h3>
+        {!isDone && <p className="mt-0.5 text-quiet">{text}</p>}
+        {!isDone && action && <div className="mt-2.5 flex flex-wrap gap-2 text-quiet">{action}</div>}
+      </div>
+    </li>
+  );
+}
+
+function ConnectActions(): ReactNode {
+  const team = useTeam();
+  const navigate = useNavigate();
+  const adding = useMutation({
+    mutationFn: () => addSimulatedNumber(team.id),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'number'] }),
+  });
+  return (
+    <>
+      <Button look="primary" size="small" isBusy={adding.isPending} onClick={() => adding.mutate()}>
+        Try a simulated iPhone
+      </Button>
+      <Button
+        size="small"
+        onClick={() =>
+          void navigate({
+            to: '/teams/$teamId/numbers',
+            params: { teamId: team.id },
+            search: { connect: true },
+          })
+        }
+      >
+        Connect your iPhone
+      </Button>
+      {adding.error && <ErrorNote error={adding.error} className="basis-full" />}
+    </>
+  );
+}
+
+/** A simulated iPhone writes to a fictional number, whose replies it makes up; a real one to a number that the person chooses. */
+function WriteLink({ sender }: { readonly sender: HomeNumber }): ReactNode {
+  const team = useTeam();
+  const style = buttonStyle({ look: 'primary', size: 'small' });
+  if (!sender.simulated) {
+    return (
+      <Link to="/teams/$teamId/conversations" params={{ teamId: team.id }} className={style}>
+        Open Conversations
+      </Link>
+    );
+  }
+  return (
+    <Link
+      to="/teams/$teamId/conversations/$phoneNumber/$contact"
+      params={{
+        teamId: team.id,
+        phoneNumber: sender.phone_number,
+        contact: exampleContact(sender.phone_number),
+      }}
+      className={style}
+    >
+      Write to a fictional number
+    </Link>
+  );
+}
+
+/** A number that is reserved for fiction and differs from the sender. */
+const exampleContact = (own: string) => (own === '+14155550123' ? '+14155550124' : '+14155550123');

@@ -1,0 +1,79 @@
+import { Link } from '@tanstack/react-router';
+import { Smartphone } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Home, HomeNumber } from '#contract/home.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { buttonStyle } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { counted } from '#web/kit/format.ts';
+import { EmptyState } from '#web/kit/page.tsx';
+import { rowLink } from '#web/kit/table.tsx';
+import { Handle, Time } from '#web/kit/text.tsx';
+import { numberStateTexts } from '#web/numbers/number-state-texts.ts';
+import { useTeam } from '#web/shell/session.ts';
+
+/** The team's numbers, and whether each is online. */
+export function NumbersCard({ home }: { readonly home: Home }): ReactNode {
+  const team = useTeam();
+  return (
+    <Card title="Numbers" isFlush>
+      {home.numbers.length === 0 ? (
+        <EmptyState
+          icon={<Smartphone />}
+          title="No iPhone is connected yet"
+          action={
+            team.can('numbers:write') && (
+              <Link to="/teams/$teamId/numbers" params={{ teamId: team.id }} className={buttonStyle()}>
+                Connect an iPhone
+              </Link>
+            )
+          }
+        >
+          {!team.can('numbers:write') && 'Ask an owner or an admin to connect one.'}
+        </EmptyState>
+      ) : (
+        <ul>
+          {home.numbers.map((number) => (
+            <NumberRow key={number.id} number={number} />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
+  const team = useTeam();
+  const { state } = number;
+  return (
+    <li className="relative flex items-center justify-between gap-3 border-b border-line px-5 py-3 last:border-0 hover:bg-sunken/60 max-sm:px-4">
+      <div className="min-w-0">
+        <Link to="/teams/$teamId/numbers/$id" params={{ teamId: team.id, id: number.id }} className={rowLink}>
+          {number.label || <Handle value={number.phone_number} />}
+        </Link>
+        <p className="text-[0.8125rem] text-quiet">
+          {number.label !== '' && (
+            <>
+              <Handle value={number.phone_number} /> ·{' '}
+            </>
+          )}
+          {number.waiting_messages > 0
+            ? `${counted(number.waiting_messages, 'message')} waiting`
+            : `${counted(number.messages_today, 'message')} today`}
+          {state === 'offline' && number.last_seen_at !== null && (
+            <>
+              {' '}
+              · last seen <Time at={number.last_seen_at} />
+            </>
+          )}
+        </p>
+      </div>
+      <span className="flex shrink-0 items-center gap-1.5">
+        {number.simulated && <Badge>Simulated</Badge>}
+        <Badge tone={numberStateTexts[state].tone} hasDot>
+          {numberStateTexts[state].text}
+        </Badge>
+      </span>
+    </li>
+  );
+}

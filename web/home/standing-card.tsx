@@ -1,0 +1,113 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { ChevronRight, CircleCheck, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Home } from '#contract/home.ts';
+import { classNames } from '#web/kit/class-names.ts';
+import { amount, formatPhoneNumber } from '#web/kit/format.ts';
+import { numberCauseTexts } from '#web/numbers/number-state-texts.ts';
+import { useTeam } from '#web/shell/session.ts';
+
+/** The counts of Home stop here (contract/home.ts). */
+const homeCountMax = 1_000;
+
+interface Matter {
+  readonly text: string;
+  readonly hint?: string;
+  readonly link: LinkProps;
+  readonly isUrgent: boolean;
+}
+
+/** One sentence: everything is fine, or what needs a person, each with its page. */
+export function StandingCard({ home }: { readonly home: Home }): ReactNode {
+  const team = useTeam();
+  const matters = mattersOf(home, team.id);
+  if (matters.length === 0) {
+    return (
+      <section className="flex items-center gap-3.5 rounded-xl bg-good-tint px-5 py-4 text-good-ink">
+        <CircleCheck aria-hidden="true" className="size-6 shrink-0" />
+        <div>
+          <h2 className="text-[0.9375rem] font-semibold">Everything is fine</h2>
+          <p>
+            {home.waiting_messages === 0
+              ? 'No message waits.'
+              : `${counted(home.waiting_messages)} on the way.`}
+          </p>
+        </div>
+      </section>
+    );
+  }
+  return (
+    <section className="overflow-hidden rounded-xl border border-line bg-surface shadow-card">
+      <h2 className="px-5 pt-4 pb-3 text-[0.9375rem] font-semibold">
+        {matters.length === 1 ? 'One thing needs you' : `${matters.length} things need you`}
+      </h2>
+      <ul>
+        {matters.map(({ text, hint, link, isUrgent }) => (
+          <li key={text} className="border-t border-line">
+            <Link {...link} className="flex items-center gap-3 px-5 py-3 hover:bg-sunken">
+              <TriangleAlert
+                aria-hidden="true"
+                className={classNames('size-4.5 shrink-0', isUrgent ? 'text-bad-ink' : 'text-warn-ink')}
+              />
+              <span className="min-w-0 flex-1">
+                <span className="block font-medium">{text}</span>
+                {hint !== undefined && <span className="block text-quiet">{hint}</span>}
+              </span>
+              <ChevronRight aria-hidden="true" className="size-4 shrink-0 text-quiet" />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const counted = (messages: number) =>
+  messages >= homeCountMax
+    ? `${amount(homeCountMax)} messages or more are`
+    : messages === 1
+      ? 'One message is'
+      : `${amount(messages)} messages are`;
+
+function mattersOf(home: Home, teamId: string): readonly Matter[] {
+  const params = { teamId };
+  const numbers = home.numbers
+    .filter(({ state }) => state === 'offline' || state === 'pending')
+    .map((number) => ({
+      text: `${number.label || formatPhoneNumber(number.phone_number)} is ${number.state === 'offline' ? 'offline' : 'not connected yet'}`,
+      hint: [
+        number.likely_cause && numberCauseTexts[number.likely_cause],
+        number.waiting_messages > 0 && `${counted(number.waiting_messages)} waiting.`,
+      ]
+        .filter(Boolean)
+        .join(' '),
+      link: { to: '/teams/$teamId/numbers/$id', params: { teamId, id: number.id } } as LinkProps,
+      isUrgent: number.state === 'offline',
+    }));
+  const others: readonly (Matter | false)[] = [
+    home.webhooks_disabled > 0 && {
+      text: `${home.webhooks_disabled === 1 ? 'A webhook was' : `${home.webhooks_disabled} webhooks were`} switched off after ten failures`,
+      hint: 'Your systems get no events there until it is enabled again.',
+      link: { to: '/teams/$teamId/webhooks', params } as LinkProps,
+      isUrgent: true,
+    },
+    home.webhooks_failing > 0 && {
+      text: home.webhooks_failing === 1 ? 'A webhook fails' : `${home.webhooks_failing} webhooks fail`,
+      hint: 'The last attempt had no success. Ownline repeats it.',
+      link: { to: '/teams/$teamId/webhooks', params } as LinkProps,
+      isUrgent: false,
+    },
+    home.failed_last_day > 0 && {
+      text: `${home.failed_last_day === 1 ? 'One message' : `${amount(home.failed_last_day)} messages`} failed in the last 24 hours`,
+      link: { to: '/teams/$teamId/messages', params, search: { status: 'failed' } } as LinkProps,
+      isUrgent: false,
+    },
+    home.usage.sent >= home.usage.monthly_message_limit && {
+      text: 'The limit of this month is reached',
+      hint: 'Sends are refused until the next month begins.',
+      link: { to: '/teams/$teamId/usage', params } as LinkProps,
+      isUrgent: true,
+    },
+  ];
+  return [...numbers, ...others.filter((matter) => matter !== false)];
+}

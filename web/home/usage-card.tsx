@@ -1,0 +1,38 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { plans } from '#contract/plans.ts';
+import type { UsageSummary } from '#contract/usage.ts';
+import { Card } from '#web/kit/card.tsx';
+import { amount } from '#web/kit/format.ts';
+import { UsageMeter } from '#web/kit/meter.tsx';
+import { Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+
+/** The month so far. */
+export function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNode {
+  const team = useTeam();
+  const isUnlimited = usage.monthly_message_limit >= plans.enterprise.monthlyMessages;
+  return (
+    <Card title="This month">
+      <UsageMeter
+        label="Messages sent"
+        used={usage.sent}
+        limit={isUnlimited ? undefined : usage.monthly_message_limit}
+      />
+      <dl className="mt-4 flex justify-between gap-3">
+        <dt>Messages received</dt>
+        <dd className="font-semibold tabular-nums">{amount(usage.received)}</dd>
+      </dl>
+      <p className="mt-4 text-[0.8125rem] text-quiet">
+        A new month begins <Time at={usage.resets_at} />.{' '}
+        <Link
+          to="/teams/$teamId/usage"
+          params={{ teamId: team.id }}
+          className="text-accent-ink hover:underline"
+        >
+          Show usage
+        </Link>
+      </p>
+    </Card>
+  );
+}

@@ -1,0 +1,66 @@
+import { useEffect, useState } from 'react';
+import type { LiveRows } from '#contract/live.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { signIn } from '#web/api/request.ts';
+import { overviewQuery } from '#web/shell/session.ts';
+import { applyRows } from './apply-rows.ts';
+import { followLiveStream } from './live-stream.ts';
+import { Throttle } from './throttle.ts';
+
+/** Counts that rows do not bring along are read again at most this often. */
+const countsMs = 3_000;
+
+/** A stream that is away for a moment, such as over a restart of the server, is not worth a notice. */
+const noticeMs = 4_000;
+
+/**
+ * Keeps what was read of the team up to date by its live stream.
+ * @returns whether the stream has been away for a while
+ */
+export function useLiveStream(teamId: string): { readonly isAway: boolean } {
+  const [isAway, setIsAway] = useState(false);
+  useEffect(() => {
+    const invalidate = (...key: string[]) =>
+      void queryClient.invalidateQueries({ queryKey: [teamId, ...key] });
+    const counts = new Throttle(countsMs, () => {
+      invalidate('message', '/conversations/unread');
+      invalidate('number', '/home');
+    });
+    let notice: ReturnType<typeof setTimeout> | undefined;
+    const end = followLiveStream(teamId, {
+      connected: (isConnected) => {
+        clearTimeout(notice);
+        if (isConnected) setIsAway(false);
+        else notice = setTimeout(() => setIsAway(true), noticeMs);
+      },
+      hello: () => invalidate(),
+      rows: (rows) => {
+        applyRows(queryClient, teamId, rows);
+        for (const key of openDetailsOf(rows)) invalidate('message', ...key);
+        if (rows.messages.length > 0) counts.run();
+      },
+      changed: ({ resources }) => {
+        for (const resource of resources) invalidate(resource);
+      },
+      reload: () => invalidate(),
+      ended: ({ reason }) => {
+        if (reason === 'signed_out') signIn();
+        else void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
+      },
+    });
+    return () => {
+      end();
+      counts.stop();
+      clearTimeout(notice);
+    };
+  }, [teamId]);
+  return { isAway };
+}
+
+/** Keys of reads that show more of a message than its row: threads and timelines. Those that are open are read again. */
+function openDetailsOf({ messages, conversations }: LiveRows): readonly string[][] {
+  return [
+    ...messages.map(({ id }) => [`/messages/${id}/timeline`]),
+    ...conversations.map(({ phone_number, contact }) => ['thread', phone_number, contact]),
+  ];
+}
