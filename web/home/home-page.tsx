@@ -20,10 +20,12 @@ export function HomePage(): ReactNode {
         {(data) => (
           <div className="flex flex-col gap-5">
             {isBeginning(data) ? <FirstRunCard home={data} /> : <StandingCard home={data} />}
-            <div className="grid items-start gap-5 lg:grid-cols-[1.6fr_1fr]">
-              <NumbersCard home={data} />
-              <UsageCard usage={data.usage} />
-            </div>
+            {data.numbers.length > 0 && (
+              <div className="grid items-start gap-5 lg:grid-cols-[1.6fr_1fr]">
+                <NumbersCard home={data} />
+                <UsageCard usage={data.usage} />
+              </div>
+            )}
           </div>
         )}
       </Loaded>

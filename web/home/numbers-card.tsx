@@ -1,12 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import { Smartphone } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Home, HomeNumber } from '#contract/home.ts';
 import { Badge } from '#web/kit/badge.tsx';
-import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { counted } from '#web/kit/format.ts';
-import { EmptyState } from '#web/kit/page.tsx';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
 import { numberStateTexts } from '#web/numbers/number-state-texts.ts';
@@ -14,30 +11,13 @@ import { useTeam } from '#web/shell/session.ts';
 
 /** The team's numbers, and whether each is online. */
 export function NumbersCard({ home }: { readonly home: Home }): ReactNode {
-  const team = useTeam();
   return (
     <Card title="Numbers" isFlush>
-      {home.numbers.length === 0 ? (
-        <EmptyState
-          icon={<Smartphone />}
-          title="No iPhone is connected yet"
-          action={
-            team.can('numbers:write') && (
-              <Link to="/teams/$teamId/numbers" params={{ teamId: team.id }} className={buttonStyle()}>
-                Connect an iPhone
-              </Link>
-            )
-          }
-        >
-          {!team.can('numbers:write') && 'Ask an owner or an admin to connect one.'}
-        </EmptyState>
-      ) : (
-        <ul>
-          {home.numbers.map((number) => (
-            <NumberRow key={number.id} number={number} />
-          ))}
-        </ul>
-      )}
+      <ul>
+        {home.numbers.map((number) => (
+          <NumberRow key={number.id} number={number} />
+        ))}
+      </ul>
     </Card>
   );
 }

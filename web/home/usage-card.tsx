@@ -28,7 +28,7 @@ export function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNod
         <Link
           to="/teams/$teamId/usage"
           params={{ teamId: team.id }}
-          className="text-accent-ink hover:underline"
+          className="text-accent-ink underline underline-offset-2"
         >
           Show usage
         </Link>

@@ -52,7 +52,7 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
           <Link
             to="/teams/$teamId/webhooks/$id"
             params={{ teamId: team.id, id: webhook_id }}
-            className="min-w-0 break-all text-accent-ink hover:underline"
+            className="min-w-0 break-all text-accent-ink underline underline-offset-2"
           >
             {url}
           </Link>

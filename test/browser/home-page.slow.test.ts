@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { keepPicture, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+describe('Home in a browser (specification section 12.10)', () => {
+  let service: TestService;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  for (const look of looks) {
+    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    it(`${name}: an owner of a new team is guided, sends a first message with a simulated iPhone, and gets a reply`, async () => {
+      const owner = await newMember(service, await service.newTeam(), 'owner');
+      const page = await openDashboard(browser, owner, '', look);
+      const complaints = complaintsAbout(page, service.baseUrl);
+      await page.getByRole('heading', { name: 'Get started' }).waitFor();
+      await keepPicture(page, `dashboard-home-new-${name}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await page.getByRole('button', { name: 'Try a simulated iPhone' }).click();
+      await page.getByRole('link', { name: 'Write to a fictional number' }).click();
+      await page.getByRole('textbox', { name: 'Reply' }).fill('Hello, is this thing on?');
+      await page.keyboard.press('Enter');
+      await page.getByText(/^Delivered /).waitFor();
+      await page.getByRole('log').getByRole('listitem').nth(1).waitFor();
+      await keepPicture(page, `dashboard-home-first-message-${name}`);
+      await page.getByRole('link', { name: 'Home' }).filter({ visible: true }).click();
+      await page.getByRole('heading', { name: 'Everything is fine' }).waitFor();
+      await page.getByText('Simulated').last().waitFor();
+      await keepPicture(page, `dashboard-home-fine-${name}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+
+    it(`${name}: says what needs a person: an iPhone that is away, and messages that failed`, async () => {
+      const team = await service.newTeam();
+      const viewer = await newMember(service, team, 'viewer');
+      const number = await connectNumber(service, team);
+      await receive(number, '+14155550142', 'Hello');
+      await team.api.send({ from: number.phoneNumber, to: '+14155550142', content: 'Hello yourself' });
+      await sendNext(number);
+      const cancelled = await team.api.send({
+        from: number.phoneNumber,
+        to: '+14155550143',
+        content: 'Late',
+      });
+      const { id, action } = await number.wire.poll();
+      assert.deepEqual([id, action], [cancelled, 'send']);
+      await number.wire.call('status', { id: cancelled, status: 'failed', error: 'no such number' });
+      const page = await openDashboard(browser, viewer, '', look);
+      await page.getByText('One message failed in the last 24 hours').waitFor();
+      await keepPicture(page, `dashboard-home-failing-${name}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await page.getByText('One message failed in the last 24 hours').click();
+      await page.getByText('Late').waitFor();
+      assert.match(page.url(), /status=failed/);
+      await page.context().close();
+    });
+  }
+});
