@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { strictObject, timestamp } from './schema.ts';
+import { planNames } from './plans.ts';
+import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
 
 /** A team's usage in a month (specification section 12.7). */
 export const Usage = strictObject({
@@ -49,3 +50,21 @@ export const UsageQuery = strictObject({
   ),
 });
 export type UsageQuery = Type.Static<typeof UsageQuery>;
+
+const resourceLimit = (description: string) =>
+  strictObject(
+    {
+      used: Type.Integer(),
+      limit: nullable(Type.Integer({ description: 'null for no limit.' })),
+    },
+    { description },
+  );
+
+/** A team's plan, with the used part of its limits (specification section 12.7). The messages of the month are in Usage. */
+export const PlanUsage = strictObject({
+  plan: stringEnum(planNames, { description: 'Decides the limits of section 8.' }),
+  members: resourceLimit('Live invitations included.'),
+  numbers: resourceLimit('Pending ones included.'),
+  webhooks: resourceLimit('Switched-off ones included.'),
+});
+export type PlanUsage = Type.Static<typeof PlanUsage>;

@@ -69,6 +69,10 @@ const pages = [
     'team/audit',
     lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
   ),
+  page(
+    'usage',
+    lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+  ),
 ];
 
 export const router = createRouter({

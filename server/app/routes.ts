@@ -15,6 +15,7 @@ import { homeRoutes } from '#server/dashboard/home/home-routes.ts';
 import { liveRoutes } from '#server/dashboard/live/live-routes.ts';
 import type { LiveStreams } from '#server/dashboard/live/live-streams.ts';
 import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
+import { planUsageRoutes } from '#server/dashboard/plan-usage-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
 import type { WebBuild } from '#server/dashboard/web/web-build.ts';
@@ -112,6 +113,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...homeRoutes(services),
     ...liveRoutes(services),
     ...conversationRoutes(services),
+    ...planUsageRoutes(services),
     ...billingRoutes(services),
   ];
 }

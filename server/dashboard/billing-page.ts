@@ -1,9 +1,10 @@
 import { type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { renderPage } from '#server/platform/http/html-page.ts';
+import type { ResourceCounts } from './plan-usage.ts';
 
 /** A team's plan, with the used part of its limits. */
-export interface PlanInUse {
+export interface PlanInUse extends ResourceCounts {
   /** `team_…` */
   readonly teamId: string;
   readonly teamName: string;
@@ -13,11 +14,6 @@ export interface PlanInUse {
   readonly sent: number;
   /** The first day of the next month's limit: `2026-12-01`, UTC. */
   readonly resetsOn: string;
-  /** Open invitations included. */
-  readonly members: number;
-  /** Pending ones included. */
-  readonly numbers: number;
-  readonly webhooks: number;
 }
 
 /** The cheapest plan with media and message.delivered. */
@@ -26,24 +22,30 @@ const firstStandard = planNames.find((name) => plans[name].standard);
 /**
  * The page about plans on a server that sells none (specification section 8).
  * @param teams undefined without a session
+ * @param pathTo puts the path of APP_URL before a path
  */
-export function renderPlans(teams: readonly PlanInUse[] | undefined, signInPath: string): string {
+export function renderPlans(
+  teams: readonly PlanInUse[] | undefined,
+  pathTo: (path: string) => string,
+): string {
   return renderPage(
     'Plans and limits',
     `<h1>Plans and limits</h1>
 <p>Nothing is sold here. The operator of this server gives each team its plan, and can change it at any time.</p>
-${teams === undefined ? `<p><a href="${escapeHtml(signInPath)}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams)}
+${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, pathTo)}
 <section><h2>What the plans allow</h2><ul>${planNames.map(planHtml).join('\n')}</ul>
 <p class="quiet">Per team. Everything that a team has already goes on working on a smaller plan; only more is refused.</p></section>`,
   );
 }
 
-function teamsHtml(teams: readonly PlanInUse[]): string {
-  if (teams.length > 0) return teams.map(teamHtml).join('\n');
+function teamsHtml(teams: readonly PlanInUse[], pathTo: (path: string) => string): string {
+  if (teams.length > 0) {
+    return teams.map((team) => teamHtml(team, pathTo(`/teams/${team.teamId}/usage`))).join('\n');
+  }
   return '<p>You are in no team yet. Ask an owner or an admin of a team to invite you.</p>';
 }
 
-function teamHtml(team: PlanInUse): string {
+function teamHtml(team: PlanInUse, usagePath: string): string {
   const { members, numbers, webhooks, requestsPerMinute, standard } = plans[team.plan];
   return `<section><h2>${escapeHtml(team.teamName)}</h2><p>Plan: <b>${team.plan}</b></p>
 <ul><li>Messages this month: ${used(team.sent, team.monthlyMessageLimit)}; they begin anew on ${team.resetsOn} (UTC)</li>
@@ -52,7 +54,8 @@ function teamHtml(team: PlanInUse): string {
 <li>Webhooks: ${used(team.webhooks, webhooks)}</li>
 <li>Requests per minute: ${amount(requestsPerMinute)}</li>
 <li>The event message.delivered: ${standard ? 'included' : `from the plan ${firstStandard} on`}</li></ul>
-${raiseHtml(team)}</section>`;
+${raiseHtml(team)}
+<p><a href="${escapeHtml(usagePath)}">See the usage of ${escapeHtml(team.teamName)}</a></p></section>`;
 }
 
 /** Tells the person which plan to ask the administrator for, or that no plan allows more. */

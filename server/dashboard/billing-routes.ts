@@ -1,22 +1,20 @@
 import { Type } from 'typebox';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { countNumbers } from '#server/numbers/number-store.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
 import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
 import { dayOf, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
-import { countSeats } from '#server/teams/invitations/seat-limit.ts';
 import { listMemberships } from '#server/teams/members/member-store.ts';
 import { findMonthUsage } from '#server/usage/usage-store.ts';
-import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 import { type PlanInUse, renderPlans } from './billing-page.ts';
+import { countResources } from './plan-usage.ts';
 
 /** The target of every `upgrade_url` (specification section 8). */
 export function billingRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { config, requireSession } = services;
-  const signInPath = withAppBasePath(config.appUrl, '/sign-in?next=/billing');
+  const pathTo = (path: string) => withAppBasePath(config.appUrl, path);
   return [
     route({
       method: 'GET',
@@ -26,7 +24,7 @@ export function billingRoutes(services: Runtime & { readonly requireSession: Req
       handle: async ({ request }) => {
         const signedIn = await findSignedIn(requireSession, request);
         const teams = signedIn && (await plansInUse(services, signedIn.accountId));
-        return { body: renderPlans(teams, signInPath), headers: pageHeaders };
+        return { body: renderPlans(teams, pathTo), headers: pageHeaders };
       },
     }),
   ];
@@ -34,22 +32,20 @@ export function billingRoutes(services: Runtime & { readonly requireSession: Req
 
 /** The plans of an account's teams, in the order in which they were joined. */
 async function plansInUse(
-  { database: { pool }, clock }: Pick<Runtime, 'database' | 'clock'>,
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   accountId: AccountId,
 ): Promise<PlanInUse[]> {
   const now = clock.now();
-  const memberships = await listMemberships(pool, accountId);
+  const memberships = await listMemberships(database.pool, accountId);
   return Promise.all(
     memberships.map(async ({ team_id: teamId, team_name: teamName, plan, monthly_message_limit }) => ({
       teamId: publicId('team', teamId),
       teamName,
       plan,
       monthlyMessageLimit: monthly_message_limit,
-      sent: await findMonthUsage(pool, teamId, monthOf(now)),
+      sent: await findMonthUsage(database.pool, teamId, monthOf(now)),
       resetsOn: dayOf(startOfNextMonth(now)),
-      members: await countSeats(pool, { clock }, teamId),
-      numbers: await countNumbers(pool, teamId),
-      webhooks: await countWebhooks(pool, teamId),
+      ...(await countResources({ database, clock }, teamId)),
     })),
   );
 }

@@ -147,7 +147,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await assertSound(
           'billing',
           [/Plan: free/, /of 100/, /ask your administrator for the plan starter/],
-          [],
+          [/See the usage of/],
         );
       });
     });

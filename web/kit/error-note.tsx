@@ -1,8 +1,10 @@
+import { Link, useParams } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { ApiError } from '#web/api/request.ts';
 import { classNames } from './class-names.ts';
 
-/** Why something did not work, in the sentence of the server. */
+/** Why something did not work, in the sentence of the server. A limit of the plan leads to the page of usage. */
 export function ErrorNote({
   error,
   className,
@@ -13,8 +15,28 @@ export function ErrorNote({
   return (
     <Note tone="bad" className={className}>
       <span role="alert">{error.message}</span>
+      {error instanceof ApiError && <NextStep error={error} />}
     </Note>
   );
+}
+
+function NextStep({ error: { status, retryAfter } }: { readonly error: ApiError }): ReactNode {
+  const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };
+  if (status === 402 && teamId !== undefined) {
+    return (
+      <Link to="/teams/$teamId/usage" params={{ teamId }} className="mt-1 block font-medium underline">
+        See usage and plans
+      </Link>
+    );
+  }
+  if (status !== 429 || retryAfter === undefined) return null;
+  return <p className="mt-1">You can try again in {waitInWords(retryAfter)}.</p>;
+}
+
+function waitInWords(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }
 
 const tones = {

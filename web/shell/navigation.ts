@@ -1,4 +1,5 @@
 import {
+  ChartColumn,
   House,
   KeyRound,
   type LucideIcon,
@@ -51,4 +52,5 @@ export const mainNavigation: readonly NavigationItem[] = [
 export const moreNavigation: readonly NavigationItem[] = [
   { to: '/teams/$teamId/keys', text: 'API keys', icon: KeyRound, permission: 'keys:manage' },
   { to: '/teams/$teamId/team', text: 'Team', icon: Users, permission: 'team:read' },
+  { to: '/teams/$teamId/usage', text: 'Usage', icon: ChartColumn, permission: 'team:read' },
 ];

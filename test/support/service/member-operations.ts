@@ -75,6 +75,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   [`GET ${below}/webhooks/:id/health`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/webhooks/:id/deliveries/:delivery_id/request`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
+  [`GET ${below}/usage/limits`]: { permission: 'team:read', status: 200 },
   [`GET ${below}/home`]: { permission: 'messages:read', status: 200 },
   [`GET ${below}/live`]: { permission: undefined, status: 200, isStream: true },
   [`GET ${below}/audit`]: { permission: 'audit:read', status: 200 },

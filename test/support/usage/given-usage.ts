@@ -16,6 +16,19 @@ export async function putAccepted(
   ]);
 }
 
+/** Messages of one day in both directions, though none was sent. The day's month counts them by itself. @param day `2026-11-22` */
+export async function putDay(
+  { query }: Service,
+  teamId: TeamId,
+  { day, sent, received }: { readonly day: string; readonly sent: number; readonly received: number },
+): Promise<void> {
+  await query(
+    `INSERT INTO usage_days (team_id, day, direction, messages)
+     VALUES ($1, $2, 'outbound', $3), ($1, $2, 'inbound', $4)`,
+    [teamId, day, sent, received],
+  );
+}
+
 /** Each month that the team has used counts so many messages, whatever was sent. */
 export async function setAccepted({ query }: Service, teamId: TeamId, accepted: number): Promise<void> {
   await query('UPDATE usage_months SET accepted = $2 WHERE team_id = $1', [teamId, accepted]);

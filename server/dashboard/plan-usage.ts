@@ -1,0 +1,47 @@
+import { type PlanName, plans } from '#contract/plans.ts';
+import type { PlanUsage } from '#contract/usage.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { countNumbers } from '#server/numbers/number-store.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { countSeats } from '#server/teams/invitations/seat-limit.ts';
+import { findTeam } from '#server/teams/team/team-store.ts';
+import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
+
+type Services = Pick<Runtime, 'database' | 'clock'>;
+
+/** What a team has of the things that its plan limits, each counted as its limit counts it. */
+export interface ResourceCounts {
+  /** Open invitations included. */
+  readonly members: number;
+  /** Pending ones included. */
+  readonly numbers: number;
+  readonly webhooks: number;
+}
+
+export async function countResources(
+  { database: { pool }, clock }: Services,
+  teamId: TeamId,
+): Promise<ResourceCounts> {
+  const [members, numbers, webhooks] = await Promise.all([
+    countSeats(pool, { clock }, teamId),
+    countNumbers(pool, teamId),
+    countWebhooks(pool, teamId),
+  ]);
+  return { members, numbers, webhooks };
+}
+
+/** The plan of a team and what it uses of it, beside messages (specification section 12.7). */
+export async function getPlanUsage(services: Services, teamId: TeamId): Promise<PlanUsage> {
+  const team = await findTeam(services.database.pool, teamId);
+  if (!team) throw notFound('team');
+  const counts = await countResources(services, teamId);
+  const used = (name: keyof ResourceCounts) => ({ used: counts[name], limit: limitOf(team.plan, name) });
+  return { plan: team.plan, members: used('members'), numbers: used('numbers'), webhooks: used('webhooks') };
+}
+
+/** JSON has no Infinity: null is no limit. */
+function limitOf(plan: PlanName, name: keyof ResourceCounts): number | null {
+  const limit = plans[plan][name];
+  return Number.isFinite(limit) ? limit : null;
+}

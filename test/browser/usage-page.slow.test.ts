@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { keepPicture, type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { putAccepted, putDay } from '#test/support/usage/given-usage.ts';
+
+const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
+
+describe('the page of usage in a browser (specification section 12.3)', () => {
+  let service: TestService;
+  let browser: Browser;
+  let full: TeamMember;
+  let empty: TeamMember;
+  let spent: TeamMember;
+
+  before(async () => {
+    service = await startTestService();
+    const team = await service.newTeam({ plan: 'starter' });
+    // Noon of the 22nd of a month to come: the chart has days before and after, and the team has an earlier month.
+    const now = service.clock.now();
+    service.clock.advance(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 22, 12) - now.getTime());
+    const month = service.clock.now().toISOString().slice(0, 7);
+    full = await newMember(service, team, 'owner');
+    empty = await newMember(service, await service.newTeam({ plan: 'enterprise' }), 'viewer');
+    const small = await service.newTeam({ plan: 'free' });
+    spent = await newMember(service, small, 'owner');
+    for (let number = 1; number <= 22; number += 1) {
+      const day = `${month}-${String(number).padStart(2, '0')}`;
+      await putDay(service, team.id, { day, sent: (number * 37) % 61, received: (number * 23) % 47 });
+    }
+    await putAccepted(service, team.id, 812);
+    await putAccepted(service, small.id, 100);
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  async function open(member: TeamMember, look: Look): Promise<{ page: Page; check: () => Promise<void> }> {
+    const page = await openDashboard(browser, member, '/usage', look);
+    const complaints = complaintsAbout(page, service.baseUrl);
+    const check = async () => {
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      assert.deepEqual(complaints, []);
+    };
+    return { page, check };
+  }
+
+  for (const look of looks) {
+    it(`${nameOf(look)}: shows the days, the limits and the plans, with and without messages (§12.7/usage)`, async () => {
+      const { page, check } = await open(full, look);
+      await page.getByText('812 messages sent, 649 received').waitFor();
+      await page.getByText('Your plan', { exact: true }).waitFor();
+      const shown = await page.innerText('main');
+      assert.match(shown, /Your team has the plan Starter/);
+      assert.match(shown, /further sends are refused/);
+      assert.match(shown, /The operator of this server gives each team its plan/);
+      const current = page.getByRole('region', { name: 'Starter' });
+      assert.match(await current.innerText(), /Your plan[\s\S]*1,000/);
+      assert.equal(await page.getByText('Your plan', { exact: true }).count(), 1);
+      await keepPicture(page, `dashboard-usage-full-${nameOf(look)}`);
+      await check();
+      await page.context().close();
+      const other = await open(empty, look);
+      await other.page.getByText('0 messages sent, 0 received').waitFor();
+      await other.page.getByText(/has no limit of messages/).waitFor();
+      await keepPicture(other.page, `dashboard-usage-empty-${nameOf(look)}`);
+      await other.check();
+      await other.page.context().close();
+    });
+  }
+
+  it('the keyboard reads the chart day by day, and the month is in the address', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const { page } = await open(full, look);
+    const days = page.getByRole('slider', { name: 'Day' });
+    await days.focus();
+    assert.match((await days.getAttribute('aria-valuetext')) ?? '', / 22: 21 sent, 36 received$/);
+    await page.keyboard.press('ArrowLeft');
+    assert.match((await days.getAttribute('aria-valuetext')) ?? '', / 21: 45 sent, 13 received$/);
+    await page.getByText(/ 21: 45 sent, 13 received$/).waitFor();
+    await page.keyboard.press('Home');
+    await page.getByText(/ 1: 37 sent, 23 received$/).waitFor();
+    await page.getByRole('button', { name: 'Month before' }).click();
+    await page.getByText('0 messages sent, 0 received').waitFor();
+    assert.match(page.url(), /\?month=\d{4}-\d\d$/);
+    await page.reload();
+    await page.getByText('0 messages sent, 0 received').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Month before' }).isDisabled(), true);
+    await page.getByRole('button', { name: 'Next month' }).click();
+    await page.getByText('812 messages sent, 649 received').waitFor();
+    await page.context().close();
+  });
+
+  it('says that the month is used up, and /billing leads to it (§8/upgrade-page)', async () => {
+    const look = looks.at(-1);
+    assert.ok(look);
+    const { page, check } = await open(spent, look);
+    await page.goto(`${service.baseUrl}/billing`);
+    await page.getByRole('link', { name: 'See the usage of Example team' }).click();
+    await page.getByText('The month’s messages are used up.').waitFor();
+    await keepPicture(page, `dashboard-usage-spent-${nameOf(look)}`);
+    await check();
+    await page.context().close();
+  });
+});

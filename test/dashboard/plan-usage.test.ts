@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { newMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+describe('the limits of a team’s plan (specification section 12.7)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService();
+  });
+  after(() => service.close());
+
+  it('counts what the limits count: open invitations and pending numbers too (§12.7/plan-usage)', async () => {
+    const team = await service.newTeam({ plan: 'starter' });
+    const viewer = await newMember(service, team, 'viewer');
+    const invited = await team.api.post('/v1/team/members/invite', {
+      email: 'ada@example.com',
+      role: 'viewer',
+    });
+    assert.equal(invited.status, 201, invited.text);
+    const verified = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    assert.equal(verified.status, 200, verified.text);
+    const answer = await viewer.get(viewer.in('/usage/limits'));
+    assert.deepEqual(answer.json, {
+      plan: 'starter',
+      members: { used: 2, limit: 3 },
+      numbers: { used: 1, limit: 2 },
+      webhooks: { used: 0, limit: 10 },
+    });
+  });
+
+  it('has null where the plan has no limit (§12.7/plan-usage)', async () => {
+    const team = await service.newTeam({ plan: 'enterprise' });
+    const viewer = await newMember(service, team, 'viewer');
+    const answer = await viewer.get(viewer.in('/usage/limits'));
+    assert.deepEqual(answer.json, {
+      plan: 'enterprise',
+      members: { used: 1, limit: null },
+      numbers: { used: 0, limit: null },
+      webhooks: { used: 0, limit: null },
+    });
+  });
+});

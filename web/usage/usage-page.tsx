@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { ChevronLeft, ChevronRight } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { plans } from '#contract/plans.ts';
+import type { PlanUsage, Usage } from '#contract/usage.ts';
+import { IconButton } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { Note } from '#web/kit/error-note.tsx';
+import { amount, counted } from '#web/kit/format.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { UsageMeter } from '#web/kit/meter.tsx';
+import { Page } from '#web/kit/page.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { LimitRules } from './limit-rules.tsx';
+import { MonthChart } from './month-chart.tsx';
+import { monthAfter, monthInWords, utcDay } from './months.ts';
+import { PlanComparison } from './plan-comparison.tsx';
+import { isUnlimited, planTitles } from './plan-texts.ts';
+import { planUsageQuery, teamDetailsQuery, usageQuery } from './usage-queries.ts';
+
+/** What the team has used of its plan, day by day, and what the plans allow. */
+export function UsagePage(): ReactNode {
+  const team = useTeam();
+  const { month } = useSearch({ strict: false }) as { readonly month?: string };
+  const current = useQuery(usageQuery(team.id, undefined));
+  const shown = useQuery(usageQuery(team.id, month));
+  const plan = useQuery(planUsageQuery(team.id));
+  return (
+    <Page
+      title="Usage and billing"
+      description="What your team has used this month, and what its plan allows."
+    >
+      <div className="flex flex-col gap-5">
+        {current.data && <LimitReached usage={current.data} />}
+        <Card
+          title={shown.data ? monthInWords(shown.data.month) : 'Messages'}
+          description={shown.data && sums(shown.data)}
+          actions={current.data && <MonthSteps thisMonth={current.data.month} shownMonth={month} />}
+        >
+          <Loaded query={shown} skeleton={<div className="h-[14.25rem]" />}>
+            {(usage) => <MonthChart key={usage.month} month={usage.month} days={usage.days} />}
+          </Loaded>
+        </Card>
+        <div className="grid gap-5 md:grid-cols-2">
+          <Card
+            title="Limits"
+            description={plan.data && `Your team has the plan ${planTitles[plan.data.plan]}.`}
+          >
+            <Loaded query={plan}>{(limits) => <Limits limits={limits} usage={current.data} />}</Loaded>
+          </Card>
+          {current.data ? <LimitRules usage={current.data} /> : <Card title="At the limit" />}
+        </div>
+        {plan.data && <PlanComparison plan={plan.data.plan} teamId={team.id} />}
+      </div>
+    </Page>
+  );
+}
+
+function sums({ sent, received }: Usage): string {
+  return `${counted(sent, 'message')} sent, ${amount(received)} received`;
+}
+
+/** Leads from month to month; the month is in the address. */
+function MonthSteps({
+  thisMonth,
+  shownMonth = thisMonth,
+}: {
+  readonly thisMonth: string;
+  readonly shownMonth?: string | undefined;
+}): ReactNode {
+  const team = useTeam();
+  const navigate = useNavigate();
+  const details = useQuery(teamDetailsQuery(team.id));
+  const first = details.data?.created_at.slice(0, 7) ?? thisMonth;
+  const go = (months: number) => {
+    const month = monthAfter(shownMonth, months);
+    void navigate({
+      to: '/teams/$teamId/usage',
+      params: { teamId: team.id },
+      search: month === thisMonth ? {} : { month },
+      replace: true,
+    });
+  };
+  return (
+    <div className="-my-1 flex">
+      <IconButton label="Month before" disabled={shownMonth <= first} onClick={() => go(-1)}>
+        <ChevronLeft />
+      </IconButton>
+      <IconButton label="Next month" disabled={shownMonth >= thisMonth} onClick={() => go(1)}>
+        <ChevronRight />
+      </IconButton>
+    </div>
+  );
+}
+
+function Limits({
+  limits: { plan, members, numbers, webhooks },
+  usage,
+}: {
+  readonly limits: PlanUsage;
+  readonly usage: Usage | undefined;
+}): ReactNode {
+  const limit = usage?.monthly_message_limit ?? plans[plan].monthlyMessages;
+  return (
+    <div className="flex flex-col gap-4">
+      <UsageMeter
+        label="Messages sent this month"
+        used={usage?.sent ?? 0}
+        limit={isUnlimited(limit) ? undefined : limit}
+      />
+      <UsageMeter
+        label="Members and open invitations"
+        used={members.used}
+        limit={members.limit ?? undefined}
+      />
+      <UsageMeter label="Numbers" used={numbers.used} limit={numbers.limit ?? undefined} />
+      <UsageMeter label="Webhooks" used={webhooks.used} limit={webhooks.limit ?? undefined} />
+      {limit !== plans[plan].monthlyMessages && (
+        <p className="text-[0.8125rem] text-quiet">
+          The operator set the messages of your team: the plan itself has{' '}
+          {isUnlimited(plans[plan].monthlyMessages) ? 'no limit' : amount(plans[plan].monthlyMessages)}.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Stands above everything while sends are refused. */
+function LimitReached({ usage }: { readonly usage: Usage }): ReactNode {
+  const { sent, monthly_message_limit: limit, resets_at } = usage;
+  if (sent < limit || isUnlimited(limit)) return null;
+  return (
+    <Note tone="bad">
+      <b className="font-semibold">The month’s messages are used up.</b> Sends are refused until{' '}
+      {utcDay(resets_at)}, or until your administrator raises the limit.
+    </Note>
+  );
+}
