@@ -112,6 +112,16 @@ describe('notifications of changes (decision 0018)', () => {
     assert.ok(formatChange(team.id, { resource: 'invitation', ids: new Set(ids) }).length < 7_900);
   });
 
+  it('say that rows were created beside the ids of changed ones, and hide neither', async () => {
+    const { recordChange } = service.runtime.database.pool;
+    const ids = [randomUUID(), randomUUID()];
+    recordChange(team.id, 'message', ids.slice(0, 1));
+    recordChange(team.id, 'message', 'created');
+    recordChange(team.id, 'message', ids.slice(1));
+    const change = { teamId: team.id, resource: 'message', ids: new Set(ids), created: true };
+    assert.deepEqual(await ofTeam(), [change]);
+  });
+
   it('a process that closes sends those of its last commits', async () => {
     const closing = new Database({ databaseUrl: service.databaseUrl, logger });
     await setTeamName(closing.pool, team.id, 'Last');

@@ -3,7 +3,9 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { followLive, openLive } from '#test/support/dashboard/live-client.ts';
 import { join, newMember, PageClient, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { countBlocked } from '#test/support/service/blocked-statements.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
+import { holdTableLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -79,6 +81,24 @@ describe('access to a live stream (specification section 12.9)', () => {
     await live.next('reload');
     await team.api.put('/v1/team', { name: 'Renamed' });
     await live.next('changed', ({ resources }) => resources.includes('audit'));
+    await live.close();
+  });
+
+  it('is held back while the access is checked, and nothing is lost (§12.9/access)', async () => {
+    const live = await followLive(owner);
+    const { recordChange } = service.runtime.database.pool;
+    const lock = await holdTableLock(service, 'members');
+    live.clear();
+    recordChange(team.id, 'member', []);
+    await until('the check waits', async () => (await countBlocked(service, 'members.')) > 0);
+    // Comments are not held back: the event would come before one.
+    const { comments } = live;
+    service.clock.advance(1_001);
+    service.clock.advance(15_000);
+    await until('a comment came', () => live.comments > comments);
+    assert.deepEqual(live.events, []);
+    await lock.release();
+    await live.next('changed', ({ resources }) => resources.includes('member'));
     await live.close();
   });
 

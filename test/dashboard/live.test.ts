@@ -252,6 +252,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await live.next('hello');
     await another.close();
     await live.untilOver();
+    assert.equal(live.isCutOff, false, 'the answer has its end');
     assert.deepEqual(live.all('ended'), []);
   });
 });

@@ -35,6 +35,8 @@ export class LiveClient {
   retryMs: number | undefined;
   /** Whether the server has ended the stream, or its connection was closed. */
   isOver = false;
+  /** Whether the connection was closed in the middle of the answer. */
+  isCutOff = false;
   readonly #leaving: AbortController;
   #fault: unknown;
   readonly #read: Promise<void>;
@@ -83,7 +85,11 @@ export class LiveClient {
     let text = '';
     for (;;) {
       // A connection that is closed ends the stream like its end does.
-      const { value: part } = (await reader?.read().catch(() => undefined)) ?? {};
+      const cutOff = () => {
+        this.isCutOff = true;
+        return undefined;
+      };
+      const { value: part } = (await reader?.read().catch(cutOff)) ?? {};
       if (part === undefined) break;
       const blocks = (text + part).split('\n\n');
       text = blocks.pop() ?? '';

@@ -37,7 +37,7 @@ export function holdRowLock(
 /** Locks a whole table, for reads too. */
 export function holdTableLock(
   service: Pick<TestService, 'databaseUrl'>,
-  table: 'api_keys' | 'devices',
+  table: 'api_keys' | 'devices' | 'members',
 ): Promise<HeldTransaction> {
   return holdTransaction(service, `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, []);
 }
