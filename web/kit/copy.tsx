@@ -22,7 +22,7 @@ export function CopyButton({
   return (
     <Button
       size="small"
-      aria-label={what === undefined ? undefined : `${label} ${what}`}
+      aria-label={what === undefined ? undefined : `${isCopied ? 'Copied' : label} ${what}`}
       onClick={() => void copy(text).then(() => setIsCopied(true))}
     >
       {isCopied ? <Check /> : <Copy />}
