@@ -29,7 +29,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
   } as const;
   const url = 'https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4A';
 
-  it('names the inviter, the team, the role and the expiry, and has the link once', () => {
+  it('names the inviter, the team, the role and the expiry, says what Ownline is, and has the link once (§12.4/who-invites)', () => {
     const inviter = {
       team_id: teamId,
       id: ids.next('usr'),
@@ -45,6 +45,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
       heading: 'Join Example Ltd',
       paragraphs: [
         'Bob Example (bob@example.com) invites you to the team Example Ltd, with the role viewer.',
+        'Ownline sends and receives iMessages over the team’s own iPhones: people read and answer them in the browser, and programs do over its API.',
         'The link works once, until 2026-11-28.',
       ],
       action: { label: 'Join Example Ltd', url },

@@ -2,6 +2,7 @@ import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
+import { ownlineDescription } from '#server/teams/invitations/mail-invitation.ts';
 import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
 
 /** The error of a submitted form, with its fields, so that the person need not type them again. */
@@ -14,10 +15,10 @@ export interface FormProblem {
 }
 
 const roleDescriptions: Readonly<Record<Role, string>> = {
-  owner: 'do everything, billing and owners included',
-  admin: 'do everything but billing and owners',
-  member: 'send and read messages',
-  viewer: 'read messages',
+  owner: 'do everything, owners and the plan included',
+  admin: 'manage numbers, webhooks, API keys and the people of the team, and send and read messages',
+  member: 'send and read messages, manage webhooks, and make API keys',
+  viewer: 'read messages, and see numbers and webhooks',
 };
 
 interface PageContext {
@@ -39,11 +40,26 @@ export function renderAcceptancePage(opened: LoadedInvitation, around: PageConte
   return renderPage(
     `Join ${invitation.team_name}`,
     `<h1>Join ${team}</h1>
-<p class="quiet">${invitation.email === null ? '' : `${escapeHtml(invitation.email)} is invited. `}As ${invitation.role} you may
-${roleDescriptions[invitation.role]}. This link works once, until ${until}.</p>
+<p>${invitationSentence(invitation)} As ${invitation.role} you may ${roleDescriptions[invitation.role]}.</p>
+<p class="quiet">${escapeHtml(ownlineDescription)}</p>
+<p class="quiet">This link works once, until ${until}.</p>
 ${refused ? `<p class="error" role="alert" id="refused">${messageHtml(refused.message)}</p>` : ''}
 ${bodyOf(opened, around)}`,
   );
+}
+
+/** `Ada Example (ada@example.com) invites grace@example.com to the team Example Ltd.` */
+function invitationSentence({
+  email,
+  inviter_name,
+  inviter_email,
+  team_name,
+}: LoadedInvitation['invitation']): string {
+  const isolated = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`;
+  const team = `the team ${isolated(team_name)}`;
+  if (email === null) return `This link makes the owner of ${team}.`;
+  if (inviter_name === null) return `${escapeHtml(email)} is invited to ${team}.`;
+  return `${isolated(inviter_name)} (${escapeHtml(inviter_email ?? '')}) invites ${escapeHtml(email)} to ${team}.`;
 }
 
 function bodyOf(

@@ -32,6 +32,9 @@ export interface LoadedInvitationRow extends InvitationRow {
   readonly account_id: AccountId | null;
   /** Whether that account's address is verified; null without an account. */
   readonly account_verified: boolean | null;
+  /** The member who invites, also where they have left; null where a key or the operator made it. */
+  readonly inviter_name: string | null;
+  readonly inviter_email: string | null;
 }
 
 /** When an invitation ended, and how. */
@@ -67,8 +70,10 @@ const findByEmail = statement<InvitationRow>(
 // sign in, for a link that is already used.
 const findByToken = statement<LoadedInvitationRow>(
   'invitations.find-live-by-token',
-  `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified
+  `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified,
+     inviter.name AS inviter_name, inviter.email AS inviter_email
    FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN accounts a ON a.normalized_email = i.normalized_email
+     LEFT JOIN members m ON m.team_id = i.team_id AND m.id = i.invited_by LEFT JOIN accounts inviter ON inviter.id = m.account_id
    WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2`,
 );
 const findEnded = statement<EndedInvitationRow>(

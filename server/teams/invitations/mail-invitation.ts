@@ -9,6 +9,10 @@ import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countInvitationMail } from './invitation-mail-throttle.ts';
 import type { InvitationRow } from './invitation-store.ts';
 
+/** For people who have not heard of Ownline. */
+export const ownlineDescription =
+  'Ownline sends and receives iMessages over the team’s own iPhones: people read and answer them in the browser, and programs do over its API.';
+
 interface InvitationMail {
   readonly invitation: InvitationRow;
   readonly team: TeamRow;
@@ -26,6 +30,7 @@ export function invitationMailContent({ invitation, team, inviter, url }: Invita
     heading: `Join ${team.name}`,
     paragraphs: [
       `${who} to the team ${team.name}, with the role ${invitation.role}.`,
+      ownlineDescription,
       `The link works once, until ${until}.`,
     ],
     action: { label: `Join ${team.name}`, url },
