@@ -29,7 +29,7 @@ function AuditLog(): ReactNode {
   const names = useTargetNames(entries);
   return (
     <>
-      <Card isFlush>
+      <Card isFlush className="overflow-hidden">
         <Loaded query={log}>
           {() =>
             entries.length === 0 ? (

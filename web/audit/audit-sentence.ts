@@ -60,6 +60,11 @@ const phrases: Readonly<Record<string, Describe>> = {
   ),
   'team.plan_changed': phrase('changed', 'change', (_, { plan }) => `the plan${after('to', plan)}`),
   'member.joined': phrase('joined', 'join', (_, details) => `the team${roleOf(details)}`),
+  'member.added': phrase(
+    'added',
+    'add',
+    (target, details) => `${member(target)} to the team${roleOf(details)}`,
+  ),
   'member.role_changed': changedRole,
   'member.removed': phrase('removed', 'remove', (target) => `${member(target)} from the team`),
   'member.left': phrase('left', 'leave', () => 'the team'),
@@ -112,8 +117,9 @@ export function actorName({ kind, id, name }: AuditEntry['actor'], names: Target
 
 /** What an entry says after its actor: `paused the number +1 415 555 0100`, or `tried to pause …`. */
 export function auditPredicate(entry: AuditEntry, names: TargetNames): string {
-  const { action, details, outcome, target } = entry;
-  const describe = phrases[action];
+  const { action, actor, details, outcome, target } = entry;
+  // By a link of the operator a person joins without their own act.
+  const describe = phrases[action === 'member.joined' && actor.kind === 'operator' ? 'member.added' : action];
   if (!describe) return `did ${action}${spaced(target)}`;
   const { done, tried, object } = describe(names.get(target) ?? target, details);
   return outcome === 'done' ? `${done} ${object}` : `tried to ${tried} ${object}`;

@@ -13,8 +13,8 @@ export function InvitationLink({
     <div className="flex flex-col gap-3">
       <CopyRow value={link} what="the link" />
       <p className="text-quiet">
-        No mail could be handed over, so give the link to {email} yourself. It works once, for 7 days, and is
-        shown only now. “Send again” makes a new one.
+        This server sends no mail at present, so give the link to {email} yourself. It works once, for 7 days,
+        and is shown only now. “Send again” makes a new one.
       </p>
     </div>
   );

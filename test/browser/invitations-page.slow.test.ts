@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { keepPicture, type Look, looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
+const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
+
+describe('the invitations on the page Team in a browser (specification section 12.12)', () => {
+  let browser: Browser;
+  let mails: MailServer;
+  let mailing: TestService;
+  let silent: TestService;
+
+  before(async () => {
+    mails = await startMailServer();
+    mailing = await startTestService({ SMTP_URL: mails.url, MAIL_FROM: 'texts@example.com' });
+    silent = await startTestService();
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await silent?.close();
+    await mailing?.close();
+    await mails?.close();
+  });
+
+  async function open(member: TeamMember, look: Look) {
+    const page = await openDashboard(browser, member, '/team/invitations', look);
+    const complaints = complaintsAbout(page, member.baseUrl);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
+    return { page, complaints };
+  }
+
+  async function invite(page: Page, email: string, role: string) {
+    await page.getByRole('button', { name: 'Invite person' }).click();
+    const dialog = page.getByRole('dialog', { name: /Invite a person|Pass this link on|Revoke the/ });
+    await dialog.getByLabel('E-mail address').fill(email);
+    await dialog.getByLabel(role).check();
+    await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
+    return dialog;
+  }
+
+  for (const look of [desktop, phone]) {
+    it(`${nameOfLook(look)}: an admin invites by mail, sends it again, and the person who opens the link joins (§12.12/page-team-invitations, §12.4/who-invites)`, async () => {
+      const team = await mailing.newTeam();
+      await newMember(mailing, team, 'owner');
+      const sam = await newMember(mailing, team, 'admin', { name: 'Sam Example' });
+      const { page, complaints } = await open(sam, look);
+      await page.getByRole('heading', { name: 'No open invitations' }).waitFor();
+      const email = `grace${look.width}@example.com`;
+      const dialog = await invite(page, email, 'Member');
+      await dialog.waitFor({ state: 'detached' });
+      const row = page.getByRole('row').filter({ hasText: email });
+      const { json } = await sam.get(sam.in('/team/invitations'));
+      const [listed] = json.invitations as readonly { readonly expires_at: string }[];
+      assert.equal(await row.locator('time').getAttribute('datetime'), listed?.expires_at);
+      await assertSoundDashboard(page, `invitations-full-${nameOfLook(look)}`);
+      const first = await mails.next();
+      assert.deepEqual(first.to, [email]);
+      assert.match(first.text, /Sam Example .* invites you to the team Example team, with the role member/);
+      assert.match(first.text, /Ownline sends and receives iMessages/);
+
+      await row.getByRole('button', { name: `Send again to ${email}` }).click();
+      const second = await mails.next();
+      const linkOf = (text: string) => /http\S+\/invite\/\S+/.exec(text)?.[0] ?? '';
+      const guest = await newPage(browser, look);
+      const guestComplaints = complaintsAbout(guest, mailing.baseUrl);
+      assert.equal((await guest.goto(linkOf(first.text)))?.status(), 404, 'the link before ends');
+      await guest.goto(linkOf(second.text));
+      const shown = await guest.innerText('body');
+      assert.match(
+        shown,
+        new RegExp(`Sam Example \\(${sam.email}\\) invites ${email} to the team Example team`),
+      );
+      assert.match(shown, /As member you may send and read messages/);
+      assert.match(shown, /Ownline sends and receives iMessages over the team’s own iPhones/);
+      await keepPicture(guest, `people-invited-by-mail-${nameOfLook(look)}`);
+      await guest.getByLabel('Your name').fill('Grace Example');
+      await guest.getByRole('button', { name: 'Join' }).click();
+      await guest.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+      await page.goto(`${mailing.baseUrl}/teams/${team.publicId}/team`);
+      await page.getByRole('row').filter({ hasText: 'Grace Example' }).waitFor();
+      assert.deepEqual([complaints, guestComplaints], [[], []]);
+      await guest.context().close();
+      await page.context().close();
+    });
+
+    it(`${nameOfLook(look)}: without mail the link is shown once, is copied, and opens (§12.12/page-team-invitations)`, async () => {
+      const team = await silent.newTeam();
+      const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });
+      const { page, complaints } = await open(ada, look);
+      await page
+        .context()
+        .grantPermissions(['clipboard-read', 'clipboard-write'], { origin: silent.baseUrl });
+      const email = `vera${look.width}@example.com`;
+      const dialog = await invite(page, email, 'Viewer');
+      await dialog.getByRole('heading', { name: 'Pass this link on' }).waitFor();
+      const link = await dialog.locator('pre').innerText();
+      await dialog.getByRole('button', { name: 'Copy the link' }).click();
+      await dialog.getByText('Copied').waitFor();
+      assert.equal(await page.evaluate<string>('navigator.clipboard.readText()'), link);
+      await page.keyboard.press('Escape');
+      assert.equal(await dialog.locator('pre').innerText(), link, 'kept until a button closes it');
+      await assertSoundDashboard(page, `invitations-link-${nameOfLook(look)}`);
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      assert.ok(!(await page.content()).includes(link), 'shown once');
+
+      await page.getByRole('button', { name: `Send again to ${email}` }).click();
+      await dialog.getByRole('heading', { name: 'Pass this link on' }).waitFor();
+      const newest = await dialog.locator('pre').innerText();
+      assert.notEqual(newest, link);
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await dialog.waitFor({ state: 'detached' });
+
+      const guest = await newPage(browser, look);
+      assert.equal((await guest.goto(newest))?.status(), 200);
+      await page.getByRole('button', { name: `Revoke the invitation of ${email}` }).click();
+      await dialog.getByRole('button', { name: 'Revoke invitation' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('heading', { name: 'No open invitations' }).waitFor();
+      assert.equal((await guest.goto(newest))?.status(), 404);
+      assert.deepEqual(complaints, []);
+      await guest.context().close();
+      await page.context().close();
+    });
+  }
+
+  it('a member is shown at the address, and a full plan in the dialog (§12.12/page-errors)', async () => {
+    const team = await silent.newTeam({ plan: 'free' });
+    const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });
+    const { page } = await open(ada, phone);
+    const known = await invite(page, ada.email, 'Member');
+    await known.getByText('is a member already').waitFor();
+    assert.equal(await known.getByLabel('E-mail address').getAttribute('aria-invalid'), 'true');
+    assert.equal(await known.getByLabel('E-mail address').inputValue(), ada.email);
+    await known.getByRole('button', { name: 'Cancel' }).click();
+    await known.waitFor({ state: 'detached' });
+    for (let seats = 0; ; seats += 1) {
+      assert.ok(seats < 20, 'the plan free has few members');
+      const email = `guest${seats}@example.com`;
+      const { status } = await ada.post(ada.in('/team/members/invite'), { email, role: 'viewer' });
+      if (status === 402) break;
+    }
+    const full = await invite(page, 'one-too-many@example.com', 'Member');
+    const note = full.getByRole('alert');
+    await note.waitFor();
+    assert.match(await note.innerText(), /member/);
+    await assertSoundDashboard(page, `invitations-limit-${nameOfLook(phone)}`);
+    await page.context().close();
+  });
+
+  it('a viewer sees invitations without buttons, and an empty list is sound in all looks (§12.12/page-permissions, §12.12/page-sound)', async () => {
+    const team = await silent.newTeam();
+    const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });
+    const vera = await newMember(silent, team, 'viewer');
+    for (const look of looks) {
+      const { page, complaints } = await open(ada, look);
+      await page.getByRole('heading', { name: 'No open invitations' }).waitFor();
+      await assertSoundDashboard(page, `invitations-empty-${nameOfLook(look)}`);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    }
+    await ada.post(ada.in('/team/members/invite'), { email: 'grace@example.com', role: 'viewer' });
+    const { page } = await open(vera, desktop);
+    await page.getByRole('row').filter({ hasText: 'grace@example.com' }).waitFor();
+    assert.equal(await page.getByRole('main').getByRole('button').count(), 0);
+    await page.context().close();
+  });
+});
