@@ -14,6 +14,8 @@ const options = words.filter(
   (word) => word.startsWith('-') && !readLimit(word) && !/^--(all|slow)$/.test(word),
 );
 const found = findTestFiles(names, kind);
+// Once, and not by each process that serves it.
+await new WebBuild(createLogger('error'), tmpdir(), new AbortController().signal).files();
 process.exitCode = await withTestEngine(
   (url, ending) =>
     runTests({

@@ -174,8 +174,9 @@ describe('requests without an operation (specification section 7)', () => {
       for (let n = 0; n < 300; n += 1) assert.equal(paths.refusal(request).status, 404);
       return performance.now() - begun;
     };
-    msFor('/a/a');
-    const [short, long] = [msFor('/a/a'), msFor(`/${'a/'.repeat(7_400)}`)];
+    // The fastest of five: another process may hold the core up in any of them.
+    const fastest = (url: string) => Math.min(...Array.from({ length: 5 }, () => msFor(url)));
+    const [short, long] = [fastest('/a/a'), fastest(`/${'a/'.repeat(7_400)}`)];
     assert.ok(long < short * 30, `${long} ms against ${short} ms`);
   });
 

@@ -1,35 +1,110 @@
-import { Menu as BaseMenu } from '@base-ui/react/menu';
-import type { ReactElement, ReactNode } from 'react';
+import {
+  cloneElement,
+  createContext,
+  type FocusEvent,
+  type KeyboardEvent,
+  type ReactElement,
+  type ReactNode,
+  use,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { classNames } from './class-names.ts';
 
-/** A menu behind a button. */
+/** Closes the menu that an item belongs to, and returns the focus to its button. */
+const CloseMenu = createContext<() => void>(() => undefined);
+
+/**
+ * A menu behind a button, with the keys of the ARIA menu pattern: arrows, Home, End, Escape. It is written here because a
+ * positioned layer of a library is a tenth of all scripts of the first page.
+ */
 export function Menu({
   trigger,
   children,
   side = 'bottom',
   align = 'end',
+  className,
 }: {
-  readonly trigger: ReactElement;
+  readonly className?: string;
+  /** A button, or a component that passes its properties on to one. */
+  readonly trigger: ReactElement<object>;
   readonly children: ReactNode;
-  readonly side?: 'top' | 'bottom' | 'right';
+  readonly side?: 'top' | 'bottom';
   readonly align?: 'start' | 'end';
 }): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  const frame = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    itemsIn(list.current)[0]?.focus();
+    const onPress = (event: PointerEvent) => {
+      if (!frame.current?.contains(event.target as Node)) setIsOpen(false);
+    };
+    document.addEventListener('pointerdown', onPress);
+    return () => document.removeEventListener('pointerdown', onPress);
+  }, [isOpen]);
+  const close = () => {
+    setIsOpen(false);
+    frame.current?.querySelector('button')?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') close();
+    else if (!moveFocus(event, itemsIn(list.current))) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const onBlur = (event: FocusEvent) => {
+    if (event.relatedTarget && !frame.current?.contains(event.relatedTarget)) setIsOpen(false);
+  };
   return (
-    <BaseMenu.Root modal={false}>
-      <BaseMenu.Trigger render={trigger} />
-      <BaseMenu.Portal>
-        <BaseMenu.Positioner side={side} align={align} sideOffset={6} className="z-50 outline-none">
-          <BaseMenu.Popup className="min-w-48 animate-in rounded-xl border border-line bg-raised p-1.5 shadow-raised outline-none">
-            {children}
-          </BaseMenu.Popup>
-        </BaseMenu.Positioner>
-      </BaseMenu.Portal>
-    </BaseMenu.Root>
+    <div ref={frame} className={classNames('relative', className)}>
+      {cloneElement(trigger, {
+        'aria-haspopup': 'menu',
+        'aria-expanded': isOpen,
+        onClick: () => setIsOpen(!isOpen),
+      } as object)}
+      {isOpen && (
+        <div
+          ref={list}
+          role="menu"
+          tabIndex={-1}
+          onKeyDown={onKeyDown}
+          onBlur={onBlur}
+          className={classNames(
+            'absolute z-50 w-max max-w-72 min-w-48 animate-in rounded-xl border border-line bg-raised p-1.5 font-normal whitespace-normal text-ink shadow-raised',
+            side === 'bottom' ? 'top-full mt-1.5' : 'bottom-full mb-1.5',
+            align === 'end' ? 'right-0' : 'left-0',
+          )}
+        >
+          <CloseMenu value={close}>{children}</CloseMenu>
+        </div>
+      )}
+    </div>
   );
 }
 
-const item =
-  'flex min-h-9 w-full cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-left outline-none select-none data-highlighted:bg-sunken max-sm:min-h-11 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-quiet';
+const itemsIn = (list: HTMLElement | null): HTMLElement[] =>
+  list ? [...list.querySelectorAll<HTMLElement>('[role="menuitem"]')] : [];
+
+/** @returns whether the key moves the focus */
+function moveFocus({ key }: KeyboardEvent, items: readonly HTMLElement[]): boolean {
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  const targets: Readonly<Record<string, number>> = {
+    ArrowDown: (at + 1) % items.length,
+    ArrowUp: (at - 1 + items.length) % items.length,
+    Home: 0,
+    End: items.length - 1,
+  };
+  const target = targets[key];
+  if (target === undefined) return false;
+  items[target]?.focus();
+  return true;
+}
+
+const itemStyle =
+  'flex min-h-9 w-full cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-left outline-none select-none hover:bg-sunken focus:bg-sunken max-sm:min-h-11 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-quiet';
 
 export function MenuItem({
   onSelect,
@@ -40,13 +115,20 @@ export function MenuItem({
   readonly isDangerous?: boolean;
   readonly children: ReactNode;
 }): ReactNode {
+  const close = use(CloseMenu);
   return (
-    <BaseMenu.Item
-      className={classNames(item, isDangerous && 'text-bad-ink [&_svg]:text-bad-ink')}
-      onClick={onSelect}
+    <button
+      type="button"
+      role="menuitem"
+      tabIndex={-1}
+      className={classNames(itemStyle, isDangerous && 'text-bad-ink [&_svg]:text-bad-ink')}
+      onClick={() => {
+        close();
+        onSelect();
+      }}
     >
       {children}
-    </BaseMenu.Item>
+    </button>
   );
 }
 
@@ -55,14 +137,17 @@ export function MenuLink({
   render,
   children,
 }: {
-  readonly render: ReactElement;
+  readonly render: ReactElement<object>;
   readonly children: ReactNode;
 }): ReactNode {
-  return (
-    <BaseMenu.LinkItem className={item} render={render}>
-      {children}
-    </BaseMenu.LinkItem>
-  );
+  const close = use(CloseMenu);
+  return cloneElement(render, {
+    role: 'menuitem',
+    tabIndex: -1,
+    className: itemStyle,
+    onClick: close,
+    children,
+  } as object);
 }
 
 export function MenuHeading({ children }: { readonly children: ReactNode }): ReactNode {
@@ -70,5 +155,5 @@ export function MenuHeading({ children }: { readonly children: ReactNode }): Rea
 }
 
 export function MenuSeparator(): ReactNode {
-  return <BaseMenu.Separator className="mx-1 my-1.5 h-px bg-line" />;
+  return <hr className="mx-1 my-1.5 border-line" />;
 }

@@ -11,10 +11,11 @@ export function MoreMenu({ items }: { readonly items: readonly NavigationItem[] 
   return (
     <Menu
       side="top"
+      className="flex-1"
       trigger={
         <button
           type="button"
-          className="flex h-16 flex-1 flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet"
+          className="flex h-16 w-full flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet"
         >
           <Ellipsis aria-hidden="true" className="size-[1.375rem]" strokeWidth={1.8} />
           More
