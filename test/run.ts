@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { WebBuild } from '#server/dashboard/web/web-build.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
 import { findTestFiles, isSlow } from '#test/support/runner/find-test-files.ts';
 import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
