@@ -67,7 +67,7 @@ export async function request<Answer>(
 
 /** Leaves for the sign-in page, which leads back to this page. */
 export function signIn(): void {
-  const here = location.pathname.slice(basePath.length);
+  const here = `${location.pathname.slice(basePath.length)}${location.search}`;
   location.assign(`${basePath}/sign-in?next=${encodeURIComponent(here)}`);
 }
 

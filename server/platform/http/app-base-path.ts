@@ -6,8 +6,15 @@ export function withAppBasePath(appUrl: string, path: string): string {
   return `${new URL(appUrl).pathname.replace(/\/+$/, '')}${path}`;
 }
 
-/** Plain words between single slashes, and plain parameters: nothing that a browser could read as another host. */
-const plainPath = /^\/(?:[\w.~-]+(?:\/[\w.~-]+)*)?(?:\?[\w.~&=-]*)?$/;
+/**
+ * Segments between single slashes, and a query. A segment may name a contact, such as +14155550101 or ada%40example.com.
+ * Encoded slashes, backslashes and control characters are refused: nothing may read as another host, even where a proxy decodes it.
+ */
+const segmentCharacter = /(?:[\w.~+@:-]|%(?!2f|5c|[01]|7f)[\da-f]{2})/i.source;
+const plainPath = new RegExp(
+  `^/(?:${segmentCharacter}+(?:/${segmentCharacter}+)*)?(?:\\?(?:${segmentCharacter}|[&=])*)?$`,
+  'i',
+);
 const redirectMaxCharacters = 500;
 
 /** A local path as a requested redirect target; `/` for anything else, so that no link leads to another host. */
