@@ -5,6 +5,7 @@ import { OptOut } from './opt-out.ts';
 import { listLimitDefault, listLimitMax } from './paging.ts';
 import { phoneNumber } from './phone-number.ts';
 import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
+import { MessageSender } from './timeline.ts';
 
 /** Counts of a conversation stop here: a client shows more as 99+. */
 export const conversationCountMax = 100;
@@ -86,8 +87,13 @@ export type UnreadConversations = Type.Static<typeof UnreadConversations>;
 
 const { waiting_reason: _reason, expected_at, ...ofMessage } = MessageDetail.properties;
 
-/** A message of a conversation: with its times and why it failed. */
-export const ConversationMessage = strictObject(ofMessage);
+/** A message of a conversation: with its times, its sender and why it failed. */
+export const ConversationMessage = strictObject({
+  ...ofMessage,
+  sender: nullable(MessageSender, {
+    description: 'The key or the member that sent it; null for inbound messages and where it is not known.',
+  }),
+});
 export type ConversationMessage = Type.Static<typeof ConversationMessage>;
 
 /** GET /app/teams/:team_id/conversations/:phone_number/:contact/messages (specification section 12.11) */

@@ -57,6 +57,20 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual([cursor, has_more], [messages.at(-1)?.id, false]);
   });
 
+  it('names the key or the member that sent each (§12.11/conversation-senders)', async () => {
+    const writer = await newMember(service, team, 'member');
+    await receive(number, ada, '1');
+    await send(ada, '2');
+    const body = { from: number.phoneNumber, to: ada, content: '3' };
+    assert.equal((await writer.post(writer.in('/messages/send'), body)).status, 202);
+    const { messages } = await readMessages(member, number.phoneNumber, ada);
+    assert.deepEqual(
+      messages.map(({ content, sender }) => `${content} ${sender?.kind} ${sender?.name}`),
+      [`3 member ${writer.account.name}`, '2 key test', '1 undefined undefined'],
+    );
+    assert.equal(messages[0]?.sender?.id, writer.memberId);
+  });
+
   it('two numbers of one team that write to each other have a conversation each (§12.11/conversation)', async () => {
     const other = await connectNumber(service, team);
     await send(other.phoneNumber, 'there');
@@ -109,7 +123,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
       expected_at: _at,
       ...detail
     } = (await team.api.get(`/v1/messages/${failedId}`)).json;
-    assert.deepEqual(failed, detail);
+    assert.deepEqual(failed, { ...detail, sender: failed?.sender });
     assert.equal(failed?.error_code, 'device_error');
     assert.equal((await readMessages(member, number.phoneNumber, bob)).waiting, null);
   });

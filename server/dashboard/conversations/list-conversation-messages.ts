@@ -4,7 +4,9 @@ import type {
   ListConversationMessagesQuery,
 } from '#contract/conversation.ts';
 import { listLimitDefault } from '#contract/paging.ts';
+import type { MessageSender } from '#contract/timeline.ts';
 import type { Runtime } from '#server/database/runtime.ts';
+import type { MessageRow } from '#server/messages/message.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { messageDetailView } from '#server/messages/message-view.ts';
 import { explainWaiting } from '#server/messages/waiting-reason.ts';
@@ -12,6 +14,8 @@ import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { optOutView } from '#server/opt-outs/opt-out-view.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { type MessageId, parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { senderView } from '../timeline/sender-view.ts';
+import { findSenders } from '../timeline/timeline-store.ts';
 import { type FactsRow, listFacts } from './conversation-facts.ts';
 import type { ConversationKey } from './conversation-key.ts';
 import {
@@ -53,7 +57,8 @@ export async function listConversationMessages(
       limit: limit + 1,
     },
   );
-  const page = pageOf(rows, limit);
+  const { messages, ...page } = pageOf(rows, limit);
+  const senders = await sendersOf(services, teamId, messages);
   const optOut = await findOptOut(pool, teamId, key.contact);
   return {
     number: numberOf(facts),
@@ -62,6 +67,7 @@ export async function listConversationMessages(
     waiting: waiting.head_id && (await explainHead(services, teamId, waiting.head_id)),
     read_until: facts.read_until && publicId('msg', facts.read_until),
     unread_count: facts.unread_count ?? 0,
+    messages: messages.map((row) => messageOf(row, senders)),
     ...page,
   };
 }
@@ -70,20 +76,33 @@ export async function listConversationMessages(
 function pageOf(
   rows: readonly ConversationMessageRow[],
   limit: number,
-): Pick<ConversationMessageList, 'messages' | 'cursor' | 'has_more'> {
+): { readonly messages: readonly MessageRow[]; readonly cursor: string; readonly has_more: boolean } {
   const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
   const bound = newestFirst.find((row) => row.is_bound);
   const fitting = newestFirst.filter((row) => row.fits && (bound === undefined || row.id >= bound.id));
   const page = fitting.slice(0, limit);
   const last = page.length === limit ? page.at(-1) : (bound ?? page.at(-1));
   return {
-    messages: page.map(messageOf),
+    messages: page,
     cursor: last ? publicId('msg', last.id) : '',
     has_more: fitting.length > limit || bound !== undefined,
   };
 }
 
-function messageOf(row: ConversationMessageRow): ConversationMessage {
+type Senders = ReadonlyMap<MessageRow['sent_by'], MessageSender>;
+
+/** The keys and members that sent messages of the page. Most pages have few, and many have none. */
+async function sendersOf(
+  { database }: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  messages: readonly MessageRow[],
+): Promise<Senders> {
+  const ids = [...new Set(messages.flatMap(({ sent_by: id }) => (id === null ? [] : [id])))];
+  const rows = ids.length === 0 ? [] : await findSenders(database.pages, teamId, ids);
+  return new Map(rows.map((row) => [row.id, senderView(row)]));
+}
+
+function messageOf(row: MessageRow, senders: Senders): ConversationMessage {
   const {
     waiting_reason: _reason,
     expected_at: _at,
@@ -92,7 +111,7 @@ function messageOf(row: ConversationMessageRow): ConversationMessage {
     reason: null,
     expectedAt: null,
   });
-  return message;
+  return { ...message, sender: senders.get(row.sent_by) ?? null };
 }
 
 async function explainHead(

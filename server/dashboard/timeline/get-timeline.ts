@@ -1,6 +1,6 @@
 import type { Event } from '#contract/event.ts';
 import type { FailureCode } from '#contract/message.ts';
-import type { MessageSender, Timeline, TimelineActor, TimelineEvent } from '#contract/timeline.ts';
+import type { Timeline, TimelineActor, TimelineEvent } from '#contract/timeline.ts';
 import { timelineDeliveriesMax } from '#contract/timeline.ts';
 import { findAuditActor } from '#server/audit/audit-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -14,6 +14,7 @@ import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type MessageId, parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { attemptSummaryView, deliveryView } from '#server/webhooks/deliveries/delivery-view.ts';
+import { senderView } from './sender-view.ts';
 import { type StepEvent, timelineSteps } from './timeline-steps.ts';
 import {
   findSenders,
@@ -23,7 +24,6 @@ import {
   listMessageEvents,
   listNamedHandOuts,
   type MessageEventRow,
-  type SenderRow,
 } from './timeline-store.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
@@ -60,10 +60,6 @@ export async function getTimeline(
     steps,
     events: await withDeliveries(services, teamId, events),
   };
-}
-
-function senderView({ kind, id, name }: SenderRow): MessageSender {
-  return { kind, id: kind === 'key' ? publicId('key', id) : publicId('usr', id), name };
 }
 
 function readEvent({ type, body, created_at: at }: MessageEventRow): StepEvent {
