@@ -133,6 +133,23 @@ describe('the invitations on the page Team in a browser (specification section 1
     });
   }
 
+  it('too many mails to an address are refused in a sentence, with the time to try it again (§12.12/page-errors)', async () => {
+    const team = await mailing.newTeam();
+    const ada = await newMember(mailing, team, 'owner', { name: 'Ada Example' });
+    const body = { email: 'often@example.com', role: 'viewer' };
+    const { json } = await ada.post(ada.in('/team/members/invite'), body);
+    for (let sent = 1; sent < 5; sent += 1) {
+      const again = await ada.post(ada.in(`/team/invitations/${json.invitation_id}/resend`));
+      assert.equal(again.status, 200, again.text);
+    }
+    const { page } = await open(ada, phone);
+    await page.getByRole('button', { name: 'Send again to often@example.com' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByText(/You can try again in \d+ min/).waitFor();
+    await assertSoundDashboard(page, `invitations-throttled-${nameOfLook(phone)}`);
+    await page.context().close();
+  });
+
   it('a member is shown at the address, and a full plan in the dialog (§12.12/page-errors)', async () => {
     const team = await silent.newTeam({ plan: 'free' });
     const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });

@@ -147,7 +147,7 @@ describe('the members on the page Team in a browser (specification section 12.12
     await page.context().close();
   });
 
-  it('a member and a viewer see the people, whom to ask, and may leave alone (§12.12/page-permissions)', async () => {
+  it('a member and a viewer see the people, whom to ask, and only leave (§12.12/page-permissions)', async () => {
     const { grace, vera } = await newTeamOfAll();
     for (const [member, name] of [
       [grace, 'Grace'],
@@ -160,6 +160,9 @@ describe('the members on the page Team in a browser (specification section 12.12
       assert.equal(await page.getByRole('link', { name: 'Audit log' }).count(), 0);
       await menuOf(page, name).click();
       assert.deepEqual(await page.getByRole('menuitem').allInnerTexts(), ['Leave team']);
+      await page.getByRole('menuitem').click();
+      await page.getByRole('button', { name: 'Leave team' }).click();
+      await page.waitForURL((url) => url.pathname === '/sign-in');
       assert.deepEqual(complaints, []);
       await page.context().close();
     }

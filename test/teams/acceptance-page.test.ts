@@ -54,6 +54,25 @@ describe('the page of an invitation (specification section 12.4)', () => {
     for (const [, id] of text.matchAll(/aria-describedby="(\w+)"/g)) assert.ok(text.includes(`id="${id}"`));
   }
 
+  it('says what Ownline is and which member invites, also one who has left, and names no key (§12.4/who-invites)', async () => {
+    const sam = await newMember(service, team, 'admin', { name: 'Sam <b>Example</b>' });
+    const email = newEmail();
+    const { json } = await sam.post(sam.in('/team/members/invite'), { email, role: 'viewer' });
+    const link = String(json.accept_url);
+    const who = `<bdi>Sam &lt;b&gt;Example&lt;/b&gt;</bdi> (${sam.email}) invites ${email} to the team <bdi>Example team</bdi>.`;
+    for (const step of ['present', 'left']) {
+      if (step === 'left') await sam.post(sam.in('/team/leave'));
+      const opened = await browser().open(link);
+      assertPlain(opened);
+      for (const part of [who, 'As viewer you may read messages', 'Ownline sends and receives iMessages']) {
+        assert.ok(opened.text.includes(part), `${step}: ${part}`);
+      }
+    }
+    const other = newEmail();
+    const byKey = await browser().open(await invite(other));
+    assert.ok(byKey.text.includes(`<p>${other} is invited to the team <bdi>Example team</bdi>.`), byKey.text);
+  });
+
   it('joins a new person without script: name, password, a session, and the dashboard (§12.4/acceptance)', async () => {
     const email = newEmail();
     const link = await invite(email);
