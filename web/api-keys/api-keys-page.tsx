@@ -53,6 +53,7 @@ function ApiKeys(): ReactNode {
       className: 'w-1/4',
       cell: (key) => (
         <span className="text-quiet">
+          <span className="md:hidden">Created </span>
           <Time at={key.created_at} /> by {makerOf(key)}
         </span>
       ),
