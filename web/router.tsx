@@ -54,6 +54,14 @@ const pages = [
     lazyRouteComponent(() => import('./numbers/numbers-page.tsx'), 'NumbersPage'),
   ),
   page(
+    'webhooks',
+    lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+  ),
+  page(
+    'webhooks/$webhookId',
+    lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+  ),
+  page(
     'keys',
     lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   ),

@@ -11,6 +11,7 @@ export function Confirm({
   title,
   children,
   action,
+  keep = 'Keep it',
   isDangerous = true,
   onConfirm,
 }: {
@@ -20,6 +21,8 @@ export function Confirm({
   readonly children: ReactNode;
   /** The words of its button, a verb first: `Delete number`. */
   readonly action: string;
+  /** The words of the other button. */
+  readonly keep?: string;
   readonly isDangerous?: boolean;
   readonly onConfirm: () => Promise<unknown>;
 }): ReactNode {
@@ -31,7 +34,7 @@ export function Confirm({
       title={title}
       footer={
         <>
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>{keep}</Button>
           <Button
             look={isDangerous ? 'danger' : 'primary'}
             isBusy={work.isPending}

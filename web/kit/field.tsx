@@ -37,9 +37,18 @@ export function Form({
       onFormSubmit={(values) => onSubmit(values as Readonly<Record<string, string>>)}
     >
       {children}
-      {error && param === undefined && <ErrorNote error={error} />}
+      {error && param === undefined && (
+        <div ref={scrollIntoView}>
+          <ErrorNote error={error} />
+        </div>
+      )}
     </BaseForm>
   );
+}
+
+/** The end of a long form may not be seen. */
+function scrollIntoView(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: 'nearest' });
 }
 
 /** A labelled text field, with what it is for and the server's error. */

@@ -3,11 +3,14 @@ import { type ReactNode, useEffect } from 'react';
 /** The frame of a page: its title, one sentence, its actions, its content. */
 export function Page({
   title,
+  above,
   description,
   actions,
   children,
 }: {
   readonly title: string;
+  /** A link to the page that leads here. */
+  readonly above?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
@@ -17,6 +20,7 @@ export function Page({
   }, [title]);
   return (
     <div className="mx-auto w-full max-w-[68rem] px-8 pt-8 pb-16 max-md:px-4 max-md:pt-5">
+      {above !== undefined && <div className="mb-2">{above}</div>}
       <header className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3 max-md:mb-4">
         <div className="min-w-0">
           <h1 className="text-[1.375rem] leading-tight font-semibold tracking-[-0.012em]">{title}</h1>

@@ -7,6 +7,7 @@ import {
   MessagesSquare,
   Smartphone,
   Users,
+  Webhook,
 } from 'lucide-react';
 import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 
@@ -50,6 +51,7 @@ export const mainNavigation: readonly NavigationItem[] = [
 ];
 
 export const moreNavigation: readonly NavigationItem[] = [
+  { to: '/teams/$teamId/webhooks', text: 'Webhooks', icon: Webhook, permission: 'webhooks:read' },
   { to: '/teams/$teamId/keys', text: 'API keys', icon: KeyRound, permission: 'keys:manage' },
   { to: '/teams/$teamId/team', text: 'Team', icon: Users, permission: 'team:read' },
   { to: '/teams/$teamId/usage', text: 'Usage', icon: ChartColumn, permission: 'team:read' },

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import type { Browser, Page } from 'playwright-core';
+import type { TeamMember } from '#test/support/people/people.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { keepPicture, type Look, looks } from './browser.ts';
+import { openDashboard } from './dashboard-page.ts';
+import { complaintsAbout, isDark, seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
+
+interface SoundDashboard {
+  readonly page: Page;
+  /** Checks what is shown now in all looks, and keeps a picture of each: `dashboard-<state>-<look>`. */
+  readonly assertSound: (state: string) => Promise<void>;
+  /** No error, no breach of the content security policy and no failed load since it was opened; closes the page. */
+  readonly assertQuiet: () => Promise<void>;
+}
+
+/** A page of the dashboard that is checked as a person goes through it. */
+export async function openSoundDashboard(opened: {
+  readonly browser: Browser;
+  readonly service: Pick<TestService, 'baseUrl'>;
+  readonly member: TeamMember;
+  readonly path: string;
+  readonly look: Look;
+}): Promise<SoundDashboard> {
+  const { browser, service, member, path, look } = opened;
+  const page = await openDashboard(browser, member, path, look);
+  const complaints = complaintsAbout(page, service.baseUrl);
+  await page.reload();
+  return {
+    page,
+    assertSound: async (state) => {
+      await assertSoundIn(page, state, look);
+      // The other theme in the same size: a journey is made in two sizes.
+      const other = looks.find(
+        ({ width, colorScheme }) => width === look.width && colorScheme !== look.colorScheme,
+      );
+      if (other) await assertSoundIn(page, state, other);
+      await page.emulateMedia({ colorScheme: look.colorScheme });
+    },
+    assertQuiet: async () => {
+      // A refusal that a journey provokes is printed by Chromium as a failed load.
+      assert.deepEqual(
+        complaints.filter((complaint) => !/status of 40[024]/.test(complaint)),
+        [],
+      );
+      await page.context().close();
+    },
+  };
+}
+
+async function assertSoundIn(page: Page, state: string, { width, height, colorScheme }: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await until('the page has the theme', async () => (await isDark(page)) === (colorScheme === 'dark'));
+  await page.evaluate(
+    'Promise.all(document.getAnimations().filter((one) => one.effect.getTiming().iterations === 1).map((one) => one.finished.catch(() => undefined)))',
+  );
+  const name = `dashboard-${state}-${width}×${height}-${colorScheme}`;
+  await keepPicture(page, name);
+  assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []], name);
+}

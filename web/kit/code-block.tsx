@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react';
+import { CopyButton } from './copy.tsx';
+
+/** A text of several lines that is read and copied: a program, a body. It scrolls by itself. */
+export function CodeBlock({
+  title,
+  text,
+  copied = text,
+  what,
+}: {
+  readonly title: string;
+  readonly text: string;
+  /** What the button copies, where that differs from what is shown. */
+  readonly copied?: string;
+  /** Names it for people who hear the page. */
+  readonly what: string;
+}): ReactNode {
+  return (
+    <div className="overflow-hidden rounded-lg border border-line">
+      <div className="flex items-center justify-between gap-2 border-b border-line bg-sunken py-1 pr-1 pl-3">
+        <span className="font-mono text-xs text-quiet">{title}</span>
+        <CopyButton text={copied} what={what} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard scrolls it */}
+      <section tabIndex={0} aria-label={what} className="max-h-60 overflow-auto px-3 py-2.5">
+        <pre className="font-mono text-xs leading-relaxed break-words whitespace-pre-wrap">
+          <bdi>{text}</bdi>
+        </pre>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,185 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { History, Inbox } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { EventType } from '#contract/event.ts';
+import type { Delivery, DeliveryStatus, Webhook } from '#contract/webhook.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { Button } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { Select } from '#web/kit/field.tsx';
+import { counted } from '#web/kit/format.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { EmptyState } from '#web/kit/page.tsx';
+import { type Column, rowLink, Table } from '#web/kit/table.tsx';
+import { Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { statusOf, statusTexts } from './delivery-text.ts';
+import { eventTypes } from './event-texts.ts';
+import { useLogAddress } from './log-address.ts';
+import type { Task } from './webhook-actions.tsx';
+import { deliveriesQuery } from './webhook-queries.ts';
+
+const statuses = Object.keys(statusTexts) as DeliveryStatus[];
+
+/** The deliveries of a webhook, newest first, with filters that stand in the address. */
+export function DeliveryLog({
+  webhook,
+  onTask,
+  onOpen,
+}: {
+  readonly webhook: Webhook;
+  readonly onTask: (task: Task) => void;
+  readonly onOpen: (deliveryId: string) => void;
+}): ReactNode {
+  const team = useTeam();
+  const [{ status, event }, changeAddress] = useLogAddress();
+  const log = useInfiniteQuery(deliveriesQuery(team.id, webhook.id, { status, event }));
+  const deliveries = log.data?.pages.flatMap((page) => page.deliveries) ?? [];
+  const isFiltered = status !== undefined || event !== undefined;
+  return (
+    <Card
+      isFlush
+      title="Deliveries"
+      actions={
+        <div className="flex flex-wrap gap-2 max-sm:w-full">
+          <Select<DeliveryStatus | ''>
+            label="Status"
+            isLabelHidden
+            className="max-sm:flex-1"
+            value={status ?? ''}
+            options={[['', 'Any status'], ...statuses.map((one) => [one, statusTexts[one]] as const)]}
+            onChange={(value) => changeAddress({ status: value || undefined })}
+          />
+          <Select<EventType | ''>
+            label="Event"
+            isLabelHidden
+            className="max-sm:flex-1"
+            value={event ?? ''}
+            options={[['', 'All events'], ...eventTypes.map((type) => [type, type] as const)]}
+            onChange={(value) => changeAddress({ event: value || undefined })}
+          />
+          {webhook.active && team.can('webhooks:manage') && (
+            <Button onClick={() => onTask('replay')} className="max-sm:w-full">
+              <History /> Replay missed
+            </Button>
+          )}
+        </div>
+      }
+    >
+      <Loaded query={log}>
+        {() =>
+          deliveries.length === 0 && !log.hasNextPage ? (
+            <Empty
+              isFiltered={isFiltered}
+              onClear={() => changeAddress({ status: undefined, event: undefined })}
+            />
+          ) : (
+            <>
+              <Table
+                label="Deliveries"
+                columns={columnsFor(onOpen)}
+                rows={deliveries}
+                keyOf={({ id }) => id}
+              />
+              {log.hasNextPage && (
+                <div className="flex justify-center border-t border-line p-3">
+                  <Button isBusy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
+                    Load more
+                  </Button>
+                </div>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Empty({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
+  if (isFiltered) {
+    return (
+      <EmptyState
+        icon={<Inbox />}
+        title="No delivery is like that"
+        action={<Button onClick={onClear}>Show all</Button>}
+      >
+        Choose another status or event.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon={<Inbox />} title="No deliveries yet">
+      They appear here as soon as an event happens. A test event shows whether the receiver works.
+    </EmptyState>
+  );
+}
+
+function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Delivery>[] {
+  return [
+    {
+      head: 'Event',
+      cell: ({ id, event_type, test }) => (
+        <span className="flex flex-wrap items-center gap-2">
+          <button type="button" className={rowLink} onClick={() => onOpen(id)}>
+            {event_type}
+          </button>
+          {test && <Badge tone="accent">Test</Badge>}
+        </span>
+      ),
+    },
+    {
+      head: 'Status',
+      className: 'md:w-40',
+      cell: (delivery) => {
+        const [tone, text] = statusOf(delivery);
+        return (
+          <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-quiet">
+            <Badge tone={tone} hasDot>
+              {text}
+            </Badge>
+            <span className="md:hidden">
+              <Attempts delivery={delivery} /> · <Time at={delivery.created_at} />
+            </span>
+          </span>
+        );
+      },
+    },
+    {
+      head: 'Attempts',
+      className: 'md:w-56',
+      isDesktopOnly: true,
+      cell: (delivery) => (
+        <span className="text-quiet">
+          <Attempts delivery={delivery} />
+        </span>
+      ),
+    },
+    {
+      head: 'Event happened',
+      className: 'md:w-36 md:text-right',
+      isDesktopOnly: true,
+      cell: ({ created_at }) => (
+        <span className="text-quiet">
+          <Time at={created_at} />
+        </span>
+      ),
+    },
+  ];
+}
+
+/** `2 attempts, next in 1 min`. */
+function Attempts({ delivery }: { readonly delivery: Delivery }): ReactNode {
+  const { status, attempt_count: attempts, next_attempt_at: nextAt } = delivery;
+  if (attempts === 0) return 'not sent';
+  return (
+    <>
+      {counted(attempts, 'attempt')}
+      {status === 'pending' && nextAt !== null && (
+        <>
+          , next <Time at={nextAt} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { Webhook } from '#contract/webhook.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Checkbox } from '#web/kit/checkbox.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { ErrorNote } from '#web/kit/error-note.tsx';
+import { counted, exactTime } from '#web/kit/format.ts';
+import { notify } from '#web/kit/toast.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { refreshWebhooks, replay, updateWebhook, webhookHealthQuery } from './webhook-queries.ts';
+
+/** Enables a webhook, and sends what it missed if so wished. */
+export function EnableDialog({
+  webhook,
+  onClose,
+}: {
+  readonly webhook: Webhook;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const health = useQuery(webhookHealthQuery(team.id, webhook.id));
+  // Kept as it was when the dialog opened: enabling changes it.
+  const since = health.data?.missed_since ?? null;
+  const [isReplaying, setIsReplaying] = useState(true);
+  const work = useMutation({
+    mutationFn: async () => {
+      await updateWebhook(team.id, webhook.id, { active: true });
+      if (since === null || !isReplaying) return 0;
+      return (await replay(team.id, webhook.id, { since, only: 'all' })).queued;
+    },
+    onSuccess: async (queued) => {
+      await refreshWebhooks(team.id);
+      onClose();
+      notify(
+        'The webhook is enabled',
+        queued > 0
+          ? `${counted(queued, 'missed event')} ${queued === 1 ? 'is' : 'are'} sent now.`
+          : undefined,
+      );
+    },
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="Enable the webhook?"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            isBusy={work.isPending}
+            disabled={health.isPending}
+            onClick={() => work.mutate()}
+          >
+            Enable webhook
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <p className="text-quiet">
+          Events are sent to {webhook.url} again. Send a test event first, if you are not sure that it works.
+        </p>
+        {since !== null && (
+          <Checkbox
+            label="Send what it missed"
+            hint={`Events since ${exactTime(since)} that were not accepted, oldest first.`}
+            isOn={isReplaying}
+            onChange={setIsReplaying}
+          />
+        )}
+        {work.error && <ErrorNote error={work.error} />}
+      </div>
+    </Dialog>
+  );
+}

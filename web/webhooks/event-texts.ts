@@ -1,0 +1,13 @@
+import type { EventType } from '#contract/event.ts';
+
+/** The types of events in the order of the form, with when each happens. */
+export const eventTexts: Readonly<Record<EventType, string>> = {
+  'message.received': 'A contact wrote to a number of the team.',
+  'message.sent': 'An iPhone sent a message.',
+  'message.delivered': 'A message arrived. Not on the plan free.',
+  'message.failed': 'A message failed, with the reason.',
+  'contact.opted_out': 'A contact asked to get no more messages.',
+  'contact.opted_in': 'A contact allowed messages again.',
+};
+
+export const eventTypes = Object.keys(eventTexts) as EventType[];

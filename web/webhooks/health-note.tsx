@@ -1,0 +1,137 @@
+import { useQuery } from '@tanstack/react-query';
+import { CirclePause, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Webhook } from '#contract/webhook.ts';
+import type { WebhookHealth } from '#contract/webhook-health.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Note } from '#web/kit/error-note.tsx';
+import { counted } from '#web/kit/format.ts';
+import { Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
+import { adviceOf, attemptText } from './delivery-text.ts';
+import { failuresMax, stateOf } from './health.tsx';
+import type { Task } from './webhook-actions.tsx';
+import { webhookHealthQuery } from './webhook-queries.ts';
+
+interface NoteProps {
+  readonly webhook: Webhook;
+  readonly onTask: (task: Task) => void;
+  readonly onOpen: (deliveryId: string) => void;
+}
+
+/** Why a webhook fails or is off, what happens to its events, and what to do. Nothing for one that works. */
+export function HealthNote(props: NoteProps): ReactNode {
+  const team = useTeam();
+  const state = stateOf(props.webhook);
+  const health = useQuery({ ...webhookHealthQuery(team.id, props.webhook.id), enabled: state !== 'active' });
+  if (state === 'active') return null;
+  const tone = state === 'off' ? 'bad' : state === 'failing' ? 'warn' : 'accent';
+  return (
+    <Note tone={tone} icon={state === 'paused' ? <CirclePause /> : <TriangleAlert />}>
+      <div className="flex flex-col gap-1.5">
+        <p className="font-semibold">
+          <Headline webhook={props.webhook} health={health.data} />
+        </p>
+        {state !== 'paused' && <LastFailure health={health.data} />}
+        <p>
+          <Consequence webhook={props.webhook} health={health.data} />
+        </p>
+        <NextSteps {...props} health={health.data} />
+      </div>
+    </Note>
+  );
+}
+
+interface HealthOf {
+  readonly webhook: Webhook;
+  /** undefined until it is loaded. */
+  readonly health: WebhookHealth | undefined;
+}
+
+function Headline({ webhook, health }: HealthOf): ReactNode {
+  const { failure_count: failures } = webhook;
+  const off = health?.switched_off;
+  const when = off && <Time at={off.at} />;
+  switch (stateOf(webhook)) {
+    case 'failing':
+      return failures === 1 ? 'The last attempt failed' : `The last ${failures} attempts failed`;
+    case 'off':
+      return (
+        <>
+          Switched off {when} after {failuresMax} failed attempts in a row
+        </>
+      );
+    default:
+      return (
+        <>
+          Paused {when}
+          {off?.by === 'failures' && ', after failures in a row'}
+        </>
+      );
+  }
+}
+
+function LastFailure({ health }: { readonly health: WebhookHealth | undefined }): ReactNode {
+  const failure = health?.last_failure;
+  if (!failure) return null;
+  return (
+    <p>
+      {attemptText(failure)} {adviceOf(failure)}
+    </p>
+  );
+}
+
+/** What happens to the events. */
+function Consequence({ webhook, health }: HealthOf): ReactNode {
+  const since = health?.missed_since;
+  if (webhook.active) {
+    const left = failuresMax - webhook.failure_count;
+    return `Each event is tried four times. After ${counted(left, 'further failure')} in a row the webhook is switched off.`;
+  }
+  return (
+    <>
+      No event is lost: those that come are kept as skipped.
+      {since && (
+        <>
+          {' '}
+          The first that it missed happened <Time at={since} />.
+        </>
+      )}
+    </>
+  );
+}
+
+function NextSteps({ webhook, health, onTask, onOpen }: NoteProps & HealthOf): ReactNode {
+  const team = useTeam();
+  const failure = health?.last_failure;
+  const isOff = !webhook.active;
+  const canManage = team.can('webhooks:manage');
+  const administrators = useAdministratorNames();
+  return (
+    <>
+      {!canManage && (
+        <p>
+          Ask {administrators} to {isOff ? 'enable' : 'change'} it.
+        </p>
+      )}
+      <div className="mt-1 flex flex-wrap gap-2">
+        {isOff && canManage && (
+          <Button size="small" look="primary" onClick={() => onTask('enable')}>
+            Enable webhook
+          </Button>
+        )}
+        {stateOf(webhook) !== 'paused' && canManage && (
+          <Button size="small" onClick={() => onTask('edit')}>
+            Edit address
+          </Button>
+        )}
+        {stateOf(webhook) !== 'paused' && failure && (
+          <Button size="small" onClick={() => onOpen(failure.delivery_id)}>
+            Show the failure
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}

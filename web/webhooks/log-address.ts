@@ -1,0 +1,30 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { EventType } from '#contract/event.ts';
+import type { DeliveryStatus } from '#contract/webhook.ts';
+import { statusTexts } from './delivery-text.ts';
+import { eventTexts } from './event-texts.ts';
+
+export interface LogFilters {
+  readonly status?: DeliveryStatus;
+  readonly event?: EventType;
+}
+
+/** What the address of a webhook's page says beside its path: the filters of its log, and the open delivery. */
+export interface LogAddress extends LogFilters {
+  readonly delivery?: string;
+}
+
+/** @returns the address, without values that are unknown, and a function that changes some of it */
+export function useLogAddress(): readonly [LogAddress, (change: LogAddress) => void] {
+  const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>;
+  const navigate = useNavigate();
+  const { status, event, delivery } = search;
+  const address: LogAddress = {
+    ...(typeof status === 'string' && status in statusTexts ? { status: status as DeliveryStatus } : {}),
+    ...(typeof event === 'string' && event in eventTexts ? { event: event as EventType } : {}),
+    ...(typeof delivery === 'string' ? { delivery } : {}),
+  };
+  const change = (changed: LogAddress) =>
+    void navigate({ to: '.', search: { ...address, ...changed }, replace: true, resetScroll: false });
+  return [address, change];
+}

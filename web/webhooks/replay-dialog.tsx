@@ -1,0 +1,105 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { ReplayChoice, replayedMax as replayedMaxOfContract, Webhook } from '#contract/webhook.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { Form, Select, TextField } from '#web/kit/field.tsx';
+import { amount, counted, exactTime } from '#web/kit/format.ts';
+import { notify } from '#web/kit/toast.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { refreshWebhooks, replay, webhookHealthQuery } from './webhook-queries.ts';
+
+const replayedMax: typeof replayedMaxOfContract = 100_000;
+
+const hourMs = 3_600_000;
+const spans = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as const;
+type Since = keyof typeof spans | 'missed' | 'custom';
+
+/** Sends again what was missed since a moment. */
+export function ReplayDialog({
+  webhook,
+  onClose,
+}: {
+  readonly webhook: Webhook;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const missed = useQuery(webhookHealthQuery(team.id, webhook.id)).data?.missed_since ?? null;
+  const [chosen, setChosen] = useState<Since>();
+  const [only, setOnly] = useState<ReplayChoice>('all');
+  const since = chosen ?? (missed === null ? 'day' : 'missed');
+  const work = useMutation({
+    mutationFn: (own: string) => replay(team.id, webhook.id, { since: momentOf(since, missed, own), only }),
+    onSuccess: async ({ queued }) => {
+      await refreshWebhooks(team.id);
+      onClose();
+      notify(...resultOf(queued));
+    },
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title="Send missed events again"
+      description="Each once, oldest first, and none that was delivered."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form="replay" isBusy={work.isPending}>
+            Send again
+          </Button>
+        </>
+      }
+    >
+      <Form
+        id="replay"
+        error={work.error}
+        fields={since === 'custom' ? ['since'] : []}
+        onSubmit={({ since: own = '' }) => work.mutate(own)}
+      >
+        <Select<Since>
+          label="Events since"
+          value={since}
+          options={[
+            ...(missed === null
+              ? []
+              : [['missed', `The first that it missed (${exactTime(missed)})`] as const]),
+            ['hour', 'An hour ago'],
+            ['day', '24 hours ago'],
+            ['week', '7 days ago'],
+            ['custom', 'Another time'],
+          ]}
+          onChange={setChosen}
+        />
+        {since === 'custom' && (
+          <TextField name="since" label="Date and time" type="datetime-local" required />
+        )}
+        <Select<ReplayChoice>
+          label="Deliveries that"
+          value={only}
+          options={[
+            ['all', 'failed or were skipped'],
+            ['failed', 'failed'],
+            ['skipped', 'were skipped'],
+          ]}
+          onChange={setOnly}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** @param own the text of a field for date and time, in the time zone of the browser */
+function momentOf(since: Since, missed: string | null, own: string): string {
+  if (since === 'missed' && missed !== null) return missed;
+  if (since === 'custom') return Number.isNaN(Date.parse(own)) ? own : new Date(own).toISOString();
+  const spanMs = since === 'missed' ? spans.day : spans[since];
+  return new Date(Date.now() - spanMs).toISOString();
+}
+
+function resultOf(queued: number): [string, string] {
+  if (queued === 0) return ['Nothing was missed', 'Every event since then was delivered, or is on its way.'];
+  const title = queued === 1 ? 'One event is sent again' : `${amount(queued)} events are sent again`;
+  if (queued < replayedMax) return [title, 'The log shows what becomes of them.'];
+  return [title, `${counted(replayedMax, 'event')} are the most at once: repeat it for the rest.`];
+}

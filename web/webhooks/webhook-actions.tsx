@@ -1,0 +1,74 @@
+import { useMutation } from '@tanstack/react-query';
+import { Ellipsis, Pause, Pencil, Play, RefreshCw, Send, Trash2 } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Webhook } from '#contract/webhook.ts';
+import { Button, IconButton } from '#web/kit/button.tsx';
+import { Menu, MenuItem, MenuSeparator } from '#web/kit/menu.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
+import { refreshWebhooks, sendTest } from './webhook-queries.ts';
+
+/** What a person is about to do to a webhook, in a dialog. */
+export type Task = 'edit' | 'pause' | 'enable' | 'rotate' | 'finish' | 'replay' | 'delete';
+
+/** The buttons of a webhook's page; none for a person who may only look. */
+export function WebhookActions({
+  webhook,
+  onTask,
+  onTested,
+}: {
+  readonly webhook: Webhook;
+  readonly onTask: (task: Task) => void;
+  /** Gets the delivery of a test. */
+  readonly onTested: (deliveryId: string) => void;
+}): ReactNode {
+  const team = useTeam();
+  const test = useTest(webhook.id, onTested);
+  const administrators = useAdministratorNames();
+  if (!team.can('webhooks:manage')) {
+    return <p className="text-quiet">Ask {administrators} to change it.</p>;
+  }
+  const isRotating = webhook.next_secret_takes_over_at !== null;
+  return (
+    <>
+      <Button isBusy={test.isPending} onClick={() => test.mutate()}>
+        <Send /> Send test event
+      </Button>
+      <Button onClick={() => onTask('edit')}>
+        <Pencil /> Edit
+      </Button>
+      <Menu
+        trigger={
+          <IconButton label="More actions" look="second">
+            <Ellipsis />
+          </IconButton>
+        }
+      >
+        <MenuItem onSelect={() => onTask(webhook.active ? 'pause' : 'enable')}>
+          {webhook.active ? <Pause /> : <Play />} {webhook.active ? 'Pause' : 'Enable'}
+        </MenuItem>
+        <MenuItem onSelect={() => onTask(isRotating ? 'finish' : 'rotate')}>
+          <RefreshCw /> {isRotating ? 'Finish rotation' : 'Rotate secret'}
+        </MenuItem>
+        <MenuSeparator />
+        <MenuItem isDangerous onSelect={() => onTask('delete')}>
+          <Trash2 /> Delete
+        </MenuItem>
+      </Menu>
+    </>
+  );
+}
+
+/** Sends a test event. @param onTested gets its delivery */
+export function useTest(webhookId: string, onTested: (deliveryId: string) => void) {
+  const team = useTeam();
+  return useMutation({
+    mutationFn: () => sendTest(team.id, webhookId),
+    onSuccess: async ({ id }) => {
+      onTested(id);
+      await refreshWebhooks(team.id);
+    },
+    onError: (error) => notify('The test was not sent', error.message),
+  });
+}

@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import type { Webhook } from '#contract/webhook.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { Code, Handle, Time } from '#web/kit/text.tsx';
+
+/** What a webhook is set to, and what it did last. */
+export function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactNode {
+  const { events, phone_number: number, last_triggered_at: lastAt, created_at: createdAt, id } = webhook;
+  return (
+    <Card>
+      <dl className="grid gap-x-8 gap-y-4 sm:grid-cols-2 lg:grid-cols-[repeat(3,1fr)_auto]">
+        <Fact name="Events" className="sm:col-span-2 lg:col-span-4">
+          <span className="flex flex-wrap gap-1.5">
+            {events.map((type) => (
+              <Badge key={type}>{type}</Badge>
+            ))}
+          </span>
+        </Fact>
+        <Fact name="Number">{number === null ? 'All numbers of the team' : <Handle value={number} />}</Fact>
+        <Fact name="Last attempt">{lastAt === null ? 'None yet' : <Time at={lastAt} />}</Fact>
+        <Fact name="Created">
+          <Time at={createdAt} />
+        </Fact>
+        <Fact name="Id">
+          <Code>{id}</Code>
+        </Fact>
+      </dl>
+    </Card>
+  );
+}
+
+function Fact({
+  name,
+  className,
+  children,
+}: {
+  readonly name: string;
+  readonly className?: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <div className={className}>
+      <dt className="mb-1 text-xs text-quiet">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+import { Field } from '@base-ui/react/field';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { EventType } from '#contract/event.ts';
+import { Checkbox } from '#web/kit/checkbox.tsx';
+import { Select, TextField } from '#web/kit/field.tsx';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { numbersQuery } from '#web/numbers/number-queries.ts';
+import { useTeam } from '#web/shell/session.ts';
+import { eventTexts, eventTypes } from './event-texts.ts';
+
+/** The choices of a webhook beside its address. '' as number: all of the team. */
+export interface WebhookChoices {
+  readonly events: readonly EventType[];
+  readonly number: string;
+}
+
+/** The names of the fields, which are those of the API's errors. */
+export const webhookFields = ['url', 'events', 'phone_number'];
+
+/** The fields of a webhook, for a new one and for a change. */
+export function WebhookFields({
+  url = '',
+  choices,
+  onChoose,
+}: {
+  readonly url?: string;
+  readonly choices: WebhookChoices;
+  readonly onChoose: (choices: WebhookChoices) => void;
+}): ReactNode {
+  const { events, number } = choices;
+  const toggle = (type: EventType, isOn: boolean) =>
+    onChoose({
+      ...choices,
+      events: eventTypes.filter((one) => (one === type ? isOn : events.includes(one))),
+    });
+  return (
+    <>
+      <TextField
+        name="url"
+        label="Address"
+        hint="It has to begin with https://. Events are sent there by POST."
+        placeholder="https://example.com/hooks/ownline"
+        defaultValue={url}
+        inputMode="url"
+        autoCapitalize="none"
+        spellCheck={false}
+      />
+      <Field.Root name="events" render={<fieldset className="grid gap-x-4 gap-y-2.5 sm:grid-cols-2" />}>
+        <legend className="mb-2 font-medium">Events</legend>
+        {eventTypes.map((type) => (
+          <Checkbox
+            key={type}
+            label={type}
+            hint={eventTexts[type]}
+            isOn={events.includes(type)}
+            onChange={(isOn) => toggle(type, isOn)}
+          />
+        ))}
+        <Field.Error className="text-[0.8125rem] text-bad-ink sm:col-span-2" />
+      </Field.Root>
+      <NumberChoice value={number} onChange={(chosen) => onChoose({ ...choices, number: chosen })} />
+    </>
+  );
+}
+
+function NumberChoice({
+  value,
+  onChange,
+}: {
+  readonly value: string;
+  readonly onChange: (number: string) => void;
+}): ReactNode {
+  const team = useTeam();
+  const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
+  const known = numbers.map(({ phone_number }) => phone_number);
+  // One that was deleted since, or that is not loaded yet.
+  const all = value === '' || known.includes(value) ? known : [...known, value];
+  return (
+    <Select
+      label="Number"
+      value={value}
+      options={[
+        ['', 'All numbers of the team'],
+        ...all.map((number) => [number, formatPhoneNumber(number)] as const),
+      ]}
+      onChange={onChange}
+    />
+  );
+}

@@ -1,0 +1,69 @@
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { CreateWebhookRequest, Webhook } from '#contract/webhook.ts';
+import { ApiError } from '#web/api/request.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { Form } from '#web/kit/field.tsx';
+import { type WebhookChoices, WebhookFields, webhookFields } from './webhook-fields.tsx';
+
+/** The dialog of a new webhook, or of the change of one. */
+export function WebhookForm({
+  title,
+  webhook,
+  onSave,
+  onClose,
+}: {
+  readonly title: string;
+  /** The one that is changed. */
+  readonly webhook?: Webhook;
+  readonly onSave: (body: CreateWebhookRequest) => Promise<unknown>;
+  readonly onClose: () => void;
+}): ReactNode {
+  const [choices, setChoices] = useState<WebhookChoices>({
+    events: webhook?.events ?? ['message.received'],
+    number: webhook?.phone_number ?? '',
+  });
+  const save = useMutation({
+    mutationFn: (url: string) => {
+      const { events, number } = choices;
+      if (events.length === 0) return Promise.reject(noEvent);
+      return onSave({ url: url.trim(), events: [...events], phone_number: number === '' ? null : number });
+    },
+  });
+  return (
+    <Dialog
+      isOpen
+      onClose={onClose}
+      title={title}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form="webhook" isBusy={save.isPending}>
+            {webhook ? 'Save changes' : 'Create webhook'}
+          </Button>
+        </>
+      }
+    >
+      <Form
+        id="webhook"
+        error={save.error}
+        fields={webhookFields}
+        onSubmit={({ url = '' }) => save.mutate(url)}
+      >
+        <WebhookFields url={webhook?.url} choices={choices} onChoose={setChoices} />
+        {webhook && (
+          <p className="text-[0.8125rem] text-quiet">
+            Events that wait go to the new address. A new address starts the count of failures anew.
+          </p>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+const noEvent = new ApiError(400, {
+  code: 'invalid_request',
+  message: 'Choose at least one type of event.',
+  param: 'events',
+});

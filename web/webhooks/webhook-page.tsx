@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { ChevronLeft } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { Webhook } from '#contract/webhook.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { Page } from '#web/kit/page.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { DeliveryDrawer } from './delivery-drawer.tsx';
+import { DeliveryLog } from './delivery-log.tsx';
+import { HealthBadge } from './health.tsx';
+import { HealthNote } from './health-note.tsx';
+import { useLogAddress } from './log-address.ts';
+import { RotationNote } from './rotation-note.tsx';
+import { type Task, WebhookActions } from './webhook-actions.tsx';
+import { WebhookFacts } from './webhook-facts.tsx';
+import { webhookQuery } from './webhook-queries.ts';
+import { WebhookTask } from './webhook-task.tsx';
+
+/** One webhook: whether it works and why not, its facts, and the log of its deliveries. */
+export function WebhookPage(): ReactNode {
+  const team = useTeam();
+  const { webhookId = '' } = useParams({ strict: false }) as { readonly webhookId?: string };
+  const webhook = useQuery(webhookQuery(team.id, webhookId));
+  return <Loaded query={webhook}>{(found) => <LoadedWebhook key={found.id} webhook={found} />}</Loaded>;
+}
+
+function LoadedWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
+  const team = useTeam();
+  const [task, setTask] = useState<Task>();
+  const [{ delivery }, changeAddress] = useLogAddress();
+  const openDelivery = (id: string | undefined) => changeAddress({ delivery: id });
+  return (
+    <Page
+      title={webhook.url}
+      above={
+        <Link
+          to="/teams/$teamId/webhooks"
+          params={{ teamId: team.id }}
+          className="inline-flex items-center gap-1 text-quiet hover:text-ink max-sm:py-2"
+        >
+          <ChevronLeft aria-hidden="true" className="size-4" />
+          Webhooks
+        </Link>
+      }
+      description={<HealthBadge webhook={webhook} />}
+      actions={<WebhookActions webhook={webhook} onTask={setTask} onTested={openDelivery} />}
+    >
+      <div className="flex flex-col gap-5">
+        <HealthNote webhook={webhook} onTask={setTask} onOpen={openDelivery} />
+        <RotationNote webhook={webhook} onTask={setTask} />
+        <WebhookFacts webhook={webhook} />
+        <DeliveryLog webhook={webhook} onTask={setTask} onOpen={openDelivery} />
+      </div>
+      <WebhookTask task={task} webhook={webhook} onDone={() => setTask(undefined)} />
+      {delivery !== undefined && (
+        <DeliveryDrawer
+          webhook={webhook}
+          deliveryId={delivery}
+          onClose={() => openDelivery(undefined)}
+          onOpen={openDelivery}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,90 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import type {
+  CreatedWebhook,
+  CreateWebhookRequest,
+  Delivery,
+  DeliveryDetail,
+  DeliveryList,
+  QueuedReplay,
+  ReplayRequest,
+  RotatedSecret,
+  UpdateWebhookRequest,
+  Webhook,
+  WebhookList,
+} from '#contract/webhook.ts';
+import type { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
+import type { LogFilters } from './log-address.ts';
+
+export const webhooksQuery = (teamId: string) => teamQuery<WebhookList>(teamId, 'webhook', '/webhooks');
+
+export const webhookQuery = (teamId: string, id: string) =>
+  teamQuery<Webhook>(teamId, 'webhook', `/webhooks/${id}`);
+
+/** Why it fails or is off. */
+export const webhookHealthQuery = (teamId: string, id: string) =>
+  teamQuery<WebhookHealth>(teamId, 'webhook', `/webhooks/${id}/health`);
+
+const deliveriesOnPage = 25;
+
+/** The log of a webhook, newest first, page after page. */
+export const deliveriesQuery = (teamId: string, id: string, { status, event }: LogFilters) => {
+  const path = withQuery(`/webhooks/${id}/deliveries`, {
+    status,
+    event_type: event,
+    limit: deliveriesOnPage,
+  });
+  return infiniteQueryOptions({
+    queryKey: [teamId, 'delivery', path],
+    queryFn: ({ pageParam }) =>
+      teamRequest<DeliveryList>(
+        teamId,
+        'GET',
+        pageParam === '' ? path : `${path}&cursor=${encodeURIComponent(pageParam)}`,
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page: DeliveryList) => (page.has_more ? page.cursor : undefined),
+  });
+};
+
+export const deliveryQuery = (teamId: string, webhookId: string, id: string) =>
+  teamQuery<DeliveryDetail>(teamId, 'delivery', `/webhooks/${webhookId}/deliveries/${id}`);
+
+/** The body of its request, which never changes. */
+export const deliveryRequestQuery = (teamId: string, webhookId: string, id: string) => ({
+  ...teamQuery<DeliveryRequest>(teamId, 'delivery', `/webhooks/${webhookId}/deliveries/${id}/request`),
+  staleTime: Number.POSITIVE_INFINITY,
+  refetchInterval: false as const,
+});
+
+/** Reads webhooks and deliveries again, after a change of one. */
+export async function refreshWebhooks(teamId: string): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: [teamId, 'webhook'] }),
+    queryClient.invalidateQueries({ queryKey: [teamId, 'delivery'] }),
+  ]);
+}
+
+export const createWebhook = (teamId: string, body: CreateWebhookRequest) =>
+  teamRequest<CreatedWebhook>(teamId, 'POST', '/webhooks', body);
+
+export const updateWebhook = (teamId: string, id: string, body: UpdateWebhookRequest) =>
+  teamRequest<Webhook>(teamId, 'PUT', `/webhooks/${id}`, body);
+
+export const deleteWebhook = (teamId: string, id: string) => teamRequest(teamId, 'DELETE', `/webhooks/${id}`);
+
+export const sendTest = (teamId: string, id: string) =>
+  teamRequest<Delivery>(teamId, 'POST', `/webhooks/${id}/test`);
+
+export const rotateSecret = (teamId: string, id: string) =>
+  teamRequest<RotatedSecret>(teamId, 'POST', `/webhooks/${id}/rotate-secret`);
+
+export const finishRotation = (teamId: string, id: string) =>
+  teamRequest<Webhook>(teamId, 'POST', `/webhooks/${id}/rotate-secret/finish`);
+
+export const redeliver = (teamId: string, webhookId: string, id: string) =>
+  teamRequest<Delivery>(teamId, 'POST', `/webhooks/${webhookId}/deliveries/${id}/redeliver`);
+
+export const replay = (teamId: string, id: string, body: ReplayRequest) =>
+  teamRequest<QueuedReplay>(teamId, 'POST', `/webhooks/${id}/replay`, body);

@@ -1,0 +1,97 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Plus, Webhook as WebhookIcon } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { Webhook } from '#contract/webhook.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { EmptyState, Page } from '#web/kit/page.tsx';
+import { type Column, rowLink, Table } from '#web/kit/table.tsx';
+import { type CurrentTeam, useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
+import { CreateWebhook } from './create-webhook.tsx';
+import { HealthBadge, HealthText } from './health.tsx';
+import { webhooksQuery } from './webhook-queries.ts';
+
+/** The webhooks of the team, with the health of each. */
+export function WebhooksPage(): ReactNode {
+  const team = useTeam();
+  const webhooks = useQuery(webhooksQuery(team.id));
+  const administrators = useAdministratorNames();
+  const [isCreating, setIsCreating] = useState(false);
+  const create = team.can('webhooks:manage') && (
+    <Button look="primary" onClick={() => setIsCreating(true)}>
+      <Plus /> Create webhook
+    </Button>
+  );
+  return (
+    <Page
+      title="Webhooks"
+      description="Ownline sends events to your servers: a message came in, was sent, failed."
+      actions={webhooks.data && webhooks.data.webhooks.length > 0 && create}
+    >
+      <Card isFlush>
+        <Loaded query={webhooks}>
+          {(list) =>
+            list.webhooks.length === 0 ? (
+              <EmptyState icon={<WebhookIcon />} title="No webhooks yet" action={create || undefined}>
+                {create
+                  ? 'Create one to have your server told of each message within a second. You need an address that begins with https://.'
+                  : `Ask ${administrators} to create one.`}
+              </EmptyState>
+            ) : (
+              <Table
+                label="Webhooks"
+                columns={columnsFor(team)}
+                rows={list.webhooks}
+                keyOf={({ id }) => id}
+              />
+            )
+          }
+        </Loaded>
+      </Card>
+      {isCreating && <CreateWebhook onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}
+
+function columnsFor({ id: teamId }: CurrentTeam): readonly Column<Webhook>[] {
+  return [
+    {
+      head: 'Address',
+      className: 'md:w-1/2',
+      cell: ({ id, url, phone_number }) => (
+        <>
+          <Link
+            to="/teams/$teamId/webhooks/$webhookId"
+            params={{ teamId, webhookId: id }}
+            className={`${rowLink} line-clamp-2`}
+          >
+            {url}
+          </Link>
+          {phone_number !== null && (
+            <div className="text-quiet">Only events of {formatPhoneNumber(phone_number)}</div>
+          )}
+        </>
+      ),
+    },
+    {
+      head: 'Events',
+      cell: ({ events }) => <span className="text-quiet">{events.join(', ')}</span>,
+    },
+    {
+      head: 'Health',
+      className: 'md:w-56',
+      cell: (webhook) => (
+        <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <HealthBadge webhook={webhook} />
+          <span className="text-[0.8125rem] text-quiet">
+            <HealthText webhook={webhook} />
+          </span>
+        </span>
+      ),
+    },
+  ];
+}
