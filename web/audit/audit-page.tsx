@@ -5,6 +5,7 @@ import type { AuditEntry } from '#contract/audit.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
+import { nowMs } from '#web/kit/clock.ts';
 import { dayOf } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
@@ -90,7 +91,7 @@ function Entry({ entry, names }: { readonly entry: AuditEntry; readonly names: T
 function byDay(entries: readonly AuditEntry[]): readonly (readonly [string, readonly AuditEntry[]])[] {
   const days = new Map<string, AuditEntry[]>();
   for (const entry of entries) {
-    const day = dayOf(entry.at, Date.now());
+    const day = dayOf(entry.at, nowMs());
     const ofDay = days.get(day);
     if (ofDay) ofDay.push(entry);
     else days.set(day, [entry]);

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { basePath } from '#web/api/base-path.ts';
 import { classNames } from '#web/kit/class-names.ts';
+import { nowMs } from '#web/kit/clock.ts';
 import { exactTime, relativeTime, timeOfDay } from '#web/kit/format.ts';
 import { statusTexts, waitingTexts } from '#web/messages/status-texts.ts';
 
@@ -74,7 +75,7 @@ function State({ message, waiting, isStatusShown }: Parameters<typeof Bubble>[0]
 function reasonOf({ id }: ConversationMessage, waiting: Waiting): string {
   if (!waiting?.reason) return '';
   if (waiting.message_id !== id) return waitingTexts.earlier_message;
-  const expected = waiting.expected_at ? ` Expected ${relativeTime(waiting.expected_at, Date.now())}.` : '';
+  const expected = waiting.expected_at ? ` Expected ${relativeTime(waiting.expected_at, nowMs())}.` : '';
   return `${waitingTexts[waiting.reason]}${expected}`;
 }
 

@@ -1,6 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { Button } from '#web/kit/button.tsx';
+import { nowMs } from '#web/kit/clock.ts';
 import { dayOf } from '#web/kit/format.ts';
 import { Bubble } from './bubble.tsx';
 
@@ -28,7 +29,7 @@ export function ThreadMessages({
   useStayAtEnd(frame, newestId);
   useKeepPosition(frame, oldestId);
   const shown = messages.toReversed();
-  const now = Date.now();
+  const now = nowMs();
   const lastOutbound = messages.find(({ direction }) => direction === 'outbound');
   return (
     <div

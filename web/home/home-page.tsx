@@ -6,6 +6,7 @@ import { Page } from '#web/kit/page.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { FirstRunCard } from './first-run-card.tsx';
 import { homeQuery } from './home-queries.ts';
+import { LatestCard } from './latest-card.tsx';
 import { NumbersCard } from './numbers-card.tsx';
 import { StandingCard } from './standing-card.tsx';
 import { UsageCard } from './usage-card.tsx';
@@ -22,8 +23,11 @@ export function HomePage(): ReactNode {
             {isBeginning(data) ? <FirstRunCard home={data} /> : <StandingCard home={data} />}
             {data.numbers.length > 0 && (
               <div className="grid items-start gap-5 lg:grid-cols-[1.6fr_1fr]">
-                <NumbersCard home={data} />
-                <UsageCard usage={data.usage} />
+                <LatestCard />
+                <div className="flex flex-col gap-5">
+                  <NumbersCard home={data} />
+                  <UsageCard usage={data.usage} />
+                </div>
               </div>
             )}
           </div>

@@ -1,11 +1,12 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { nowMs } from './clock.ts';
 import { exactTime, formatPhoneNumber, relativeTime } from './format.ts';
 
 /** A time relative to now, with the exact one on hover. It stays right while the page is open. */
 export function Time({ at }: { readonly at: string }): ReactNode {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => nowMs());
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 15_000);
+    const timer = setInterval(() => setNow(nowMs()), 15_000);
     return () => clearInterval(timer);
   }, []);
   return (

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { LiveRows } from '#contract/live.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { signIn } from '#web/api/request.ts';
+import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';
 import { applyRows } from './apply-rows.ts';
 import { followLiveStream } from './live-stream.ts';
@@ -33,7 +34,10 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         if (isConnected) setIsAway(false);
         else notice = setTimeout(() => setIsAway(true), noticeMs);
       },
-      hello: () => invalidate(),
+      hello: ({ at }) => {
+        setServerTime(at);
+        invalidate();
+      },
       rows: (rows) => {
         applyRows(queryClient, teamId, rows);
         for (const key of openDetailsOf(rows)) invalidate('message', ...key);

@@ -7,6 +7,7 @@ import type { Timeline } from '#contract/timeline.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
+import { nowMs } from '#web/kit/clock.ts';
 import { CopyButton } from '#web/kit/copy.tsx';
 import { Drawer } from '#web/kit/dialog.tsx';
 import { ErrorNote, Note } from '#web/kit/error-note.tsx';
@@ -101,7 +102,7 @@ function Standing({ message }: { readonly message: MessageDetail }): ReactNode {
     return (
       <Note tone="warn">
         {waitingTexts[message.waiting_reason]}
-        {message.expected_at !== null && ` Expected ${relativeTime(message.expected_at, Date.now())}.`}
+        {message.expected_at !== null && ` Expected ${relativeTime(message.expected_at, nowMs())}.`}
       </Note>
     );
   }

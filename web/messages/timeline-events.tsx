@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { TimelineDelivery, TimelineEvent } from '#contract/timeline.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
+import { nowMs } from '#web/kit/clock.ts';
 import { counted, relativeTime } from '#web/kit/format.ts';
 import { Code, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
@@ -72,6 +73,6 @@ function sentenceOf({ attempts, attempt_count, next_attempt_at, status }: Timeli
   const answer =
     last.status_code === null ? '' : ` It answered ${last.status_code} after ${last.duration_ms} ms.`;
   const next =
-    next_attempt_at === null ? '' : ` The next one is due ${relativeTime(next_attempt_at, Date.now())}.`;
+    next_attempt_at === null ? '' : ` The next one is due ${relativeTime(next_attempt_at, nowMs())}.`;
   return `${counted(attempt_count, 'attempt')}.${last.error_message === null ? answer : ` ${last.error_message}`}${next}`;
 }

@@ -38,17 +38,29 @@ export function findEntryFiles(files: readonly WebFile[]): EntryFiles {
   return { script: main.file, styles: main.css ?? [], font: font.file };
 }
 
+/** Data that come with the page. */
+export interface ShellData {
+  /** The path of APP_URL, without a slash at its end. */
+  readonly base: string;
+  /** The server's time: that of the browser's machine may be wrong. */
+  readonly nowMs: number;
+  /** The signed-in account and its teams. */
+  readonly overview: unknown;
+}
+
 /**
  * The page of the dashboard, which loads the web application. It brings the signed-in account along, which saves a
  * request, and shows the frame until the application runs.
- * @param base the path of APP_URL, without a slash at its end
  */
-export function renderShell(base: string, { script, styles, font }: EntryFiles, overview: unknown): string {
+export function renderShell(
+  { base, nowMs, overview }: ShellData,
+  { script, styles, font }: EntryFiles,
+): string {
   const asset = (name: string) => escapeHtml(`${base}/assets/${name}`);
   // `<` would end the script element.
   const data = JSON.stringify(overview).replaceAll('<', '\\u003c');
   return `<!doctype html>
-<html lang="en" data-base="${escapeHtml(base)}"><head><meta charset="utf-8">
+<html lang="en" data-base="${escapeHtml(base)}" data-now="${nowMs}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <title>Ownline</title><script>${theme}</script>
 ${styles.map((name) => `<link rel="stylesheet" href="${asset(name)}">`).join('\n')}

@@ -41,7 +41,10 @@ export function webRoutes(
     }
     const entry = findEntryFiles(await webBuild.files());
     return {
-      body: renderShell(base, entry, await readOverview(services, signedIn.accountId)),
+      body: renderShell(
+        { base, nowMs: services.clock.nowMs(), overview: await readOverview(services, signedIn.accountId) },
+        entry,
+      ),
       headers: shellHeaders,
     };
   };

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { keepPicture, type Look, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { type ExamplePractice, givenExamplePractice } from '#test/support/browser/example-practice.ts';
+import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
+const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
+const thread = '/conversations/%2B14155550100/%2B14155550142';
+
+/** The pictures of the README: `npm run pictures` draws them anew, and docs/pictures/ has copies. */
+describe('the dashboard of an example practice, as the README shows it (specification section 12.3)', () => {
+  let service: TestService;
+  let practice: ExamplePractice;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    practice = await givenExamplePractice(service);
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  for (const [name, path, look, shown] of [
+    ['home', '', desktop, 'Everything is fine'],
+    ['conversations', thread, desktop, '10:30 is perfect'],
+    ['thread-phone', thread, phone, '10:30 is perfect'],
+    ['messages', '/messages', { ...desktop, colorScheme: 'dark' }, 'Is parking free behind the house?'],
+  ] as const) {
+    it(`shows ${name} without a complaint`, async () => {
+      const page = await openDashboard(browser, practice.owner, path, look);
+      const complaints = complaintsAbout(page, service.baseUrl);
+      await page.getByText(shown).first().waitFor();
+      await page.evaluate('document.fonts.ready.then(() => undefined)');
+      await keepPicture(page, `readme-${name}`);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+});

@@ -1,0 +1,17 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/**
+ * `npm run pictures -- <folder>`: writes a picture of every page of the dashboard and every other page, at both sizes and in
+ * both themes, empty, full and failing. The journeys in test/browser/ draw them on their way.
+ */
+const [folder = 'pictures'] = process.argv.slice(2);
+const target = resolve(folder);
+mkdirSync(target, { recursive: true });
+const { status } = spawnSync(process.execPath, ['test/run.ts', '--slow', 'browser'], {
+  env: { ...process.env, SCREENSHOTS: target },
+  stdio: 'inherit',
+});
+process.stdout.write(`The pictures are in ${target}\n`);
+process.exitCode = status ?? 1;
