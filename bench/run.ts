@@ -1,4 +1,5 @@
 import { benchDashboards } from './dashboards/bench-dashboards.ts';
+import { benchFirstLoad } from './dashboards/bench-first-load.ts';
 import { benchMedia } from './media/bench-media.ts';
 import { benchCompare } from './send/bench-compare.ts';
 import { benchSend } from './send/bench-send.ts';
@@ -15,6 +16,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   lateness: benchLateness,
   media: benchMedia,
   dashboards: benchDashboards,
+  'first-load': benchFirstLoad,
 };
 
 const name = process.argv[2] ?? '';

@@ -6,6 +6,9 @@ import type { WebFile } from './web-build.ts';
 const theme = readFileSync(new URL('./theme.js', import.meta.url), 'utf8');
 const themeSource = `'sha256-${createHash('sha256').update(theme).digest('base64')}'`;
 
+/** The mark of web/shell/brand.tsx, without its bubble. */
+const brandMark = '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="9"/></svg>';
+
 /** Headers of the dashboard's page: scripts and styles of this server alone, and no frame. */
 export const shellHeaders = {
   'content-type': 'text/html; charset=utf-8',
@@ -66,7 +69,7 @@ export function renderShell(
 ${styles.map((name) => `<link rel="stylesheet" href="${asset(name)}">`).join('\n')}
 <link rel="preload" as="font" type="font/woff2" href="${asset(font)}" crossorigin>
 <script type="module" src="${asset(script)}"></script>
-</head><body><div id="root"><div class="shell-frame" aria-hidden="true"></div></div>
+</head><body><div id="root"><div class="shell-frame" aria-hidden="true"><div class="shell-brand">${brandMark}Ownline</div></div></div>
 <noscript><p class="p-6">The dashboard needs JavaScript. Programs use the API: <a href="${escapeHtml(base)}/docs">its reference</a>.</p></noscript>
 <script id="overview" type="application/json">${data}</script></body></html>
 `;

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { openRuntime } from '#server/app/open-runtime.ts';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { operator } from '#server/platform/actor.ts';
+import { readConfig } from '#server/platform/config.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
+import { newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { type FirstLoad, measureFirstLoad, slow4g } from '#test/support/browser/first-load.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { median } from '../load.ts';
+import { serve } from '../serve.ts';
+
+const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
+const pages = [
+  ['Home', '', 'Get started'],
+  ['Conversations', '/conversations', 'No conversations yet'],
+] as const;
+
+/**
+ * The first load of the dashboard in an empty cache, on slow 4G and on this machine's own speed. Goals: the first paint within 1 s,
+ * the largest content within 2.5 s, 250 KB.
+ */
+export async function benchFirstLoad(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
+  const settings = { DATA_DIR: dataDir, LOG_LEVEL: 'warn' };
+  const port = await freePort();
+  const server = await serve('server/main.ts', [], { ...settings, PORT: String(port) }, port);
+  const databaseUrl = await findEngineUrl(dataDir);
+  const config = readConfig({ ...settings, DATABASE_URL: databaseUrl });
+  const runtime = await openRuntime(config, databaseUrl, createLogger('warn'));
+  const browser = await startBrowser();
+  try {
+    const { id } = await runtime.database.transaction((trx) =>
+      createTeam(trx, runtime, { name: 'Example team', plan: 'enterprise', by: operator }),
+    );
+    const team = { id, publicId: publicId('team', id) };
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const owner = await newMember({ baseUrl, runtime }, team, 'owner');
+    for (const [title, path, shown] of pages) {
+      for (const network of [slow4g, undefined]) {
+        const loads: FirstLoad[] = [];
+        for (let round = 0; round < rounds; round += 1) {
+          loads.push(
+            await loadOnce(browser, owner, `${baseUrl}/teams/${team.publicId}${path}`, shown, network),
+          );
+        }
+        const of = (figure: (load: FirstLoad) => number) => Math.round(median(loads.map(figure)));
+        process.stdout.write(
+          `${title}, ${network ? 'slow 4G' : 'loopback'}: first paint ${of((load) => load.firstPaintMs)} ms, largest content ${of((load) => load.largestPaintMs)} ms, ${of((load) => load.bytes / 1_024)} KB\n`,
+        );
+      }
+    }
+  } finally {
+    await browser.close();
+    await runtime.database.close();
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function loadOnce(
+  browser: Browser,
+  owner: TeamMember,
+  url: string,
+  shown: string,
+  network: typeof slow4g | undefined,
+): Promise<FirstLoad> {
+  const page = await newPage(browser, { width: 390, height: 844, colorScheme: 'light' });
+  const [name = '', value = ''] = owner.cookie.split('=');
+  await page.context().addCookies([{ name, value, url: owner.baseUrl }]);
+  const load = await measureFirstLoad(page, url, shown, network);
+  await page.context().close();
+  return load;
+}
