@@ -50,6 +50,10 @@ const pages = [
     lazyRouteComponent(() => import('./messages/messages-page.tsx'), 'MessagesPage'),
   ),
   page(
+    'numbers/$id',
+    lazyRouteComponent(() => import('./numbers/number-page.tsx'), 'NumberPage'),
+  ),
+  page(
     'numbers',
     lazyRouteComponent(() => import('./numbers/numbers-page.tsx'), 'NumbersPage'),
   ),

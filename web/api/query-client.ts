@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiError } from './request.ts';
 
 /** Some of what is shown changes without a notification, such as a phone that stops polling (decision 0018). */
-const rereadMs = 30_000;
+export const rereadMs = 30_000;
 
 /** A lost connection and an overloaded server are tried again; a refusal is not. */
 function isWorthRetrying(failures: number, error: Error): boolean {

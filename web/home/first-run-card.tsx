@@ -7,8 +7,8 @@ import { queryClient } from '#web/api/query-client.ts';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { ErrorNote } from '#web/kit/error-note.tsx';
+import { simulateNumber } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { addSimulatedNumber } from './home-queries.ts';
 
 interface Step {
   readonly title: string;
@@ -116,7 +116,7 @@ function ConnectActions(): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();
   const adding = useMutation({
-    mutationFn: () => addSimulatedNumber(team.id),
+    mutationFn: () => simulateNumber(team.id),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'number'] }),
   });
   return (

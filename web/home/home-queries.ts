@@ -1,9 +1,5 @@
 import type { Home } from '#contract/home.ts';
-import type { NumberResource } from '#contract/number.ts';
-import { teamQuery, teamRequest } from '#web/api/team-requests.ts';
+import { teamQuery } from '#web/api/team-requests.ts';
 
+/** The state of the whole team: each number with its likely cause, what waits, what fails. */
 export const homeQuery = (teamId: string) => teamQuery<Home>(teamId, 'number', '/home');
-
-/** Adds a number whose iPhone the server simulates. */
-export const addSimulatedNumber = (teamId: string) =>
-  teamRequest<NumberResource>(teamId, 'POST', '/numbers/simulated', {});

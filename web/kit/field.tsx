@@ -57,15 +57,18 @@ export function TextField({
   label,
   hint,
   className,
+  isLabelHidden = false,
   ...input
 }: Omit<ComponentProps<typeof BaseField.Control>, 'className'> & {
   readonly name: string;
   readonly label: string;
   readonly hint?: ReactNode;
   readonly className?: string;
+  /** Where a heading says it already. */
+  readonly isLabelHidden?: boolean;
 }): ReactNode {
   return (
-    <Labelled name={name} label={label} hint={hint} className={className}>
+    <Labelled name={name} label={label} hint={hint} className={className} isLabelHidden={isLabelHidden}>
       <BaseField.Control className={inputStyle} autoComplete="off" {...input} />
     </Labelled>
   );
@@ -77,17 +80,19 @@ export function Labelled({
   label,
   hint,
   className,
+  isLabelHidden = false,
   children,
 }: {
   readonly name: string;
   readonly label: string;
   readonly hint?: ReactNode;
   readonly className?: string;
+  readonly isLabelHidden?: boolean;
   readonly children: ReactNode;
 }): ReactNode {
   return (
     <BaseField.Root name={name} className={classNames('flex flex-col gap-1.5', className)}>
-      <BaseField.Label className="font-medium">{label}</BaseField.Label>
+      <BaseField.Label className={isLabelHidden ? 'sr-only' : 'font-medium'}>{label}</BaseField.Label>
       {children}
       {hint !== undefined && (
         <BaseField.Description className="text-[0.8125rem] text-quiet">{hint}</BaseField.Description>

@@ -8,7 +8,7 @@ import { applyRows } from './apply-rows.ts';
 import { followLiveStream } from './live-stream.ts';
 import { Throttle } from './throttle.ts';
 
-/** Counts that rows do not bring along are read again at most this often. */
+/** Counts and states that rows do not bring along are read again at most this often. */
 const countsMs = 3_000;
 
 /** A stream that is away for a moment, such as over a restart of the server, is not worth a notice. */
@@ -26,6 +26,11 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
     const counts = new Throttle(countsMs, () => {
       invalidate('message', '/conversations/unread');
       invalidate('number', '/home');
+      // One number: its pacing warnings and inbound coverage follow from its messages.
+      void queryClient.invalidateQueries({
+        queryKey: [teamId, 'number'],
+        predicate: ({ queryKey: [, , path] }) => String(path).startsWith('/numbers/'),
+      });
     });
     let notice: ReturnType<typeof setTimeout> | undefined;
     const end = followLiveStream(teamId, {
@@ -41,7 +46,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       rows: (rows) => {
         applyRows(queryClient, teamId, rows);
         for (const key of openDetailsOf(rows)) invalidate('message', ...key);
-        if (rows.messages.length > 0) counts.run();
+        if (rows.messages.length + rows.numbers.length + rows.removed_numbers.length > 0) counts.run();
       },
       changed: ({ resources }) => {
         for (const resource of resources) invalidate(resource);

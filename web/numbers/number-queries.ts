@@ -1,6 +1,40 @@
 import type { Static } from 'typebox';
-import type { NumberList } from '#contract/number.ts';
-import { teamQuery } from '#web/api/team-requests.ts';
+import type {
+  NumberDetail,
+  NumberList,
+  NumberResource,
+  SetupLink,
+  UpdatedNumber,
+  UpdateNumberRequest,
+} from '#contract/number.ts';
+import { queryClient } from '#web/api/query-client.ts';
+import { teamQuery, teamRequest } from '#web/api/team-requests.ts';
 
 export const numbersQuery = (teamId: string) =>
   teamQuery<Static<typeof NumberList>>(teamId, 'number', '/numbers');
+
+/** A first poll is seen within this. */
+export const firstPollRereadMs = 2_000;
+
+/** One number with everything that is set for it. */
+export const numberQuery = (teamId: string, id: string) =>
+  teamQuery<NumberDetail>(teamId, 'number', `/numbers/${encodeURIComponent(id)}`);
+
+export const verifyNumber = (teamId: string, phoneNumber: string) =>
+  teamRequest<Static<typeof SetupLink>>(teamId, 'POST', '/numbers/verify', { phone_number: phoneNumber });
+
+export const reconnectNumber = (teamId: string, id: string) =>
+  teamRequest<Static<typeof SetupLink>>(teamId, 'POST', `/numbers/${id}/reconnect`);
+
+/** Makes a number whose iPhone the server simulates. */
+export const simulateNumber = (teamId: string) =>
+  teamRequest<NumberResource>(teamId, 'POST', '/numbers/simulated', {});
+
+export const updateNumber = (teamId: string, id: string, changed: UpdateNumberRequest) =>
+  teamRequest<UpdatedNumber>(teamId, 'PUT', `/numbers/${id}`, changed);
+
+export const deleteNumber = (teamId: string, id: string) => teamRequest(teamId, 'DELETE', `/numbers/${id}`);
+
+/** After a change of a number. */
+export const rereadNumbers = (teamId: string) =>
+  queryClient.invalidateQueries({ queryKey: [teamId, 'number'] });

@@ -1,33 +1,101 @@
 import { useQuery } from '@tanstack/react-query';
-import { Smartphone } from 'lucide-react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Plus, Smartphone } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { HomeNumber } from '#contract/home.ts';
+import { homeQuery } from '#web/home/home-queries.ts';
+import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
-import { Handle } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { numbersQuery } from './number-queries.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
+import { ConnectDialog } from './connect-dialog.tsx';
+import { NumberCard } from './number-card.tsx';
+import { SimulateButton } from './simulate-button.tsx';
 
+/** The iPhones of the team, each with its state and likely cause. `?connect=true` opens the dialog. */
 export function NumbersPage(): ReactNode {
   const team = useTeam();
-  const numbers = useQuery(numbersQuery(team.id));
+  const home = useQuery(homeQuery(team.id));
+  const { connect = false } = useSearch({ strict: false }) as { readonly connect?: boolean };
+  const navigate = useNavigate();
+  const setConnect = (isOpen: boolean) =>
+    void navigate({ to: '.', search: isOpen ? { connect: true } : {}, replace: true });
+  const canManage = team.can('numbers:write');
+  const numbers = home.data?.numbers ?? [];
+  const connectButton = (
+    <Button look="primary" onClick={() => setConnect(true)}>
+      <Plus /> Connect an iPhone
+    </Button>
+  );
   return (
-    <Page title="Numbers" description="The iPhones that send and receive for this team.">
-      <Card isFlush>
-        <Loaded query={numbers}>
-          {({ numbers }) =>
-            numbers.length === 0 ? (
-              <EmptyState icon={<Smartphone />} title="No iPhone is connected yet" />
-            ) : (
-              numbers.map((number) => (
-                <div key={number.id} className="p-4">
-                  <Handle value={number.phone_number} />
-                </div>
-              ))
-            )
-          }
-        </Loaded>
-      </Card>
+    <Page
+      title="Numbers"
+      description="The iPhones that send and receive for this team."
+      actions={
+        canManage &&
+        numbers.length > 0 && (
+          <>
+            {!numbers.some(({ simulated }) => simulated) && <SimulateButton />}
+            {connectButton}
+          </>
+        )
+      }
+    >
+      <Loaded query={home}>
+        {({ numbers }) =>
+          numbers.length === 0 ? (
+            <Card isFlush>{canManage ? <NoNumbers connectButton={connectButton} /> : <AskForNumber />}</Card>
+          ) : (
+            <>
+              <ul className="grid gap-4 lg:grid-cols-2">
+                {numbers.map((number: HomeNumber) => (
+                  <NumberCard key={number.id} number={number} />
+                ))}
+              </ul>
+              {!canManage && <ManagedBy />}
+            </>
+          )
+        }
+      </Loaded>
+      {canManage && <ConnectDialog isOpen={connect} onClose={() => setConnect(false)} />}
     </Page>
+  );
+}
+
+function NoNumbers({ connectButton }: { readonly connectButton: ReactNode }) {
+  return (
+    <EmptyState
+      icon={<Smartphone />}
+      title="No iPhone is connected yet"
+      action={
+        <>
+          {connectButton}
+          <SimulateButton />
+        </>
+      }
+    >
+      Connect an iPhone with its own number in about ten minutes. Or try Ownline at once with an iPhone that
+      the server simulates.
+    </EmptyState>
+  );
+}
+
+function AskForNumber() {
+  const administrators = useAdministratorNames();
+  return (
+    <EmptyState icon={<Smartphone />} title="No iPhone is connected yet">
+      Ask {administrators} to connect one.
+    </EmptyState>
+  );
+}
+
+function ManagedBy() {
+  const administrators = useAdministratorNames();
+  return (
+    <p className="mt-4 text-[0.8125rem] text-quiet">
+      Ask {administrators} to connect, pause or change a number.
+    </p>
   );
 }

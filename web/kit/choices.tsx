@@ -1,0 +1,42 @@
+import { type ReactNode, useId } from 'react';
+
+/** One of a few choices, each with a sentence that explains it. */
+export function Choices<Value extends string>({
+  legend,
+  options,
+  chosen,
+  onChoose,
+}: {
+  readonly legend: string;
+  readonly options: readonly { readonly value: Value; readonly label: string; readonly hint: string }[];
+  readonly chosen: Value;
+  readonly onChoose: (value: Value) => void;
+}): ReactNode {
+  const id = useId();
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="sr-only">{legend}</legend>
+      {options.map(({ value, label, hint }) => (
+        <div key={value} className="flex items-start gap-2.5">
+          <input
+            id={`${id}-${value}`}
+            type="radio"
+            name={id}
+            className="mt-0.5 size-4 shrink-0 accent-accent max-sm:size-5"
+            checked={value === chosen}
+            aria-describedby={`${id}-${value}-hint`}
+            onChange={() => onChoose(value)}
+          />
+          <div className="min-w-0">
+            <label htmlFor={`${id}-${value}`} className="font-medium">
+              {label}
+            </label>
+            <p id={`${id}-${value}-hint`} className="text-quiet">
+              {hint}
+            </p>
+          </div>
+        </div>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,100 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ApiError } from '#web/api/request.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { Form, TextField } from '#web/kit/field.tsx';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { useTeam } from '#web/shell/session.ts';
+import { rereadNumbers, verifyNumber } from './number-queries.ts';
+import { madeLink, SetupLinkView } from './setup-link-view.tsx';
+
+/** Asks for the number of an iPhone, then shows its setup link and follows the iPhone until it is connected. */
+export function ConnectDialog({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const verification = useMutation({
+    mutationFn: async (phoneNumber: string) => {
+      const { setup_url } = await verifyNumber(team.id, phoneNumber).catch((error: Error) => {
+        throw explained(error, phoneNumber);
+      });
+      return madeLink(setup_url, phoneNumber);
+    },
+    onSuccess: () => rereadNumbers(team.id),
+  });
+  const close = () => {
+    onClose();
+    verification.reset();
+  };
+  const link = verification.data;
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={close}
+      isClosedByButtonsOnly={link !== undefined}
+      title={link ? `Connect ${formatPhoneNumber(link.phoneNumber)}` : 'Connect an iPhone'}
+      description={
+        link
+          ? undefined
+          : 'Take an iPhone that stays plugged in, and have it beside you. It takes about ten minutes.'
+      }
+      footer={
+        link ? (
+          <Button onClick={close}>Done</Button>
+        ) : (
+          <>
+            <Button onClick={close}>Cancel</Button>
+            <Button look="primary" type="submit" form="connect-number" isBusy={verification.isPending}>
+              Create setup link
+            </Button>
+          </>
+        )
+      }
+    >
+      {link ? (
+        <SetupLinkView link={link} onRenew={() => verification.mutate(link.phoneNumber)} />
+      ) : (
+        <Form
+          id="connect-number"
+          error={verification.error}
+          fields={['phone_number']}
+          onSubmit={({ phone_number = '' }) => verification.mutate(phone_number.replaceAll(/[\s().-]/g, ''))}
+        >
+          <TextField
+            name="phone_number"
+            label="Number of the iPhone"
+            type="tel"
+            autoComplete="tel"
+            placeholder="+1 415 555 0100"
+            required
+            hint="With + and its country code. It is in Settings › Phone › My Number."
+          />
+        </Form>
+      )}
+    </Dialog>
+  );
+}
+
+/** The refusals that a person meets here, with what to do in the dashboard. */
+function explained(error: Error, phoneNumber: string): Error {
+  if (!(error instanceof ApiError)) return error;
+  const sentence =
+    error.code === 'conflict'
+      ? `${formatPhoneNumber(phoneNumber)} is connected already. If it is a number of this team, open its page to connect another iPhone. ` +
+        'If another team has it, ask the administrator of this server to free it.'
+      : error.param === 'phone_number'
+        ? 'Write the number with + and its country code, such as +1 415 555 0100.'
+        : undefined;
+  if (sentence === undefined) return error;
+  return new ApiError(error.status, {
+    ...error.details,
+    code: error.code,
+    message: sentence,
+    param: 'phone_number',
+  });
+}

@@ -1,0 +1,56 @@
+import type { ReactNode } from 'react';
+import type { InboundCoverage } from '#contract/number.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { Button } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { coverageTexts } from './number-texts.ts';
+
+/** Replies of which each shows that one automation works (specification section 11.8). */
+const testReplies: Readonly<Record<InboundCoverage, readonly string[]>> = {
+  unknown: ['7 pm', 'Seen', 'No', 'Thanks', 'Hi', 'Lunch', 'Why'],
+  words: ['Seen', 'No', 'Thanks', 'Hi', 'Lunch', 'Why'],
+  full: [],
+};
+
+/** The received texts that arrive for certain, and how to test the others. */
+export function CoverageCard({
+  coverage,
+  onSetup,
+}: {
+  readonly coverage: InboundCoverage;
+  readonly onSetup: (() => void) | undefined;
+}): ReactNode {
+  const { text, tone, sentence } = coverageTexts[coverage];
+  const replies = testReplies[coverage];
+  return (
+    <Card title="Texts that arrive" actions={<Badge tone={tone}>{text}</Badge>}>
+      <p>{sentence}</p>
+      {replies.length > 0 && (
+        <div className="mt-3 flex flex-col gap-2.5 text-quiet">
+          <p>To test it, text each of these to this number from another phone, one at a time:</p>
+          <ul aria-label="Test replies" className="flex flex-wrap gap-1.5">
+            {replies.map((reply) => (
+              <li
+                key={reply}
+                className="rounded-full border border-line bg-sunken px-2.5 py-0.5 font-medium text-ink"
+              >
+                {reply}
+              </li>
+            ))}
+          </ul>
+          <p>
+            This page follows within half a minute. The setup page names the automation of each reply that is
+            missed: open it on the iPhone with a new setup link.
+          </p>
+          {onSetup ? (
+            <Button size="small" className="self-start" onClick={onSetup}>
+              Test on the setup page
+            </Button>
+          ) : (
+            <p>Ask an owner or an admin for a setup link.</p>
+          )}
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,106 @@
+import { ChevronDown } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { HomeNumber } from '#contract/home.ts';
+import { basePath } from '#web/api/base-path.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { Code } from '#web/kit/text.tsx';
+
+interface Check {
+  readonly title: string;
+  readonly detail: ReactNode;
+}
+
+/** In the order of how often they are the reason, and from the quickest to the longest. */
+const checks: readonly Check[] = [
+  {
+    title: 'It is switched on and on a charging cable',
+    detail: 'Settings › Battery: Low Power Mode is off.',
+  },
+  {
+    title: 'It reaches Ownline',
+    detail: (
+      <>
+        Open <Code>{`${location.origin}${basePath}`}</Code> in Safari on the iPhone. If the page does not
+        load, look at its Wi-Fi or mobile data.
+      </>
+    ),
+  },
+  {
+    title: 'Ownline Outbox runs',
+    detail: 'In Shortcuts, tap Ownline Outbox. It does not finish, and that is right: leave it running.',
+  },
+  {
+    title: 'Both shortcuts may run while the iPhone is locked',
+    detail:
+      'In Shortcuts: the three dots on each, then the i in a circle, Privacy, Allow Running When Locked.',
+  },
+  {
+    title: 'The automations start it again',
+    detail:
+      'In Shortcuts, Automation: four times of day and Charger run Ownline Outbox, and each says Run Immediately. Check this after every update of iOS.',
+  },
+  {
+    title: 'iMessage is on',
+    detail: 'Settings › Apps › Messages (before iOS 18: Settings › Messages).',
+  },
+];
+
+/** The switches of iOS to check: open while the number is offline, and otherwise there to look up. */
+export function DoctorCard({
+  number,
+  onSetup,
+}: {
+  readonly number: HomeNumber;
+  readonly onSetup: (() => void) | undefined;
+}): ReactNode {
+  const isOffline = number.state === 'offline';
+  return (
+    <Card isFlush>
+      <details key={String(isOffline)} open={isOffline} className="group">
+        <summary className="flex list-none items-center justify-between gap-3 rounded-xl px-5 py-4 max-sm:px-4 [&::-webkit-details-marker]:hidden">
+          <span>
+            <span className="block text-[0.9375rem] font-semibold">
+              {isOffline ? 'Check these on the iPhone' : 'When the iPhone goes offline'}
+            </span>
+            <span className="text-quiet">
+              {isOffline
+                ? 'From the top. The page turns green by itself once the iPhone asks for messages again.'
+                : 'The settings of iOS to check.'}
+            </span>
+          </span>
+          <ChevronDown
+            aria-hidden="true"
+            className="size-4 shrink-0 text-quiet transition-transform group-open:rotate-180"
+          />
+        </summary>
+        <ol className="border-t border-line">
+          {checks.map(({ title, detail }, index) => (
+            <li key={title} className="flex gap-3 border-b border-line px-5 py-3 last:border-0 max-sm:px-4">
+              <span
+                aria-hidden="true"
+                className="grid size-6 shrink-0 place-items-center rounded-full bg-sunken text-xs font-semibold text-quiet"
+              >
+                {index + 1}
+              </span>
+              <div className="min-w-0">
+                <p className="font-medium">{title}</p>
+                <p className="text-quiet">{detail}</p>
+              </div>
+            </li>
+          ))}
+        </ol>
+        <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line px-5 py-3 max-sm:px-4">
+          <p className="text-quiet">The iPhone is new, lost or was reset?</p>
+          {onSetup ? (
+            <Button size="small" onClick={onSetup}>
+              Connect another iPhone
+            </Button>
+          ) : (
+            <p className="text-quiet">Ask an owner or an admin to connect another one.</p>
+          )}
+        </div>
+      </details>
+    </Card>
+  );
+}

@@ -1,0 +1,73 @@
+import { Link } from '@tanstack/react-router';
+import { Smartphone } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { HomeNumber } from '#contract/home.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { amount } from '#web/kit/format.ts';
+import { rowLink } from '#web/kit/table.tsx';
+import { Handle, Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { stateSentence } from './number-texts.ts';
+import { PauseSwitch } from './pause-switch.tsx';
+import { StateBadge } from './state-badge.tsx';
+import { waitingText } from './waiting-text.ts';
+
+/** A number of the list: how it is, and the switch that pauses it. All of it leads to its page. */
+export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNode {
+  const team = useTeam();
+  const waiting = waitingText(number);
+  return (
+    <li className="relative flex flex-col rounded-xl border border-line bg-surface shadow-card transition-colors hover:border-line-strong">
+      <div className="flex items-start gap-3 px-5 pt-4 max-sm:px-4">
+        <span className="grid size-10 shrink-0 place-items-center rounded-xl bg-accent-tint text-accent-ink">
+          <Smartphone aria-hidden="true" className="size-5" />
+        </span>
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate text-[0.9375rem]">
+            <Link
+              to="/teams/$teamId/numbers/$id"
+              params={{ teamId: team.id, id: number.id }}
+              className={`${rowLink} font-semibold after:rounded-xl`}
+            >
+              {number.label === '' ? <Handle value={number.phone_number} /> : <bdi>{number.label}</bdi>}
+            </Link>
+          </h2>
+          <p className="truncate text-quiet">
+            {number.label === '' ? 'No label' : <Handle value={number.phone_number} />}
+          </p>
+        </div>
+        {team.can('numbers:write') && number.verified && (
+          <span className="relative z-10">
+            <PauseSwitch number={number} />
+          </span>
+        )}
+      </div>
+      <div className="flex-1 px-5 pt-3 pb-4 max-sm:px-4">
+        <p className="flex flex-wrap gap-1.5">
+          <StateBadge state={number.state} />
+          {number.simulated && <Badge>Simulated</Badge>}
+          {waiting !== undefined && <Badge tone="warn">{waiting}</Badge>}
+        </p>
+        <p className="mt-2 text-quiet">{stateSentence(number)}</p>
+      </div>
+      <dl className="grid grid-cols-3 divide-x divide-line border-t border-line">
+        <Fact name="iPhone">
+          <bdi>{number.device_name || '–'}</bdi>
+        </Fact>
+        <Fact name="Last seen">
+          {number.last_seen_at === null ? 'never' : <Time at={number.last_seen_at} />}
+        </Fact>
+        <Fact name="Messages today">{amount(number.messages_today)}</Fact>
+      </dl>
+    </li>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0 px-3 py-2.5 first:pl-5 max-sm:first:pl-4">
+      <dt className="truncate text-xs text-quiet">{name}</dt>
+      <dd className="truncate font-medium tabular-nums">{children}</dd>
+    </div>
+  );
+}

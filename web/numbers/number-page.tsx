@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { ChevronLeft, MessagesSquare, Smartphone } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { HomeNumber } from '#contract/home.ts';
+import { rereadMs } from '#web/api/query-client.ts';
+import { homeQuery } from '#web/home/home-queries.ts';
+import { buttonStyle } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { EmptyState, Page } from '#web/kit/page.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
+import { DeleteCard } from './delete-card.tsx';
+import { DoctorCard } from './doctor-card.tsx';
+import { firstPollRereadMs } from './number-queries.ts';
+import { NumberSettings } from './number-settings.tsx';
+import { ReconnectDialog } from './reconnect-dialog.tsx';
+import { StateCard } from './state-card.tsx';
+
+/** One number: how it is, what to check, and its settings. `?setup=true` opens the dialog for another iPhone. */
+export function NumberPage(): ReactNode {
+  const team = useTeam();
+  const { id: numberId = '' } = useParams({ strict: false }) as { readonly id?: string };
+  const home = useQuery({
+    ...homeQuery(team.id),
+    refetchInterval: ({ state }) =>
+      state.data?.numbers.find(({ id }) => id === numberId)?.verified === false
+        ? firstPollRereadMs
+        : rereadMs,
+  });
+  const number = home.data?.numbers.find(({ id }) => id === numberId);
+  const name = number === undefined ? 'Number' : number.label || formatPhoneNumber(number.phone_number);
+  return (
+    <Page
+      title={name}
+      description={number && number.label !== '' ? formatPhoneNumber(number.phone_number) : undefined}
+      above={
+        <Link
+          to="/teams/$teamId/numbers"
+          params={{ teamId: team.id }}
+          className="inline-flex items-center gap-1 text-quiet hover:text-ink max-sm:py-2"
+        >
+          <ChevronLeft aria-hidden="true" className="size-4" /> All numbers
+        </Link>
+      }
+      actions={
+        number?.verified && (
+          <Link
+            to="/teams/$teamId/conversations"
+            params={{ teamId: team.id }}
+            search={{ number: number.phone_number }}
+            className={buttonStyle()}
+          >
+            <MessagesSquare aria-hidden="true" /> Conversations
+          </Link>
+        )
+      }
+    >
+      <Loaded query={home}>{() => (number ? <NumberParts number={number} /> : <Gone />)}</Loaded>
+    </Page>
+  );
+}
+
+function NumberParts({ number }: { readonly number: HomeNumber }) {
+  const team = useTeam();
+  const navigate = useNavigate();
+  const { setup = false } = useSearch({ strict: false }) as { readonly setup?: boolean };
+  const canManage = team.can('numbers:write');
+  const setSetup = (isOpen: boolean) =>
+    void navigate({ to: '.', search: isOpen ? { setup: true } : {}, replace: true });
+  const canReconnect = canManage && !number.simulated;
+  return (
+    <div className="flex flex-col gap-5">
+      <StateCard number={number} onSetup={canReconnect ? () => setSetup(true) : undefined} />
+      {!number.simulated && number.verified && (
+        <DoctorCard number={number} onSetup={canReconnect ? () => setSetup(true) : undefined} />
+      )}
+      <NumberSettings number={number} onSetup={canReconnect ? () => setSetup(true) : undefined} />
+      {canManage ? <DeleteCard number={number} /> : <ManagedBy />}
+      {canReconnect && <ReconnectDialog number={number} isOpen={setup} onClose={() => setSetup(false)} />}
+    </div>
+  );
+}
+
+function ManagedBy() {
+  const administrators = useAdministratorNames();
+  return (
+    <p className="text-[0.8125rem] text-quiet">
+      Ask {administrators} to pause, change or delete this number.
+    </p>
+  );
+}
+
+/** Deleted, or never a number of this team. */
+function Gone() {
+  const team = useTeam();
+  return (
+    <Card isFlush>
+      <EmptyState
+        icon={<Smartphone />}
+        title="This number is not in the team"
+        action={
+          <Link to="/teams/$teamId/numbers" params={{ teamId: team.id }} className={buttonStyle()}>
+            Show all numbers
+          </Link>
+        }
+      >
+        It was deleted, or its address was copied incompletely.
+      </EmptyState>
+    </Card>
+  );
+}

@@ -1,0 +1,44 @@
+import type { HomeNumber } from '#contract/home.ts';
+import type { InboundCoverage } from '#contract/number.ts';
+import type { PacingWarning } from '#contract/pacing.ts';
+import type { Tone } from '#web/kit/badge.tsx';
+import { numberCauseTexts } from './number-state-texts.ts';
+
+/** The state of a number in a sentence. */
+export function stateSentence({ state, likely_cause, simulated }: HomeNumber): string {
+  if (likely_cause !== null && !simulated) return numberCauseTexts[likely_cause];
+  if (state === 'paused') return 'Nothing is sent until it is resumed. Texts that arrive still come in.';
+  if (simulated) {
+    return state === 'online'
+      ? 'The server plays this iPhone. Nothing reaches a person.'
+      : 'The server is starting this iPhone.';
+  }
+  return 'The iPhone asks for messages and sends them.';
+}
+
+export const coverageTexts: Readonly<
+  Record<InboundCoverage, { readonly text: string; readonly tone: Tone; readonly sentence: string }>
+> = {
+  unknown: {
+    text: 'Not tested',
+    tone: 'warn',
+    sentence: 'It is not known yet which texts this iPhone passes on.',
+  },
+  words: {
+    text: 'Texts of several words',
+    tone: 'accent',
+    sentence: 'Texts of several words arrive. Some replies of one word may be missed.',
+  },
+  full: {
+    text: 'Nearly all texts',
+    tone: 'good',
+    sentence: 'Texts of several words arrive, and replies of one word with a Latin vowel or y.',
+  },
+};
+
+/** Limits that a number is past. Under `gentle` they are warnings alone. */
+export const pacingWarningTexts: Readonly<Record<PacingWarning, string>> = {
+  new_contacts_per_hour: 'It wrote to more new contacts in the last hour than its limit.',
+  new_contacts_per_day: 'It wrote to more new contacts in the last day than its limit.',
+  unanswered_per_contact: 'It wrote more messages to a contact than its limit, without a reply.',
+};

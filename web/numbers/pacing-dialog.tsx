@@ -1,0 +1,126 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { NumberDetail } from '#contract/number.ts';
+import type { PacingSetting } from '#contract/pacing.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { Form, Select, TextField } from '#web/kit/field.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { useUpdateNumber } from './use-update-number.ts';
+
+type LimitName = Exclude<keyof PacingSetting, 'mode'>;
+type Mode = NonNullable<PacingSetting['mode']>;
+
+interface LimitField {
+  readonly name: LimitName;
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The bounds of section 4.2 of the specification. */
+const gaps: readonly LimitField[] = [
+  { name: 'gap_min_seconds', label: 'Shortest pause, in seconds', min: 0, max: 3_600 },
+  { name: 'gap_max_seconds', label: 'Longest pause, in seconds', min: 0, max: 3_600 },
+];
+const windows: readonly LimitField[] = [
+  { name: 'messages_per_hour', label: 'Messages an hour', min: 1, max: 10_000 },
+  { name: 'messages_per_day', label: 'Messages a day', min: 1, max: 100_000 },
+];
+const contacts: readonly LimitField[] = [
+  { name: 'new_contacts_per_hour', label: 'New contacts an hour', min: 1, max: 1_000 },
+  { name: 'new_contacts_per_day', label: 'New contacts a day', min: 1, max: 1_000 },
+  { name: 'unanswered_per_contact', label: 'Unanswered to a contact', min: 1, max: 1_000 },
+];
+const limitFields = [...gaps, ...windows, ...contacts];
+
+/** Sets the mode and the limits of a number. A limit that is left empty is the server's. */
+export function PacingDialog({
+  number,
+  isOpen,
+  onClose,
+}: {
+  readonly number: NumberDetail;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}): ReactNode {
+  const { pacing } = number;
+  const own: readonly string[] = pacing.set_by_number;
+  const current: Mode = own.includes('mode') ? pacing.mode : 'default';
+  const [mode, setMode] = useState<Mode>(current);
+  const update = useUpdateNumber(number.id);
+  const { reset } = update;
+  useEffect(() => {
+    if (!isOpen) return;
+    setMode(current);
+    reset();
+  }, [isOpen, current, reset]);
+  const save = (values: Readonly<Record<string, string>>) => {
+    const limits = limitFields.flatMap(({ name }) => {
+      const text = String(values[name] ?? '').trim();
+      return text === '' ? [] : [[name, Number(text)] as const];
+    });
+    update.mutate(
+      { pacing: { ...(mode === 'default' ? {} : { mode }), ...Object.fromEntries(limits) } },
+      {
+        onSuccess: () => {
+          onClose();
+          notify('The pacing is saved', 'It holds from the next message on.');
+        },
+      },
+    );
+  };
+  const fields = (group: readonly LimitField[]) =>
+    group.map(({ name, label, min, max }) => (
+      <TextField
+        key={name}
+        name={name}
+        label={label}
+        type="number"
+        inputMode="numeric"
+        min={min}
+        max={max}
+        step={1}
+        defaultValue={own.includes(name) ? String(pacing[name]) : ''}
+        placeholder={own.includes(name) ? 'Default' : String(pacing[name])}
+      />
+    ));
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Change pacing"
+      description="A limit that is left empty is the default of the server."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" form="pacing" isBusy={update.isPending}>
+            Save pacing
+          </Button>
+        </>
+      }
+    >
+      <Form id="pacing" error={update.error} fields={[]} onSubmit={save}>
+        <Select
+          label="Mode"
+          value={mode}
+          onChange={setMode}
+          options={[
+            [
+              'default',
+              current === 'default' ? `Default of the server (${pacing.mode})` : 'Default of the server',
+            ],
+            ['off', 'Off: as fast as the iPhone takes them'],
+            ['gentle', 'Gentle: pauses, and limits an hour and a day'],
+            ['strict', 'Strict: limits for contacts, too'],
+          ]}
+        />
+        <div className="grid items-start gap-4 sm:grid-cols-2">{fields(gaps)}</div>
+        <div className="grid items-start gap-4 sm:grid-cols-2">{fields(windows)}</div>
+        <p className="text-[0.8125rem] text-quiet">
+          Strict holds messages back at these; gentle warns of them.
+        </p>
+        <div className="grid items-start gap-4 sm:grid-cols-3">{fields(contacts)}</div>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,33 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { HomeNumber } from '#contract/home.ts';
+import type { NumberStatus } from '#contract/number.ts';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { Switch } from '#web/kit/switch.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { rereadNumbers, updateNumber } from './number-queries.ts';
+
+/** On while the number sends; off pauses it at once. It shows the choice while the server takes it. */
+export function PauseSwitch({ number }: { readonly number: HomeNumber }): ReactNode {
+  const team = useTeam();
+  const name = formatPhoneNumber(number.phone_number);
+  const change = useMutation({
+    mutationFn: (status: NumberStatus) => updateNumber(team.id, number.id, { status }),
+    onSuccess: async (_, status) => {
+      await rereadNumbers(team.id);
+      if (status === 'paused') notify(`${name} is paused`, 'Waiting messages go out once you resume it.');
+      else notify(`${name} sends again`);
+    },
+    onError: (error) => notify('That did not work', error.message),
+  });
+  const status = change.isPending ? change.variables : number.status;
+  return (
+    <Switch
+      label={`Send from ${name}`}
+      isOn={status === 'active'}
+      isDisabled={change.isPending}
+      onChange={(isOn) => change.mutate(isOn ? 'active' : 'paused')}
+    />
+  );
+}

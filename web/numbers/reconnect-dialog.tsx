@@ -1,0 +1,81 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { HomeNumber } from '#contract/home.ts';
+import { Button } from '#web/kit/button.tsx';
+import { Dialog } from '#web/kit/dialog.tsx';
+import { ErrorNote } from '#web/kit/error-note.tsx';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { useTeam } from '#web/shell/session.ts';
+import { reconnectNumber, rereadNumbers, verifyNumber } from './number-queries.ts';
+import { madeLink, SetupLinkView } from './setup-link-view.tsx';
+
+/** Makes a new setup link for a number: for its first iPhone where it has none yet, else for another one. */
+export function ReconnectDialog({
+  number,
+  isOpen,
+  onClose,
+}: {
+  readonly number: HomeNumber;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const { verified, phone_number: phoneNumber } = number;
+  const creation = useMutation({
+    mutationFn: async () => {
+      const { setup_url } = await (verified
+        ? reconnectNumber(team.id, number.id)
+        : verifyNumber(team.id, phoneNumber));
+      // Read before the link is shown: the state of the earlier one is not that of the new one.
+      await rereadNumbers(team.id);
+      return madeLink(setup_url, phoneNumber);
+    },
+  });
+  const close = () => {
+    onClose();
+    creation.reset();
+  };
+  const link = creation.data;
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={close}
+      isClosedByButtonsOnly={link !== undefined}
+      title={`${verified ? 'Connect another iPhone to' : 'Connect'} ${formatPhoneNumber(phoneNumber)}`}
+      footer={
+        link ? (
+          <Button onClick={close}>Done</Button>
+        ) : (
+          <>
+            <Button onClick={close}>Cancel</Button>
+            <Button look="primary" isBusy={creation.isPending} onClick={() => creation.mutate()}>
+              Create setup link
+            </Button>
+          </>
+        )
+      }
+    >
+      {link ? (
+        <SetupLinkView link={link} onRenew={() => creation.mutate()} />
+      ) : (
+        <div className="flex flex-col gap-3 text-quiet">
+          {verified ? (
+            <>
+              <p>
+                For a new, repaired or reset iPhone, and to repeat the tests of the setup page on this one.
+                The SIM or eSIM of the number has to be in it.
+              </p>
+              <p>
+                The iPhone that is connected goes on working until the other one asks for its first message.
+                Messages that wait, conversations and settings stay.
+              </p>
+            </>
+          ) : (
+            <p>A new setup link replaces the earlier one, which stops working at once.</p>
+          )}
+          {creation.error && <ErrorNote error={creation.error} />}
+        </div>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,89 @@
+import { useQuery } from '@tanstack/react-query';
+import { Clock, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { homeQuery } from '#web/home/home-queries.ts';
+import { Button } from '#web/kit/button.tsx';
+import { CopyRow } from '#web/kit/copy.tsx';
+import { Note } from '#web/kit/error-note.tsx';
+import { exactTime } from '#web/kit/format.ts';
+import { QrCode } from '#web/kit/qr-code.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { ConnectProgress } from './connect-progress.tsx';
+import { firstPollRereadMs } from './number-queries.ts';
+
+/** A setup link that was just made. The server keeps only its hash, so it is shown until the dialog closes. */
+export interface MadeLink {
+  readonly url: string;
+  readonly phoneNumber: string;
+  readonly expiresAt: string;
+}
+
+/** How long a setup link is good for (specification section 4.2). */
+const linkMs = 24 * 3_600_000;
+
+export function madeLink(url: string, phoneNumber: string): MadeLink {
+  return { url, phoneNumber, expiresAt: new Date(Date.now() + linkMs).toISOString() };
+}
+
+/** The link as a QR code and to copy, until a phone took it; and the progress of that phone. */
+export function SetupLinkView({
+  link,
+  onRenew,
+}: {
+  readonly link: MadeLink;
+  readonly onRenew: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const home = useQuery({ ...homeQuery(team.id), refetchInterval: firstPollRereadMs });
+  const number = home.data?.numbers.find(({ phone_number }) => phone_number === link.phoneNumber);
+  const progress = number?.setup_link ?? 'unopened';
+  if (progress === 'ended') {
+    return (
+      <Note tone="warn">
+        <p>This setup link has ended, because it was closed or replaced, or is older than 24 hours.</p>
+        <Button size="small" className="mt-2.5" onClick={onRenew}>
+          Create another link
+        </Button>
+      </Note>
+    );
+  }
+  return (
+    <div className="flex flex-col gap-5">
+      <div className="flex items-center gap-6 max-sm:flex-col max-sm:gap-4">
+        {progress === 'unopened' && <QrCode text={link.url} label="QR code of the setup link" />}
+        <div className="flex min-w-0 flex-1 flex-col gap-4 self-stretch sm:justify-center">
+          {progress === 'unopened' && (
+            <p className="max-sm:text-center">
+              Point the camera of the iPhone at the code, and follow the steps there.
+            </p>
+          )}
+          <ConnectProgress progress={progress} number={number} />
+        </div>
+      </div>
+      {progress === 'unopened' && (
+        <>
+          <div className="flex flex-col gap-2">
+            <CopyRow value={link.url} what="the setup link" />
+            <p className="flex items-center gap-1.5 text-[0.8125rem] text-quiet">
+              <Clock aria-hidden="true" className="size-3.5 shrink-0" />
+              Good until {exactTime(link.expiresAt)}. It connects an iPhone, so send it only to its holder.
+            </p>
+          </div>
+          <UnreachableNote url={link.url} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** No iPhone opens an address of this machine alone. */
+function UnreachableNote({ url }: { readonly url: string }) {
+  const { hostname } = new URL(url);
+  if (!['localhost', '127.0.0.1', '[::1]', '0.0.0.0'].includes(hostname)) return null;
+  return (
+    <Note tone="warn" icon={<TriangleAlert />}>
+      No iPhone reaches {hostname}: it is an address of the server alone. The administrator of the server has
+      to give Ownline a public address first.
+    </Note>
+  );
+}

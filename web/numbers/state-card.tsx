@@ -1,0 +1,93 @@
+import { QrCode } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { HomeNumber } from '#contract/home.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { Button } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { Note } from '#web/kit/error-note.tsx';
+import { amount } from '#web/kit/format.ts';
+import { Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { stateSentence } from './number-texts.ts';
+import { PauseSwitch } from './pause-switch.tsx';
+import { StateBadge } from './state-badge.tsx';
+import { waitingText } from './waiting-text.ts';
+
+/** How the number is, why, and the switch that pauses it. @param onSetup asks for a new setup link */
+export function StateCard({
+  number,
+  onSetup,
+}: {
+  readonly number: HomeNumber;
+  readonly onSetup: (() => void) | undefined;
+}): ReactNode {
+  const team = useTeam();
+  return (
+    <Card className="overflow-hidden" isFlush>
+      <div className="flex flex-wrap items-start justify-between gap-4 px-5 py-4 max-sm:px-4">
+        <div className="min-w-0 flex-1 basis-72">
+          <p className="flex flex-wrap gap-1.5">
+            <StateBadge state={number.state} />
+            {number.simulated && <Badge>Simulated</Badge>}
+          </p>
+          <p className="mt-2 text-[0.9375rem] font-medium">{stateSentence(number)}</p>
+        </div>
+        {onSetup && !number.verified && (
+          <Button look="primary" onClick={onSetup}>
+            <QrCode /> Show a setup link
+          </Button>
+        )}
+      </div>
+      {number.verified && (
+        <div className="flex items-start justify-between gap-4 border-t border-line px-5 py-4 max-sm:px-4">
+          <div>
+            <h2 className="font-medium">{number.status === 'paused' ? 'Paused' : 'Sending'}</h2>
+            <p className="max-w-[64ch] text-quiet">
+              {number.status === 'paused'
+                ? 'New sends are refused, and messages that wait stay in order until you resume. Texts that arrive still come in.'
+                : 'While a number is paused nothing is handed to its iPhone: new sends are refused, and messages that wait go out after it is resumed. Texts that arrive still come in.'}
+            </p>
+          </div>
+          {team.can('numbers:write') && <PauseSwitch number={number} />}
+        </div>
+      )}
+      {number.simulated && (
+        <div className="px-5 pb-4 max-sm:px-4">
+          <Note tone="accent" icon={null}>
+            The server runs this iPhone, which replies to what you send. No message reaches a person. They
+            count in the month, and webhooks get them. Delete the number once you have connected your own.
+          </Note>
+        </div>
+      )}
+      <dl className="grid grid-cols-2 gap-px border-t border-line bg-line sm:grid-cols-3 lg:grid-cols-5">
+        <Fact name="iPhone">
+          <bdi>{number.device_name || 'None yet'}</bdi>
+        </Fact>
+        <Fact name="Last seen">
+          {number.last_seen_at === null ? 'Never' : <Time at={number.last_seen_at} />}
+        </Fact>
+        <Fact name="Messages today">{amount(number.messages_today)}</Fact>
+        <Fact name="Waiting">
+          {waitingText(number)?.replace(/ wait(s?)$/, '') ?? 'None'}
+          {number.oldest_waiting_at !== null && (
+            <span className="block text-xs font-normal text-quiet">
+              oldest <Time at={number.oldest_waiting_at} />
+            </span>
+          )}
+        </Fact>
+        <Fact name="Added">
+          <Time at={number.created_at} />
+        </Fact>
+      </dl>
+    </Card>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0 bg-surface px-5 py-3 last:col-span-2 max-sm:px-4 lg:last:col-span-1">
+      <dt className="text-xs text-quiet">{name}</dt>
+      <dd className="mt-0.5 font-medium tabular-nums">{children}</dd>
+    </div>
+  );
+}
