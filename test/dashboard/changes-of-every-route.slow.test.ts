@@ -241,10 +241,12 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(await toldBy(() => claim(team.api, String(json.setup_url))), [], 'the same token again');
     const wire = await claim(team.api, String(json.setup_url));
     await wire.poll();
-    assert.deepEqual(await toldBy(() => page.post(`${path}/lock-test`)), ['number new']);
     const form = new URLSearchParams({ to: '+14155550199' });
     const sent = () => fetch(`${service.baseUrl}${path}/test-text`, { method: 'POST', body: form });
     assert.deepEqual(await toldBy(sent), ['message created', 'number new', 'usage all']);
+    const { id = '' } = await wire.poll();
+    await wire.poll({ last: id });
+    assert.deepEqual(await toldBy(() => page.post(`${path}/lock-test`)), ['number new']);
     assert.deepEqual(await toldBy(() => page.post(`${path}/done`)), ['number new']);
   });
 
