@@ -33,9 +33,10 @@ const withoutKey: Readonly<
     'POST /v1/device/poll',
     'POST /v1/device/status',
   ],
-  // The reference, what the token of a link opens, and the pages for signing in and out.
+  // The reference, what the token of a link opens, the pages for signing in and out, and the dashboard's, by session.
   page: [
     'GET /',
+    'GET /assets/:name',
     'GET /billing',
     'GET /docs',
     'GET /docs/js/scalar.js',
@@ -47,6 +48,10 @@ const withoutKey: Readonly<
     'GET /setup/:token/files/:name',
     'GET /setup/:token/progress',
     'GET /sign-in',
+    'GET /teams/:team_id',
+    'GET /teams/:team_id/:page',
+    'GET /teams/:team_id/:page/:id',
+    'GET /teams/:team_id/:page/:id/:part',
     'GET /v1/openapi.json',
     'POST /invite/:token',
     'POST /link/:token',
