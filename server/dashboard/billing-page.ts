@@ -30,11 +30,11 @@ export function renderPlans(
 ): string {
   return renderPage(
     'Plans and limits',
-    `<h1>Plans and limits</h1>
+    `<main class="wide"><h1>Plans and limits</h1>
 <p>Nothing is sold here. The operator of this server gives each team its plan, and can change it at any time.</p>
 ${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, pathTo)}
 <section><h2>What the plans allow</h2><ul>${planNames.map(planHtml).join('\n')}</ul>
-<p class="quiet">Per team. Everything that a team has already goes on working on a smaller plan; only more is refused.</p></section>`,
+<p class="quiet">Per team. Everything that a team has already goes on working on a smaller plan; only more is refused.</p></section></main>`,
   );
 }
 

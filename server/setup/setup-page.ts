@@ -23,7 +23,6 @@ export function renderSetupPage(page: SetupPage): string {
   const { version } = renderLiveParts(state.progress, form.isPhone);
   const view = form.isPhone ? 'phone' : 'computer';
   const body = html`<main class="${view}" data-progress="${form.path}/progress?view=${view}" data-version="${version}">
-<p class="brand">Ownline</p>
 <h1>Connect <bdi>${formatPhoneNumber(number.phone_number)}</bdi></h1>
 ${number.label !== '' && html`<p class="quiet"><bdi>${number.label}</bdi></p>`}
 ${renderAddressProblem(page)}
@@ -87,7 +86,7 @@ ${
 export function renderSetupExpired(): string {
   return renderPage(
     'Setup link',
-    String(html`<p class="brand">Ownline</p><h1>This setup link no longer works</h1>
+    String(html`<h1>This setup link no longer works</h1>
 <p>A setup link works for 24 hours, until it is closed, or until a newer one is made for the same number.</p>
 <section><h2>Is the iPhone connected already?</h2><p>Then there is nothing to do: it goes on working.</p></section>
 <section><h2>Otherwise ask for a new link</h2><p>The person who sent you this one can make it.</p>
@@ -104,7 +103,7 @@ export function renderSetupDone(phoneNumber: string, { marks }: SetupProgress): 
     html`<section><h2>${heading}</h2><ul>${titles(isDone).map(({ title }) => html`<li>${title}</li>`)}</ul></section>`;
   return renderPage(
     'Setup done',
-    String(html`<p class="brand">Ownline</p><h1><bdi>${formatPhoneNumber(phoneNumber)}</bdi> is set up</h1>
+    String(html`<h1><bdi>${formatPhoneNumber(phoneNumber)}</bdi> is set up</h1>
 <p>The link is closed. The iPhone goes on with what it has.</p>
 ${list('Checked', true)}${list('Not checked', false)}
 <p class="quiet">After an update of iOS, check in Shortcuts that each automation still says Run Immediately.</p>`),

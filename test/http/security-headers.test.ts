@@ -5,6 +5,7 @@ import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
 import { Severity } from 'csp_evaluator/dist/finding.js';
 import { CspParser } from 'csp_evaluator/dist/parser.js';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
+import { themeScript } from '#server/platform/http/theme-script.ts';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
@@ -91,27 +92,27 @@ describe('the security headers of every page and every answer below /app (specif
     );
   });
 
-  it('our own pages load nothing and send forms nowhere else; of them only the setup page has a script, its own by hash', () => {
+  it('our own pages load nothing and send forms nowhere else; their scripts are named by hash: that of the theme, and one of the setup page and of passkeys', () => {
     // A valid session is redirected from the form.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
     for (const path of ['/password', '/sign-in', '/link/:token', '/setup/:token']) {
       const [, { text, headers }] = answers.find(([what]) => what === shown(path)) ?? assert.fail(path);
-      const script = /<script>([^<]*)<\/script>/.exec(path === '/setup/:token' ? text : '');
+      const scripts = [...text.matchAll(/<script>([^<]*)<\/script>/g)].map(([, script = '']) => script);
+      const hasOwn = path === '/setup/:token' || path === '/sign-in';
+      assert.equal(scripts.length, hasOwn ? 2 : 1, path);
+      assert.equal(scripts[0], themeScript, path);
       assert.doesNotMatch(
-        text.replace(script?.[0] ?? '', ''),
+        text.replaceAll(/<script>[^<]*<\/script>/g, ''),
         /<script|<iframe|<link|<img|style="|\son\w+=|https?:\/\/(?!texts\.example\.com)/i,
         path,
       );
-      const hash =
-        script &&
-        createHash('sha256')
-          .update(script[1] ?? '')
-          .digest('base64');
+      const hashes = scripts.map(
+        (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+      );
       assert.equal(
         headers.get('content-security-policy')?.replace(/style-src 'sha256-[\w+/=]+'/, 'style-src'),
-        `default-src 'none'; style-src;${hash ? ` script-src 'sha256-${hash}'; connect-src 'self';` : ''} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+        `default-src 'none'; style-src; script-src ${hashes.join(' ')};${hasOwn ? " connect-src 'self';" : ''} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
       );
-      assert.equal(script !== null, path === '/setup/:token');
       assert.match(text, /^<!doctype html>\n<html lang="en">/);
       for (const [, id] of text.matchAll(/<input id="(\w+)"/g))
         assert.ok(text.includes(`<label for="${id}"`), path);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
+import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
@@ -37,14 +38,19 @@ describe('the page of an invitation (specification section 12.4)', () => {
   const emails = async (of: TestTeam = team) =>
     ((await of.api.get('/v1/team/members')).json.members as { email: string }[]).map(({ email }) => email);
 
-  /** Checks of every page: it has no script and loads nothing, its fields have labels, and no cache stores it. */
+  /** Checks of every page: it has no script but the theme's and loads nothing, its fields have labels, and no cache stores it. */
   function assertPlain({ headers, text }: BrowserAnswer): void {
     assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
     assert.equal(headers.get('cache-control'), 'no-store');
     assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/);
     assert.match(headers.get('content-security-policy') ?? '', /form-action 'self'; frame-ancestors 'none'/);
     assert.equal(headers.get('referrer-policy'), 'same-origin');
-    assert.doesNotMatch(text, /<script|<img|<link|<iframe|\son\w+=|javascript:|style=/i);
+    assert.match(
+      headers.get('content-security-policy') ?? '',
+      new RegExp(` script-src ${themeScriptSource.replaceAll('+', '\\+')};(?! connect)`),
+    );
+    const own = text.replace(`<script>${themeScript}</script>`, '');
+    assert.doesNotMatch(own, /<script|<img|<link|<iframe|\son\w+=|javascript:|style=/i);
     assert.match(text, /<html lang="en">/);
     assert.match(text, /color-scheme: light dark/);
     assert.equal((text.match(/<h1>/g) ?? []).length, 1);

@@ -1,10 +1,6 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { escapeHtml } from '#server/platform/escape-html.ts';
+import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
 import type { WebFile } from './web-build.ts';
-
-const theme = readFileSync(new URL('./theme.js', import.meta.url), 'utf8');
-const themeSource = `'sha256-${createHash('sha256').update(theme).digest('base64')}'`;
 
 /** The mark of web/shell/brand.tsx, without its bubble. */
 const brandMark = '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="9"/></svg>';
@@ -13,7 +9,7 @@ const brandMark = '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="9"/
 export const shellHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
-    `default-src 'none'; script-src 'self' ${themeSource}; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; ` +
+    `default-src 'none'; script-src 'self' ${themeScriptSource}; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; ` +
     "media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
@@ -65,7 +61,7 @@ export function renderShell(
   return `<!doctype html>
 <html lang="en" data-base="${escapeHtml(base)}" data-now="${nowMs}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-<title>Ownline</title><script>${theme}</script>
+<title>Ownline</title><script>${themeScript}</script>
 ${styles.map((name) => `<link rel="stylesheet" href="${asset(name)}">`).join('\n')}
 <link rel="preload" as="font" type="font/woff2" href="${asset(font)}" crossorigin>
 <script type="module" src="${asset(script)}"></script>

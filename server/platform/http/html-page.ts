@@ -1,29 +1,44 @@
-import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { escapeHtml } from '#server/platform/escape-html.ts';
+import { sha256Source, themeScript, themeScriptSource } from './theme-script.ts';
 
-const css = `
-:root { color-scheme: light dark; --line: light-dark(#d9dce1, #3a3f47); --quiet: light-dark(#5b6470, #a3acb8);
-  --card: light-dark(#fff, #1b1e23); --page: light-dark(#f5f6f8, #121417); --accent: light-dark(#0a5ad6, #7db2ff); }
+/** The tokens of the dashboard: colours in both themes. */
+const tokens = readFileSync(new URL('../../../web/tokens.css', import.meta.url), 'utf8');
+
+const css = `${tokens}
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--page); font: 16px/1.5 system-ui, sans-serif; color: light-dark(#15181c, #eceff3); }
-main { max-width: 42rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0.5rem 0 0.25rem; }
-h2 { font-size: 1.05rem; margin: 0 0 0.5rem; }
+body { --column: 27rem; margin: 0; background: var(--page); font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; color: var(--ink); overflow-wrap: anywhere; }
+body:has(main.wide) { --column: 46rem; }
+.brand, main { width: 100%; max-width: var(--column); margin: 0 auto; padding: 0 1rem; }
+.brand { display: flex; gap: 0.6rem; align-items: center; padding-top: 1.75rem; font-weight: 600; letter-spacing: -0.01em; }
+.brand svg { width: 1.75rem; height: 1.75rem; } .brand .ground { fill: var(--accent); } .brand .bubble { fill: #fff; } .brand .line { stroke: var(--accent); fill: none; stroke-width: 2.4; stroke-linecap: round; }
+main { padding-top: 1.25rem; padding-bottom: 4rem; }
+h1 { font-size: 1.375rem; line-height: 1.25; letter-spacing: -0.012em; font-weight: 600; margin: 0.5rem 0 0.25rem; }
+h2 { font-size: 1rem; font-weight: 600; margin: 0 0 0.5rem; }
 p { margin: 0.5rem 0; } .quiet { color: var(--quiet); }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 1rem 1.1rem; margin: 1rem 0; }
+section { background: var(--surface); border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shadow); padding: 1.1rem 1.25rem; margin: 1rem 0; }
+section > :first-child { margin-top: 0; } section > :last-child { margin-bottom: 0; }
 ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } ol ol { list-style: lower-alpha; } ol ol ol { list-style: lower-roman; }
 code { font: 0.9em ui-monospace, monospace; white-space: nowrap; } .long { white-space: normal; overflow-wrap: anywhere; }
-.value { display: block; white-space: normal; overflow-wrap: anywhere; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 10px; user-select: all; -webkit-user-select: all; }
-button { font: inherit; font-weight: 600; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 11px; color: light-dark(#fff, #0b1626); background: var(--accent); }
-button.second { margin-top: 0.5rem; border: 1px solid var(--accent); color: var(--accent); background: transparent; }
-button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
+.value { display: block; white-space: normal; overflow-wrap: anywhere; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 8px; background: var(--sunken); user-select: all; -webkit-user-select: all; }
+button { font: inherit; font-weight: 500; width: 100%; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 8px; color: var(--on-accent); background: var(--accent); cursor: pointer; }
+button:hover { background: var(--accent-hover); }
+button.second { margin-top: 0.5rem; border: 1px solid var(--line); color: var(--ink); background: var(--surface); box-shadow: var(--shadow); }
+button.second:hover { background: var(--sunken); }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .state { font-weight: 600; }
-input { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin: 0.25rem 0 0.9rem; border: 1px solid light-dark(#8b93a0, #6b7480); border-radius: 10px; background: var(--page); color: inherit; }
-[hidden], [type=hidden] { display: none; } label { font-weight: 600; } label .quiet { font-weight: 400; }
-a { color: var(--accent); }
-.done { border-left: 4px solid light-dark(#1a7f37, #6fd08c); padding: 0.25rem 0 0.25rem 0.8rem; }
-.error { border-left: 4px solid light-dark(#b3261e, #ff8a80); padding: 0.25rem 0 0.25rem 0.8rem; }
+input { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin: 0.3rem 0 1rem; border: 1px solid var(--line-strong); border-radius: 8px; background: var(--surface); color: inherit; }
+input:focus-visible { outline-width: 1px; outline-offset: 0; border-color: var(--accent); }
+input[aria-invalid=true] { border-color: var(--bad); } input[readonly] { background: var(--sunken); }
+@media (pointer: coarse) { input { font-size: 16px; } }
+[hidden], [type=hidden] { display: none; } label { font-weight: 500; } label .quiet { display: block; font-weight: 400; font-size: 0.875rem; }
+a { color: var(--accent-ink); }
+.done, .error { border-radius: 8px; padding: 0.65rem 0.85rem; margin: 0.75rem 0; }
+.done { background: var(--good-tint); color: var(--good-ink); } .error { background: var(--bad-tint); color: var(--bad-ink); }
 `;
+
+/** The mark of the dashboard (web/shell/brand.tsx). */
+const brand = `<header class="brand"><svg aria-hidden="true" viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>Ownline</header>`;
 
 /** Style and script that a page adds to the style of all pages. */
 export interface PageParts {
@@ -33,18 +48,15 @@ export interface PageParts {
   readonly script?: string;
 }
 
-const sha256Source = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-
 /**
- * Headers of a page: only its own style and script by hash, and forms back to this server. No frame, and no address
- * leaks to another site.
+ * Headers of a page: only its own style, its own script and that of the theme, by hash, and forms back to this server.
+ * Only a page with a script of its own may call this server. No frame, and no address leaks to another site.
  */
 export function pageHeadersFor({ style = '', script }: PageParts) {
-  const scriptSources =
-    script === undefined ? '' : ` script-src ${sha256Source(script)}; connect-src 'self';`;
+  const scriptSources = script === undefined ? ';' : ` ${sha256Source(script)}; connect-src 'self';`;
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src ${sha256Source(css + style)};${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    'content-security-policy': `default-src 'none'; style-src ${sha256Source(css + style)}; script-src ${themeScriptSource}${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     // Not no-referrer: forms would then send no Origin, which the CSRF guard needs.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
@@ -54,13 +66,17 @@ export function pageHeadersFor({ style = '', script }: PageParts) {
 /** Headers of a page without a style and a script of its own. */
 export const pageHeaders = pageHeadersFor({});
 
-/** A plain page in both themes. @param body HTML, its texts escaped already */
+/**
+ * A plain page in both themes, with the looks of the dashboard.
+ * @param body HTML, its texts escaped already; `<main class="wide">` around it takes more room
+ */
 export function renderPage(title: string, body: string, { style = '', script }: PageParts = {}): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Ownline</title><style>${css}${style}</style></head><body>${body.startsWith('<main') ? body : `<main>${body}</main>`}${
-    script === undefined ? '' : `<script>${script}</script>`
-  }</body></html>
+<title>${escapeHtml(title)} · Ownline</title><style>${css}${style}</style><script>${themeScript}</script></head><body>${brand}
+${body.startsWith('<main') ? body : `<main>${body}</main>`}${
+  script === undefined ? '' : `<script>${script}</script>`
+}</body></html>
 `;
 }
 
