@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { supportsPasskeys } from '#server/accounts/account/sign-in-hints.ts';
 import type { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { findMagicLinkAccount } from '#server/accounts/magic-links/magic-link-store.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
@@ -19,6 +20,7 @@ import {
   renderMagicLinkSent,
   renderSignIn,
   renderSwitchAccount,
+  signInPageHeaders,
 } from './sign-in-page.ts';
 import { signInWithPassword } from './sign-in-with-password.ts';
 import { useMagicLink } from './use-magic-link.ts';
@@ -31,7 +33,7 @@ interface SignInPages extends Runtime {
   readonly refusals: RefusalLog;
 }
 
-/** The pages for signing in and out, which need no script (specification section 12.2). */
+/** The pages for signing in and out; only passkeys need a script (specification section 12.2). */
 export function signInPageRoutes(services: SignInPages): Route[] {
   const { database, clock, config, magicLinks } = services;
   const isMailEnabled = magicLinks.isEnabled;
@@ -43,21 +45,29 @@ export function signInPageRoutes(services: SignInPages): Route[] {
   const expired = () =>
     page(renderMagicLinkExpired(withAppBasePath(config.appUrl, '/sign-in'), isMailEnabled), 404);
 
+  const hasPasskeys = supportsPasskeys(config.appUrl);
+  const form = (next: string, state: { readonly email: string; readonly problem?: string }, status = 200) => {
+    const own = (path: string) => withAppBasePath(config.appUrl, path);
+    const passkeys = hasPasskeys ? { base: own(''), next: own(next) } : undefined;
+    const body = renderSignIn({ ...state, isMailEnabled, passkeys });
+    return { status, body, headers: signInPageHeaders(hasPasskeys) };
+  };
+
   const signIn = async ({ request }: HandlerContext, next: string): Promise<Answer> => {
-    const form = parseForm(request);
-    const email = form('email');
+    const field = parseForm(request);
+    const email = field('email');
     try {
-      if (form('by') === 'link') {
+      if (field('by') === 'link') {
         await magicLinks.request(email, request, next === '/' ? '' : `?next=${encodeURIComponent(next)}`);
         return page(renderMagicLinkSent());
       }
-      const { cookies } = await signInWithPassword(services, { email, password: form('password'), request });
+      const { cookies } = await signInWithPassword(services, { email, password: field('password'), request });
       return goTo(next, ...cookies);
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
       // Shows the form again, with its fields. Metrics and the log still count a refusal.
       request.errorCode = error.code;
-      const again = page(renderSignIn({ email, problem: error.message, isMailEnabled }), error.status);
+      const again = form(next, { email, problem: error.message }, error.status);
       return { ...again, headers: { ...again.headers, ...error.headers } };
     }
   };
@@ -70,8 +80,8 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       answers,
       handle: async ({ request, query }) => {
         const signedIn = await findSignedIn(services.requireSession, request);
+        const next = redirectOf(query);
         if (signedIn) {
-          const next = redirectOf(query);
           return page(
             renderSwitchAccount({
               email: signedIn.actor.name,
@@ -80,7 +90,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
             }),
           );
         }
-        return page(renderSignIn({ email: '', isMailEnabled }));
+        return form(next, { email: '' });
       },
     }),
     route({

@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs';
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
+import { messageHtml, type PageParts, pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
+
+const passkeyParts: PageParts = {
+  style: '#passkey { margin-top: 0.5rem; } #passkey button { margin-top: 0; }',
+  script: readFileSync(new URL('./passkey-sign-in.js', import.meta.url), 'utf8'),
+};
 
 interface SignInPage {
   /** The address that the person entered before. */
@@ -9,10 +15,25 @@ interface SignInPage {
   readonly problem?: string;
   /** Whether links are mailed. */
   readonly isMailEnabled: boolean;
+  /** Paths below APP_URL's for the script of passkeys; undefined where APP_URL has no name, so that there are none. */
+  readonly passkeys: PasskeyPaths | undefined;
 }
 
-/** The form for address and password; the address is enough for a link (specification section 12.2). */
-export function renderSignIn({ email, problem, isMailEnabled }: SignInPage): string {
+export interface PasskeyPaths {
+  /** Of APP_URL, without a slash at its end. */
+  readonly base: string;
+  /** Where a sign-in leads. */
+  readonly next: string;
+}
+
+/** Headers of the sign-in page: with passkeys it has a script, which calls this server. */
+export const signInPageHeaders = (hasPasskeys: boolean) => pageHeadersFor(hasPasskeys ? passkeyParts : {});
+
+/**
+ * The form for address and password; the address is enough for a link (specification section 12.2). All of it works
+ * without a script, except passkeys, whose button the script shows.
+ */
+export function renderSignIn({ email, problem, isMailEnabled, passkeys }: SignInPage): string {
   const describedBy = problem === undefined ? '' : ' aria-describedby="problem"';
   return renderPage(
     'Sign in',
@@ -20,18 +41,25 @@ export function renderSignIn({ email, problem, isMailEnabled }: SignInPage): str
 ${problem === undefined ? '' : `<p class="error" role="alert" id="problem">${messageHtml(problem)}</p>`}
 <section><form method="post">
 <label for="email">E-mail address</label>
-<input id="email" name="email" value="${escapeHtml(email)}" inputmode="email" autocomplete="username" autocapitalize="none" spellcheck="false" required${describedBy}>
+<input id="email" name="email" value="${escapeHtml(email)}" inputmode="email" autocomplete="username${passkeys ? ' webauthn' : ''}" autocapitalize="none" spellcheck="false" required${describedBy}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password"${describedBy}>
 <button type="submit" name="by" value="password">Sign in</button>
 ${isMailEnabled ? '<button class="second" type="submit" name="by" value="link">Mail me a link instead</button>' : ''}
-</form></section>
+</form>${passkeys ? passkeyHtml(passkeys) : ''}</section>
 <p class="quiet">${
       isMailEnabled
         ? 'A link needs no password. It comes to your address and works once, for 30 minutes.'
         : 'No password, or forgotten? Ask your administrator for a link to sign in.'
     }</p>`,
+    passkeys ? passkeyParts : {},
   );
+}
+
+function passkeyHtml({ base, next }: PasskeyPaths): string {
+  return `
+<div id="passkey" data-base="${escapeHtml(base)}" data-next="${escapeHtml(next)}" hidden><button class="second" type="button">Sign in with a passkey</button>
+<p class="error" role="alert" hidden></p></div>`;
 }
 
 interface SwitchAccountPage {
