@@ -85,6 +85,10 @@ const pages = [
     'usage',
     lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   ),
+  page(
+    'settings',
+    lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  ),
 ];
 
 export const router = createRouter({

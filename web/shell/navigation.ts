@@ -5,6 +5,7 @@ import {
   type LucideIcon,
   MessageSquareText,
   MessagesSquare,
+  Settings,
   Smartphone,
   Users,
   Webhook,
@@ -55,4 +56,5 @@ export const moreNavigation: readonly NavigationItem[] = [
   { to: '/teams/$teamId/keys', text: 'API keys', icon: KeyRound, permission: 'keys:manage' },
   { to: '/teams/$teamId/team', text: 'Team', icon: Users, permission: 'team:read' },
   { to: '/teams/$teamId/usage', text: 'Usage', icon: ChartColumn, permission: 'team:read' },
+  { to: '/teams/$teamId/settings', text: 'Settings', icon: Settings },
 ];

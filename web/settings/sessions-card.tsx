@@ -1,0 +1,104 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { AccountSession, SignInMethod } from '#contract/account.ts';
+import { basePath } from '#web/api/base-path.ts';
+import { Badge } from '#web/kit/badge.tsx';
+import { Button } from '#web/kit/button.tsx';
+import { Card } from '#web/kit/card.tsx';
+import { Confirm } from '#web/kit/confirm.tsx';
+import { ErrorNote } from '#web/kit/error-note.tsx';
+import { Loaded } from '#web/kit/load-state.tsx';
+import { Time } from '#web/kit/text.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { endSession, rereadAccount, sessionsQuery, signOutEverywhere } from './account-queries.ts';
+import { browserName } from './browser-name.ts';
+
+const methodTexts: Readonly<Record<SignInMethod, string>> = {
+  link: 'by a link',
+  password: 'with the password',
+  passkey: 'with a passkey',
+  invitation: 'by joining a team',
+};
+
+/** The browsers that are signed in; each can be signed out. */
+export function SessionsCard(): ReactNode {
+  const sessions = useQuery(sessionsQuery);
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <Card
+      isFlush
+      title="Where you are signed in"
+      description="Sign out a browser that you no longer use or don’t know. It stops working at once."
+    >
+      <Loaded query={sessions}>
+        {({ sessions: list }) => (
+          <ul>
+            {list.map((session) => (
+              <SessionRow key={session.id} session={session} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+      <div className="flex flex-wrap items-center justify-between gap-3 border-t border-line px-5 py-3.5 max-sm:px-4">
+        <p className="text-quiet">A device is lost? Sign out everywhere, this browser included.</p>
+        <Button look="dangerQuiet" size="small" onClick={() => setIsAsking(true)}>
+          Sign out everywhere
+        </Button>
+      </div>
+      <Confirm
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
+        title="Sign out everywhere?"
+        action="Sign out everywhere"
+        onConfirm={async () => {
+          await signOutEverywhere();
+          location.assign(`${basePath}/sign-in`);
+        }}
+      >
+        <p>
+          Every browser is signed out at once, and links to sign in that are open end. Afterwards you sign in
+          again here.
+        </p>
+      </Confirm>
+    </Card>
+  );
+}
+
+function SessionRow({ session }: { readonly session: AccountSession }): ReactNode {
+  const { id, current, method, ip, user_agent, created_at, last_used_at } = session;
+  const name = browserName(user_agent);
+  const work = useMutation({
+    mutationFn: () => endSession(id),
+    onSuccess: async () => {
+      notify(`${name} is signed out`);
+      await rereadAccount();
+    },
+  });
+  return (
+    <li className="border-b border-line px-5 py-3 last:border-0 max-sm:px-4">
+      <div className="flex items-center justify-between gap-3">
+        <div className="min-w-0">
+          <p className="flex flex-wrap items-center gap-2 font-medium" title={user_agent}>
+            {name}
+            {current && <Badge tone="accent">This browser</Badge>}
+          </p>
+          <p className="text-[0.8125rem] text-quiet">
+            Used <Time at={last_used_at} />. Signed in <Time at={created_at} /> {methodTexts[method]}, from{' '}
+            <span className="tabular-nums">{ip}</span>
+          </p>
+        </div>
+        {!current && (
+          <Button
+            size="small"
+            aria-label={`Sign out ${name}`}
+            isBusy={work.isPending}
+            onClick={() => work.mutate()}
+          >
+            Sign out
+          </Button>
+        )}
+      </div>
+      {work.error && <ErrorNote error={work.error} className="mt-2" />}
+    </li>
+  );
+}
