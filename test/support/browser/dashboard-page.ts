@@ -4,17 +4,22 @@ import type { TeamMember } from '#test/support/people/people.ts';
 import { keepPicture, type Look, newPage } from './browser.ts';
 import { seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
 
-/** A page of the dashboard, opened by a signed-in member. @param path below the team's address: `/numbers` */
+/**
+ * A page of the dashboard, opened by a signed-in member.
+ * @param path below the team's address: `/numbers`
+ * @param origin another address of the service, such as one with a name
+ */
 export async function openDashboard(
   browser: Browser,
   member: TeamMember,
   path: string,
   look: Look,
+  origin = member.baseUrl,
 ): Promise<Page> {
   const page = await newPage(browser, look);
   const [name = '', value = ''] = member.cookie.split('=');
-  await page.context().addCookies([{ name, value, url: member.baseUrl }]);
-  await page.goto(`${member.baseUrl}/teams/${member.team.publicId}${path}`);
+  await page.context().addCookies([{ name, value, url: origin }]);
+  await page.goto(`${origin}/teams/${member.team.publicId}${path}`);
   return page;
 }
 

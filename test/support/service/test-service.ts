@@ -61,7 +61,8 @@ export interface TestService {
 }
 
 /**
- * Settings in the words of docs/configuration.md win over those of the tests: `{ DEVICE_HOLD_SECONDS: '1' }`.
+ * Settings in the words of docs/configuration.md win over those of the tests: `{ DEVICE_HOLD_SECONDS: '1' }`. `{port}` in one
+ * is the port: `{ APP_URL: 'http://localhost:{port}' }`.
  * @param prepare is called with the new database before anything connects to it
  */
 export async function startTestService(
@@ -82,7 +83,9 @@ export async function startTestService(
       PORT: String(port),
       RATE_LIMITS: 'off',
       PACING: 'off',
-      ...settings,
+      ...Object.fromEntries(
+        Object.entries(settings).map(([name, value]) => [name, value.replace('{port}', String(port))]),
+      ),
     });
     const config = settings.DEVICE_HOLD_SECONDS === undefined ? { ...read, deviceHoldMs: holdMs } : read;
     const terminal = new PassThrough() as unknown as NodeJS.WriteStream;

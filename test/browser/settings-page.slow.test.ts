@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { keepPicture, type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import {
+  complaintsAbout,
+  isDark,
+  seriousAxeFindings,
+  sidewaysOverflow,
+} from '#test/support/browser/page-checks.ts';
+import { addAuthenticator } from '#test/support/browser/virtual-authenticator.ts';
+import { newCookie, newMember, type TeamMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+const password = 'a sentence that only Ada knows';
+const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
+const [desktop] = looks;
+const phone = looks.at(-1);
+assert.ok(desktop && phone);
+
+describe('the page of settings in a browser (specification sections 12.2 and 12.3)', () => {
+  let service: TestService;
+  let browser: Browser;
+  let origin: string;
+
+  before(async () => {
+    // Browsers bind passkeys to names.
+    service = await startTestService({ APP_URL: 'http://localhost:{port}' });
+    origin = service.runtime.config.appUrl;
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  async function newOwner(email: string): Promise<TeamMember> {
+    const team = await service.newTeam();
+    return newMember(service, team, 'owner', { email, name: 'Ada Example', password, method: 'password' });
+  }
+
+  /** The settings of a member, at the address that passkeys are bound to. */
+  async function open(
+    member: TeamMember,
+    look: Look,
+  ): Promise<{ page: Page; complaints: readonly string[] }> {
+    const page = await openDashboard(browser, member, '/settings', look, origin);
+    const complaints = complaintsAbout(page, origin);
+    await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
+    return { page, complaints };
+  }
+
+  for (const look of looks) {
+    it(`${nameOf(look)}: names, passkeys, password and sessions of a person`, async () => {
+      const owner = await newOwner(`ada-${nameOf(look).replace('×', 'x')}@example.com`);
+      await newCookie(service, owner.account, 'link');
+      const { page, complaints } = await open(owner, look);
+      await page.getByText('This browser', { exact: true }).waitFor();
+      await page.getByText('No passkeys yet').waitFor();
+      await keepPicture(page, `dashboard-settings-first-${nameOf(look)}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await page.getByLabel('Name of the team').fill('Example Dental');
+      await page.getByRole('button', { name: 'Save name' }).first().click();
+      await page.getByText('The team has its new name').waitFor();
+      await page.getByLabel('Your name').fill('Ada Lovely');
+      await page.getByRole('button', { name: 'Save name' }).last().click();
+      await page.getByText('Your name is saved').waitFor();
+      await page.reload();
+      await page.getByText('This browser', { exact: true }).waitFor();
+      assert.equal(await page.getByLabel('Name of the team').inputValue(), 'Example Dental');
+      assert.equal(await page.getByLabel('Your name').inputValue(), 'Ada Lovely');
+      await page.getByRole('button', { name: 'Add passkey' }).click();
+      await page.getByRole('dialog').getByLabel('Name').waitFor();
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await page.context().clearCookies();
+      await page.goto(`${origin}/sign-in`);
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+  }
+
+  for (const look of [desktop, phone]) {
+    // axe ends the virtual authenticator: it runs last, and on the other pictures in the journey above.
+    it(`${nameOf(look)}: a passkey is added, renamed, used to sign in, and removed (§12.2/passkeys, §12.2/passkey-button)`, async () => {
+      const owner = await newOwner(`key-${nameOf(look).replace('×', 'x')}@example.com`);
+      const { page, complaints } = await open(owner, look);
+      const authenticator = await addAuthenticator(page);
+      await page.getByRole('button', { name: 'Add passkey' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Work laptop');
+      await keepPicture(page, `dashboard-settings-add-passkey-${nameOf(look)}`);
+      await dialog.getByRole('button', { name: 'Add passkey' }).click();
+      await page.getByText('The passkey is added').waitFor();
+      await page.getByText(/not used yet/).waitFor();
+      await page.getByRole('button', { name: 'Rename Work laptop' }).click();
+      await dialog.getByLabel('Name').fill('Reception');
+      await dialog.getByRole('button', { name: 'Rename passkey' }).click();
+      await page.getByText('Reception', { exact: true }).waitFor();
+      await keepPicture(page, `dashboard-settings-passkeys-${nameOf(look)}`);
+
+      await page.context().clearCookies();
+      await authenticator.answer(false);
+      await page.goto(`${origin}/sign-in?next=/teams/${owner.team.publicId}/settings`);
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+      await keepPicture(page, `people-sign-in-passkey-${nameOf(look)}`);
+      assert.deepEqual(await sidewaysOverflow(page), []);
+      await authenticator.answer(true);
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+      await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
+      await page
+        .getByText(/with a passkey/)
+        .first()
+        .waitFor();
+
+      await page.getByRole('button', { name: 'Remove Reception' }).click();
+      await dialog.getByRole('button', { name: 'Remove passkey' }).click();
+      await page.getByText('No passkeys yet').waitFor();
+      assert.deepEqual(complaints, []);
+      // The device still has it, and is told that it is not known here.
+      await page.context().clearCookies();
+      await authenticator.answer(false);
+      await page.goto(`${origin}/sign-in`);
+      await authenticator.answer(true);
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+      await page.getByText(/This passkey is not known here/).waitFor();
+      await keepPicture(page, `people-sign-in-passkey-refused-${nameOf(look)}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await page.context().close();
+    });
+  }
+
+  it('a password is changed, another browser is signed out, and then all of them (§12.2/end-sessions)', async () => {
+    const owner = await newOwner('sessions@example.com');
+    const other = await newCookie(service, owner.account, 'link');
+    const { page, complaints } = await open(owner, desktop);
+    const isOpen = async (cookie: string) =>
+      (await fetch(`${service.baseUrl}/app/account`, { headers: { cookie } })).status === 200;
+    assert.equal(await isOpen(other), true);
+    await page.getByRole('button', { name: 'Sign out test', exact: true }).click();
+    await page.getByText('test is signed out').waitFor();
+    assert.deepEqual([await isOpen(other), await isOpen(owner.cookie)], [false, true]);
+    await page.getByLabel('Present password').fill('not this one');
+    await page.getByLabel('New password').fill(`${password} now`);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText(/This is not your present password/).waitFor();
+    await keepPicture(page, `dashboard-settings-refused-${nameOf(desktop)}`);
+    await page.getByLabel('Present password').fill(password);
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByText('Your password is set').waitFor();
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.waitForURL((url) => url.pathname === '/sign-in');
+    assert.equal(await isOpen(owner.cookie), false);
+    // The browser says in its console that a password was refused.
+    assert.deepEqual(
+      complaints.filter((complaint) => !/status of 400/.test(complaint)),
+      [],
+    );
+    await page.context().close();
+  });
+
+  it('the chosen theme stays, from the first paint on, and on the page of signing in too (§12.3/theme)', async () => {
+    const owner = await newOwner('theme@example.com');
+    const { page, complaints } = await open(owner, desktop);
+    await page.getByRole('button', { name: 'Dark' }).click();
+    assert.equal(await isDark(page), true);
+    // Before any file of the application has come, the page is dark already.
+    await page.route('**/assets/*.js', () => {});
+    await page.reload({ waitUntil: 'commit' });
+    await page.waitForFunction('document.body !== null && document.styleSheets.length > 0');
+    assert.equal(await isDark(page), true);
+    assert.equal(await page.locator('h1').count(), 0);
+    await page.unrouteAll();
+    await page.goto(`${origin}/billing`);
+    assert.equal(await isDark(page), true);
+    await page.goto(`${origin}/teams/${owner.team.publicId}/settings`);
+    await page.getByRole('button', { name: 'System' }).click();
+    assert.equal(await isDark(page), false);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.locator('html[data-theme=dark]').waitFor();
+    assert.equal(await isDark(page), true);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  it('without scripts the page of signing in signs in, in the theme of the system, and shows no passkeys (§12.2/sign-in-pages)', async () => {
+    await newOwner('plain@example.com');
+    const context = await browser.newContext({ javaScriptEnabled: false, colorScheme: 'dark' });
+    const page = await context.newPage();
+    await page.goto(`${origin}/sign-in?next=/billing`);
+    assert.equal(await page.getByRole('button', { name: 'Sign in with a passkey' }).isVisible(), false);
+    await keepPicture(page, 'people-sign-in-without-script');
+    await page.getByLabel('E-mail address').fill('plain@example.com');
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.waitForURL(`${origin}/billing`);
+    await context.close();
+  });
+
+  it('a viewer is told whom to ask for another name of the team', async () => {
+    const team = await service.newTeam();
+    await newMember(service, team, 'owner', { name: 'Olga Example' });
+    const viewer = await newMember(service, team, 'viewer');
+    const { page } = await open(viewer, desktop);
+    await page.getByText('To change the name, ask Olga Example.').waitFor();
+    assert.equal(await page.getByLabel('Name of the team').count(), 0);
+    await page.context().close();
+  });
+
+  it('an older sign-in is asked for the password before a passkey is added (§12.2/reauthentication)', async () => {
+    const owner = await newOwner('older@example.com');
+    const { page } = await open(owner, desktop);
+    service.clock.advance(20 * 60_000);
+    await addAuthenticator(page);
+    await page.getByRole('button', { name: 'Add passkey' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Add passkey' }).click();
+    await dialog.getByLabel('Present password').fill('not this one');
+    await dialog.getByRole('button', { name: 'Add passkey' }).click();
+    await dialog.getByText(/This is not your present password/).waitFor();
+    await dialog.getByLabel('Present password').fill(password);
+    await dialog.getByRole('button', { name: 'Add passkey' }).click();
+    await page.getByText('The passkey is added').waitFor();
+    await page.context().close();
+  });
+});
