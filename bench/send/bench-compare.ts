@@ -74,10 +74,13 @@ export async function benchCompare(): Promise<void> {
       measured.push(isEven ? { before: first, after: second } : { before: second, after: first });
     }
     const ratios = measured.map(({ before: was, after: is }) => is.perSecond / was.perSecond);
+    const ratioOf = (pick: (one: Measured) => number) =>
+      `${median(measured.map(({ before: was, after: is }) => pick(is) / pick(was))).toFixed(3)} ×`;
     process.stdout.write(
       `sends at ${connections} connections, ${pairs} pairs: ${median(ratios).toFixed(3)} × ${base} (goal ≥ ${goal} ×; ` +
         `${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})\n` +
-        `before ${summary(measured.map((pair) => pair.before))}\nafter  ${summary(measured.map((pair) => pair.after))}\n`,
+        `before ${summary(measured.map((pair) => pair.before))}\nafter  ${summary(measured.map((pair) => pair.after))}\n` +
+        `CPU of a pair: node ${ratioOf((one) => one.nodeUs)}, PostgreSQL ${ratioOf((one) => one.postgresUs)}\n`,
     );
   } finally {
     for (const { server, dataDir } of installations) {
