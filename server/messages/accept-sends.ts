@@ -219,23 +219,25 @@ async function runStatement(
   locking: LockWaitPolicy,
 ): Promise<SendOutcomeGroupRow[]> {
   const accept = locking === 'wait' ? acceptWaiting : acceptUnlocked;
+  const { senders, positions } = listSenders(rows);
   const groups = await accept.rows(
     services.database.hot,
-    rows.map((row) => row.teamId),
+    senders.map((sender) => sender.teamId),
     rows.map((row) => row.messageId),
     rows.map((row) => row.from),
     rows.map((row) => row.to),
     rows.map((row) => row.content),
-    rows.map((row) => row.idempotencyKey),
-    rows.map((row) => row.fingerprint),
+    emptyIfNull(rows.map((row) => row.idempotencyKey)),
+    emptyIfNull(rows.map((row) => row.fingerprint)),
     at,
     monthOf(at),
     idempotencyKeysSince(services.clock),
     dayOf(at),
-    rows.map((row) => row.media?.url ?? null),
-    rows.map((row) => row.media?.origin ?? null),
+    emptyIfNull(rows.map((row) => row.media?.url ?? null)),
+    emptyIfNull(rows.map((row) => row.media?.origin ?? null)),
     rows.map((row) => row.contact),
-    rows.map((row) => row.sentBy),
+    senders.map((sender) => sender.sentBy),
+    positions,
   );
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),
@@ -243,6 +245,28 @@ async function runStatement(
   if (woken.size > 0) services.database.notify(phoneQueueChannel, woken);
   if (woken.size > 0 && rows.some((row) => row.media)) services.database.notify(mediaFetchesChannel, []);
   return perRow(groups);
+}
+
+type Sender = Pick<SendRow, 'teamId' | 'sentBy'>;
+
+/** The senders of a batch, each once, and the position of each row's sender, from 1: ids take PostgreSQL long to read. */
+function listSenders(rows: readonly Sender[]) {
+  const positionOf = new Map<string, number>();
+  const senders: Sender[] = [];
+  const positions = rows.map((row) => {
+    const sender = `${row.teamId} ${row.sentBy}`;
+    const known = positionOf.get(sender);
+    if (known !== undefined) return known;
+    senders.push(row);
+    positionOf.set(sender, senders.length);
+    return senders.length;
+  });
+  return { senders, positions };
+}
+
+/** An empty array in place of one that holds only nulls: unnest fills up the shorter arrays with nulls. */
+function emptyIfNull<Value>(values: readonly (Value | null)[]): readonly (Value | null)[] {
+  return values.some((value) => value !== null) ? values : [];
 }
 
 /** For each row, in order, the outcome of its group. */

@@ -10,7 +10,7 @@ import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
-import { queuedMessages } from '#test/support/messages/stored-messages.ts';
+import { queuedMessages, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, putNumber } from '#test/support/numbers/given-numbers.ts';
 import { untilBlocked } from '#test/support/service/blocked-statements.ts';
 import { countRuns } from '#test/support/service/prepared-statements.ts';
@@ -125,6 +125,37 @@ describe('acceptSends (specification section 4.3)', () => {
     );
     assert.deepEqual(await stored(sender.teamId), ['mine', 'mine too']);
     assert.equal(await used(neighbour.teamId), 0);
+  });
+
+  it('stores each row of a batch with its own sender, recipient and media', async () => {
+    const [sender, neighbour] = [await newSender(), await newSender()];
+    const { ids } = service.runtime;
+    const [key, otherKey] = [ids.next('key'), ids.next('key')];
+    const media = { url: 'https://127.0.0.1:9/a.png', origin: 'https://127.0.0.1:9' };
+    const rows: SendRow[] = [
+      { ...row(sender, 'a'), sentBy: key, to: 'B@example.com', contact: 'b@example.com' },
+      { ...row(neighbour, 'b'), sentBy: key },
+      { ...row({ ...sender, phone: neighbour.phone }, 'refused'), sentBy: otherKey },
+      { ...row(sender, 'c', 'c'), sentBy: otherKey, media },
+      row(sender, 'd'),
+      { ...row(sender, 'e'), sentBy: key },
+    ];
+    const outcomes = await acceptSends(service.runtime, rows);
+    const accepted = outcomes.flatMap(({ verdict, messageId }, index) =>
+      verdict === 'accepted' ? [{ messageId, row: rows[index] }] : [],
+    );
+    assert.equal(accepted.length, 5);
+    const messages = [
+      ...(await storedMessages(service, { teamId: sender.teamId })),
+      ...(await storedMessages(service, { teamId: neighbour.teamId })),
+    ];
+    for (const { messageId, row: sent } of accepted) {
+      const message = messages.find(({ id }) => id === messageId);
+      assert.deepEqual(
+        [message?.teamId, message?.sentBy, message?.from, message?.to, message?.content, message?.mediaUrl],
+        [sent?.teamId, sent?.sentBy, sent?.from, sent?.to, sent?.content, sent?.media?.url ?? null],
+      );
+    }
   });
 
   it('accepts the other rows where PostgreSQL refuses one', async () => {

@@ -1,5 +1,5 @@
 import type { Direction, FailureCode, MessageStatus } from '#contract/message.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { KeyId, MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -11,6 +11,9 @@ export interface StoredMessage {
   readonly from: string;
   readonly to: string;
   readonly content: string;
+  readonly mediaUrl: string | null;
+  /** The key or member that sent it. */
+  readonly sentBy: KeyId | MemberId | null;
   readonly status: MessageStatus;
   readonly errorCode: FailureCode | null;
   /** How often it was handed to a device. */
@@ -32,8 +35,8 @@ export function storedMessages(
   { teamId, from, to, content }: MessageFilter = {},
 ): Promise<StoredMessage[]> {
   return query<StoredMessage>(
-    `SELECT id, team_id AS "teamId", direction, from_handle AS "from", to_handle AS "to", content, status,
-       error_code AS "errorCode", hand_out_count AS "handOutCount", last_event_sequence AS "lastEventSequence"
+    `SELECT id, team_id AS "teamId", direction, from_handle AS "from", to_handle AS "to", content,
+       media_url AS "mediaUrl", sent_by AS "sentBy", status, error_code AS "errorCode", hand_out_count AS "handOutCount", last_event_sequence AS "lastEventSequence"
      FROM messages
      WHERE ($1::uuid IS NULL OR team_id = $1) AND ($2::text IS NULL OR from_handle = $2)
        AND ($3::text IS NULL OR to_handle = $3) AND ($4::text IS NULL OR content = $4)
