@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import type { MailServer, ReceivedMail } from '#test/support/mail/mail-server.ts';
@@ -91,7 +92,10 @@ describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
       for (const answer of open) answer.writeHead(500).end();
       const message = await mailTo(owner.email);
       receiver.behave((answer) => void answer.writeHead(200).end());
-      assert.deepEqual(await openLinks(message, visitor()), []);
+      // Signed in it is the page, and without a session the sign-in that leads there.
+      const page = `/teams/${team.publicId}/webhooks/${publicId('wh', webhook.id)}`;
+      for (const browser of [new Browser(service.baseUrl, { cookie: owner.cookie }), visitor()])
+        assert.deepEqual(await openLinks(message, browser), [page]);
       const { key } = await service.makeKey(team.id, ['webhooks:manage']);
       const calls = [...message.text.matchAll(callPattern)];
       assert.deepEqual(

@@ -106,10 +106,9 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
       mail.received.find(({ to }) => to?.includes(owner.account.email)),
     );
     const text = String(message.text);
-    // The dashboard has no page for it yet: no address of the mail leads to one.
     assert.deepEqual(
       [...new Set(text.match(/https?:[^'\s]+\/webhooks\//g))],
-      [`${service.baseUrl}/v1/webhooks/`],
+      [`${service.baseUrl}/v1/webhooks/`, `${service.baseUrl}/teams/${publicId('team', teamId)}/webhooks/`],
     );
 
     const key = await service.makeKey(teamId, ['webhooks:manage']);

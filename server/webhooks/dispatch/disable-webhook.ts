@@ -47,6 +47,7 @@ export async function disableWebhook(
     url,
     lastFailure,
     address: `${services.config.baseUrl}/v1/webhooks/${target}`,
+    page: `${services.config.appUrl}/teams/${publicId('team', teamId)}/webhooks/${target}`,
     since: since ?? at,
   });
   for (const { role, email } of members) {
@@ -60,9 +61,11 @@ function disabledMessage(about: {
   readonly lastFailure: AttemptFailure;
   /** The webhook's address in the API. */
   readonly address: string;
+  /** The webhook's page in the dashboard. */
+  readonly page: string;
   readonly since: Date;
 }): MailContent {
-  const { team, url, lastFailure, address, since } = about;
+  const { team, url, lastFailure, address, page, since } = about;
   const { host } = new URL(url);
   return {
     subject: `A webhook of ${team} was switched off`,
@@ -71,13 +74,14 @@ function disabledMessage(about: {
       `${failuresMax} attempts in a row to deliver events of the team ${team} to ${host} failed. Nothing more is sent there.`,
       `The last failure: ${attemptFailures[lastFailure]}`,
       'No event is lost: those that were waiting, and those that come, are kept as skipped.',
-      'Once the receiver works again, enable the webhook, and replay what it missed. Put a key of the team with the permission webhooks:manage in place of own_live_your_key, and run:',
+      'Once the receiver works again, open the webhook, enable it, and have it sent what it missed. From a shell, with a key of the team that has the permission webhooks:manage in place of own_live_your_key:',
     ],
     commands: [
       'KEY=own_live_your_key',
       call('PUT', address, { active: true }),
       call('POST', `${address}/replay`, { since: since.toISOString(), only: 'all' }),
     ],
+    action: { label: 'Open the webhook', url: page },
     footnote:
       'You get this because you are an owner or an admin of the team. It is sent once each time a webhook is switched off by failures.',
   };
