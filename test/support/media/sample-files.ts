@@ -1,4 +1,4 @@
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 
 /** A box of the ISO base media format: `ftyp` with its brand, and some bytes of content. */
 function ftyp(brand: string, ...compatible: readonly string[]): Buffer {
@@ -18,7 +18,8 @@ function sized(bytes: number): Buffer {
 }
 
 function pngChunk(type: string, data: Buffer): Buffer {
-  return Buffer.concat([sized(data.length), Buffer.from(type), data, Buffer.alloc(4)]);
+  const content = Buffer.concat([Buffer.from(type), data]);
+  return Buffer.concat([sized(data.length), content, sized(crc32(content))]);
 }
 
 /** A PNG of one pixel. */
@@ -28,6 +29,21 @@ export const png = Buffer.concat([
   pngChunk('IDAT', deflateSync(Buffer.alloc(5))),
   pngChunk('IEND', Buffer.alloc(0)),
 ]);
+
+/** A PNG with a gradient, which a browser shows. */
+export function pictureOf(width: number, height: number): Buffer {
+  const head = Buffer.from('00000000000000000802000000', 'hex');
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  const row = (y: number) => [0, ...Array.from({ length: width }, (_, x) => [x % 256, y % 256, 160]).flat()];
+  const pixels = Buffer.from(Array.from({ length: height }, (_, y) => row(y)).flat());
+  return Buffer.concat([
+    png.subarray(0, 8),
+    pngChunk('IHDR', head),
+    pngChunk('IDAT', deflateSync(pixels)),
+    pngChunk('IEND', Buffer.alloc(0)),
+  ]);
+}
 
 /** A PNG of one frame that says that it is animated. */
 const animatedPng = Buffer.concat([
