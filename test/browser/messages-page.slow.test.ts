@@ -69,7 +69,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     });
   }
 
-  it('filters stand in the address; a cancelled message says who cancelled it', async () => {
+  it('filters stand in the address and find what a contact wrote and got; a cancelled message says who cancelled it (§12.12/page-messages)', async () => {
     const [look] = looks;
     assert.ok(look);
     const page = await openDashboard(browser, member, '/messages?status=failed', look);
@@ -82,8 +82,12 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await page.getByLabel('Number or address').fill('+1 415 555 0143');
     await page.keyboard.press('Enter');
     await page.getByText('Are you open on Sunday?').waitFor();
+    await page.getByText('We are, from ten to four.').waitFor();
     await page.getByText('This one was a mistake.').waitFor({ state: 'detached' });
-    assert.match(page.url(), /from=/);
+    assert.match(page.url(), /contact=/);
+    await page.getByLabel('Direction').selectOption('inbound');
+    await page.getByText('We are, from ten to four.').waitFor({ state: 'detached' });
+    await page.getByText('Are you open on Sunday?').waitFor();
     await page.context().close();
   });
 });

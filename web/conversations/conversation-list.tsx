@@ -21,7 +21,7 @@ import { NewMessageDialog } from './new-message-dialog.tsx';
 
 const views = ['All', 'Unread'] as const;
 
-/** All conversations, the latest first. The arrow keys go through it. */
+/** All conversations, the latest first. */
 export function ConversationList({ open }: { readonly open: ConversationKey | undefined }): ReactNode {
   const team = useTeam();
   const filters = useSearch({ strict: false }) as ConversationFilters;
@@ -67,7 +67,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
           )}
         </div>
       </header>
-      <div className="min-h-0 flex-1 overflow-y-auto">
+      <div className="relative min-h-0 flex-1 overflow-y-auto">
         <Loaded query={list}>
           {({ pages }) => {
             const conversations = withoutRepeats(pages.flatMap((page) => page.conversations));

@@ -1,4 +1,3 @@
-import type { InfiniteData } from '@tanstack/react-query';
 import type {
   ConversationList,
   ConversationMessageList,
@@ -6,8 +5,10 @@ import type {
   UnreadConversations,
 } from '#contract/conversation.ts';
 import type { AcceptedMessage, SendMessageRequest } from '#contract/message.ts';
+import { queryClient } from '#web/api/query-client.ts';
 import { request } from '#web/api/request.ts';
 import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
+import { type Thread, withEarlier, withLatest } from './thread-pages.ts';
 
 /** A conversation: one of the team's phone numbers and the other side. */
 export interface ConversationKey {
@@ -41,20 +42,41 @@ export const conversationsQuery = (teamId: string, { number, unread }: Conversat
   getNextPageParam: nextCursor,
 });
 
-/** Pages of a conversation's messages, newest first. */
+const readThreadPage = (teamId: string, key: ConversationKey, cursor: string, signal?: AbortSignal) =>
+  request<ConversationMessageList>(
+    'GET',
+    withQuery(`/app/teams/${teamId}${pathOf(key)}/messages`, { cursor, limit: 40 }),
+    { signal },
+  );
+
+const threadKey = (teamId: string, { phoneNumber, contact }: ConversationKey) =>
+  [teamId, 'message', 'thread', phoneNumber, contact] as const;
+
+/** A conversation's messages. Each reading costs one page, however many earlier ones are shown. */
 export const threadQuery = (teamId: string, key: ConversationKey) => ({
-  queryKey: [teamId, 'message', 'thread', key.phoneNumber, key.contact],
-  queryFn: ({ pageParam, signal }: { pageParam: string; signal: AbortSignal }) =>
-    request<ConversationMessageList>(
-      'GET',
-      withQuery(`/app/teams/${teamId}${pathOf(key)}/messages`, { cursor: pageParam, limit: 40 }),
-      { signal },
-    ),
-  initialPageParam: '',
-  getNextPageParam: nextCursor,
+  queryKey: threadKey(teamId, key),
+  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Thread> => {
+    const latest = await readThreadPage(teamId, key, '', signal);
+    return withLatest(queryClient.getQueryData<Thread>(threadKey(teamId, key)), latest);
+  },
 });
 
-export type Thread = InfiniteData<ConversationMessageList, string>;
+/** Reads the page of messages before those that are shown. */
+export async function loadEarlier(teamId: string, key: ConversationKey): Promise<void> {
+  const queryKey = threadKey(teamId, key);
+  const cursor = queryClient.getQueryData<Thread>(queryKey)?.cursor;
+  if (cursor === undefined) return;
+  const page = await readThreadPage(teamId, key, cursor);
+  queryClient.setQueryData<Thread>(queryKey, (thread) => thread && withEarlier(thread, cursor, page));
+}
+
+/** What is shown of conversations is read again, the log and details of messages are left alone. */
+export const rereadConversations = (teamId: string, key: ConversationKey) =>
+  Promise.all(
+    [threadKey(teamId, key), [teamId, 'message', 'conversations'], unreadQuery(teamId).queryKey].map(
+      (queryKey) => queryClient.invalidateQueries({ queryKey }),
+    ),
+  );
 
 export const unreadQuery = (teamId: string) =>
   teamQuery<UnreadConversations>(teamId, 'message', '/conversations/unread');

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Ban, Clock, TriangleAlert } from 'lucide-react';
-import type { KeyboardEvent, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import type { Conversation } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
 import { Handle, Time } from '#web/kit/text.tsx';
@@ -25,7 +25,6 @@ export function ConversationRow({
         to="/teams/$teamId/conversations/$phoneNumber/$contact"
         params={{ teamId: team.id, phoneNumber: phone_number, contact }}
         search={(filters: object) => filters}
-        onKeyDown={moveFocus}
         aria-current={isOpen ? 'page' : undefined}
         className="relative block py-3 pr-4 pl-6 outline-offset-[-2px] hover:bg-sunken/70 aria-[current=page]:bg-accent-tint"
       >
@@ -41,7 +40,7 @@ export function ConversationRow({
         <span className="mt-0.5 flex items-center gap-2">
           <span className="line-clamp-2 min-w-0 flex-1 text-[0.8125rem] leading-snug text-quiet">
             <Mark conversation={conversation} />
-            {last_message ? preview(last_message) : ''}
+            <bdi className="[overflow-wrap:anywhere]">{last_message ? preview(last_message) : ''}</bdi>
           </span>
           {isUnread && (
             <span className="shrink-0 rounded-full bg-accent px-1.5 text-[0.6875rem] leading-4.5 font-semibold text-on-accent">
@@ -59,17 +58,6 @@ export function ConversationRow({
       </Link>
     </li>
   );
-}
-
-/** The arrow keys go to the rows above and below. */
-function moveFocus(event: KeyboardEvent<HTMLAnchorElement>): void {
-  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-  if (step === 0) return;
-  const links = [...(event.currentTarget.closest('ul')?.querySelectorAll('a') ?? [])];
-  const next = links[links.indexOf(event.currentTarget) + step];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
 }
 
 /** An icon for what needs attention, with its word for people who hear the page. */

@@ -1,16 +1,19 @@
 import { useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { classNames } from '#web/kit/class-names.ts';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { EmptyState } from '#web/kit/page.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import type { ConversationKey } from './conversation-queries.ts';
 import { Thread } from './thread.tsx';
+import { useConversationKeys } from './use-conversation-keys.ts';
 
 /** The conversations at the left and one of them at the right, as in Messages; on a phone one at a time. */
 export function ConversationsPage(): ReactNode {
   const open = useOpenConversation();
+  const list = useRef<HTMLElement>(null);
+  useConversationKeys(list);
   const title = open ? formatPhoneNumber(open.contact) : 'Conversations';
   useEffect(() => {
     document.title = `${title} · Ownline`;
@@ -18,6 +21,7 @@ export function ConversationsPage(): ReactNode {
   return (
     <div className="flex h-[calc(100dvh-7.5rem)] min-h-0 md:h-dvh">
       <section
+        ref={list}
         aria-label="Conversations"
         className={classNames(
           'flex w-full shrink-0 flex-col border-line bg-surface md:w-80 md:border-r lg:w-[22rem]',
@@ -35,7 +39,8 @@ export function ConversationsPage(): ReactNode {
         ) : (
           <div className="m-auto">
             <EmptyState icon={<MessagesSquare />} title="Choose a conversation">
-              The keys ↑ and ↓ go through the list, and Enter opens one.
+              The keys ↑ and ↓ go through the list, and Enter opens one. Alt with ↑ or ↓ opens the one above
+              or below, Esc leads back.
             </EmptyState>
           </div>
         )}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { ApiError } from '#web/api/request.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
 import { Form, Select, TextField } from '#web/kit/field.tsx';
@@ -25,13 +26,12 @@ export function NewMessageDialog({
   const from = chosen || numbers[0]?.phone_number;
   const open = (to: string) => {
     const contact = to.replaceAll(/[\s().-]/g, '');
-    if (!/^\+[1-9]\d{6,14}$/.test(contact)) {
-      setError(new Error('Write the number with + and its country code, such as +1 415 555 0123.'));
-      return;
-    }
+    const problem = !/^\+[1-9]\d{6,14}$/.test(contact)
+      ? 'Write the number with + and its country code, such as +1 415 555 0123.'
+      : contact === from && 'A number can’t write to itself.';
+    setError(problem ? new ApiError(400, { code: 'invalid_request', message: problem, param: 'to' }) : null);
+    if (problem || from === undefined) return;
     onClose();
-    setError(null);
-    if (from === undefined) return;
     void navigate({
       to: '/teams/$teamId/conversations/$phoneNumber/$contact',
       params: { teamId: team.id, phoneNumber: from, contact },
@@ -56,7 +56,7 @@ export function NewMessageDialog({
           No connected number can send at the moment. Connect an iPhone, or resume a number.
         </p>
       ) : (
-        <Form id="new-message" error={error} fields={[]} onSubmit={({ to = '' }) => open(to)}>
+        <Form id="new-message" error={error} fields={['to']} onSubmit={({ to = '' }) => open(to)}>
           <Select
             label="From"
             value={from}

@@ -1,27 +1,27 @@
-import { useMutation } from '@tanstack/react-query';
 import { Ban } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { OptOut } from '#contract/opt-out.ts';
-import { queryClient } from '#web/api/query-client.ts';
 import { Button } from '#web/kit/button.tsx';
+import { Confirm } from '#web/kit/confirm.tsx';
 import { Note } from '#web/kit/error-note.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { Handle, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { optIn } from './conversation-queries.ts';
+import { type ConversationKey, optIn, rereadConversations } from './conversation-queries.ts';
 
 /** Says that the contact opted out, how, and that sends are refused. */
 export function OptOutBanner({
   optOut,
-  contact,
+  open,
 }: {
   readonly optOut: OptOut;
-  readonly contact: string;
+  readonly open: ConversationKey;
 }): ReactNode {
   const team = useTeam();
-  const optingIn = useMutation({
-    mutationFn: () => optIn(team.id, contact),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'message'] }),
-  });
+  const [isOptingIn, setIsOptingIn] = useState(false);
+  const optInAgain = async () => {
+    await optIn(team.id, open.contact);
+    await rereadConversations(team.id, open);
+  };
   return (
     <Note tone="bad" icon={<Ban />} className="items-center rounded-none border-b border-line px-5">
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
@@ -29,15 +29,28 @@ export function OptOutBanner({
           {optOut.message_id === null
             ? 'This contact was opted out by request'
             : 'This contact wrote that it wants no more messages'}{' '}
-          <Time at={optOut.opted_out_at} />. Sends to it are refused.
-          {optingIn.error && <span role="alert"> {optingIn.error.message}</span>}
+          (<Time at={optOut.opted_out_at} />
+          ). Sends to it are refused.
         </p>
         {team.can('messages:send') && (
-          <Button size="small" isBusy={optingIn.isPending} onClick={() => optingIn.mutate()}>
+          <Button size="small" onClick={() => setIsOptingIn(true)}>
             Opt in again
           </Button>
         )}
       </div>
+      <Confirm
+        isOpen={isOptingIn}
+        onClose={() => setIsOptingIn(false)}
+        title="Opt in this contact again?"
+        action="Opt in again"
+        isDangerous={false}
+        onConfirm={optInAgain}
+      >
+        <p>
+          Do so only if <Handle value={open.contact} /> has asked for messages again. Every number of the team
+          can write to it then.
+        </p>
+      </Confirm>
     </Note>
   );
 }

@@ -1,40 +1,59 @@
 import { useMutation } from '@tanstack/react-query';
-import { ArrowUp } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { ArrowUp, Paperclip, X } from 'lucide-react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
-import { queryClient } from '#web/api/query-client.ts';
-import { Button } from '#web/kit/button.tsx';
+import { Button, IconButton } from '#web/kit/button.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
+import { inputStyle } from '#web/kit/field.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { sendMessage } from './conversation-queries.ts';
+import { rereadConversations, sendMessage } from './conversation-queries.ts';
 import { newIdempotencyKey } from './idempotency-key.ts';
+import type { Draft } from './use-draft.ts';
 
 /** The API's limit of a text (specification section 4.3). */
 const contentMaxCharacters = 5_000;
 
 /** A reply: Enter sends it, Shift and Enter begin a new line. A send that failed keeps the text. */
-export function ReplyBox({ thread }: { readonly thread: ConversationMessageList }): ReactNode {
+export function ReplyBox({
+  thread: { number, contact },
+  draft,
+  onDraft,
+  field,
+}: {
+  readonly thread: ConversationMessageList;
+  readonly draft: Draft;
+  readonly onDraft: (draft: Draft) => void;
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+}): ReactNode {
   const team = useTeam();
-  const { number, contact } = thread;
-  const [text, setText] = useState('');
-  const field = useRef<HTMLTextAreaElement>(null);
+  const { text, mediaUrl } = draft;
   const idempotencyKey = useRef(newIdempotencyKey());
+  const from = number.phone_number;
   const sending = useMutation({
-    mutationFn: (content: string) =>
-      sendMessage(team.id, { from: number.phone_number, to: contact, content }, idempotencyKey.current),
-    onSuccess: async () => {
+    mutationFn: () =>
+      sendMessage(
+        team.id,
+        { from, to: contact, content: text, media_url: mediaUrl?.trim() || null },
+        idempotencyKey.current,
+      ),
+    onSuccess: () => {
       idempotencyKey.current = newIdempotencyKey();
-      setText('');
-      await queryClient.invalidateQueries({ queryKey: [team.id, 'message'] });
+      onDraft({ text: '' });
+      field.current?.focus();
+      return rereadConversations(team.id, { phoneNumber: from, contact });
     },
   });
   useGrowingHeight(field, text);
-  const hindrance = hindranceOf(thread, team.can('messages:send'));
-  if (hindrance !== undefined) {
-    return <p className="border-t border-line bg-surface px-5 py-4 text-center text-quiet">{hindrance}</p>;
-  }
+  useFocusOnDesktop(field);
   const send = () => {
-    if (text.trim() !== '' && !sending.isPending) sending.mutate(text);
+    if (text.trim() !== '' && !sending.isPending) sending.mutate();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter also ends the choice of a character in Japanese and Chinese input.
@@ -42,8 +61,8 @@ export function ReplyBox({ thread }: { readonly thread: ConversationMessageList 
     event.preventDefault();
     send();
   };
-  const change = (content: string) => {
-    setText(content);
+  const change = (changed: Draft) => {
+    onDraft(changed);
     // Another text is another message.
     if (sending.error) {
       idempotencyKey.current = newIdempotencyKey();
@@ -52,52 +71,76 @@ export function ReplyBox({ thread }: { readonly thread: ConversationMessageList 
   };
   return (
     <div className="border-t border-line bg-surface px-4 py-3 md:px-5">
-      {sending.error && <ErrorNote error={sending.error} className="mb-2" />}
-      <div className="mx-auto flex max-w-3xl items-end gap-2 rounded-[1.4rem] border border-line-strong/60 bg-page py-1 pr-1 pl-4 focus-within:border-accent">
-        <textarea
-          ref={field}
-          rows={1}
-          value={text}
-          maxLength={contentMaxCharacters}
-          aria-label="Reply"
-          placeholder="Message"
-          className="max-h-40 min-h-9 flex-1 resize-none bg-transparent py-2 leading-snug outline-none placeholder:text-faint"
-          onChange={(event) => change(event.target.value)}
-          onKeyDown={onKeyDown}
-        />
-        <Button
-          look="primary"
-          size="icon"
-          aria-label="Send"
-          title="Send (Enter)"
-          className="size-9 rounded-full max-sm:size-9"
-          isBusy={sending.isPending}
-          disabled={text.trim() === ''}
-          onClick={send}
-        >
-          {!sending.isPending && <ArrowUp />}
-        </Button>
+      <div className="mx-auto flex max-w-3xl flex-col gap-2">
+        {sending.error && <ErrorNote error={sending.error} />}
+        {mediaUrl !== undefined && (
+          <div className="flex items-center gap-1">
+            <input
+              type="url"
+              aria-label="Address of a file to attach"
+              placeholder="https:// address of a picture or PDF, 5 MB at most"
+              className={inputStyle}
+              value={mediaUrl}
+              onChange={(event) => change({ text, mediaUrl: event.target.value })}
+              onKeyDown={onKeyDown}
+              // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field
+              autoFocus={mediaUrl === ''}
+            />
+            <IconButton label="Attach nothing" onClick={() => change({ text })}>
+              <X />
+            </IconButton>
+          </div>
+        )}
+        <div className="flex items-end gap-1 rounded-[1.4rem] border border-line-strong/60 bg-page p-1 focus-within:border-accent">
+          <IconButton
+            label="Attach a file by its address"
+            className="size-9 rounded-full max-sm:size-9"
+            aria-expanded={mediaUrl !== undefined}
+            onClick={() => change(mediaUrl === undefined ? { text, mediaUrl: '' } : { text })}
+          >
+            <Paperclip />
+          </IconButton>
+          <textarea
+            ref={field}
+            rows={1}
+            dir="auto"
+            value={text}
+            maxLength={contentMaxCharacters}
+            aria-label="Reply"
+            placeholder="Message"
+            className="max-h-40 min-h-9 flex-1 resize-none bg-transparent py-2 leading-snug outline-none placeholder:text-faint"
+            onChange={(event) => change({ text: event.target.value, mediaUrl })}
+            onKeyDown={onKeyDown}
+          />
+          <Button
+            look="primary"
+            size="icon"
+            aria-label="Send"
+            title="Send (Enter)"
+            className="size-9 rounded-full max-sm:size-9"
+            isBusy={sending.isPending}
+            disabled={text.trim() === ''}
+            onClick={send}
+          >
+            {!sending.isPending && <ArrowUp />}
+          </Button>
+        </div>
       </div>
     </div>
   );
 }
 
-/** Why nothing can be sent here; undefined where it can. */
-function hindranceOf(
-  { number, contact, opt_out }: ConversationMessageList,
-  canSend: boolean,
-): string | undefined {
-  if (!canSend) return 'You can read here. To reply, ask an owner or an admin for the role Member.';
-  if (opt_out) return 'This contact opted out, so nothing can be sent.';
-  if (number.removed) return 'The number was deleted, so nothing can be sent from it.';
-  if (!number.verified) return 'No iPhone is connected to this number yet.';
-  if (number.status === 'paused') return 'The number is paused. Resume it to send.';
-  if (!/^\+[1-9]\d{6,14}$/.test(contact)) return 'Replies go to phone numbers only.';
-  return undefined;
+/** On a phone the keyboard would cover half of the conversation. */
+function useFocusOnDesktop(field: RefObject<HTMLTextAreaElement | null>): void {
+  useEffect(() => {
+    if (matchMedia('(min-width: 48rem) and (hover: hover)').matches) {
+      field.current?.focus({ preventScroll: true });
+    }
+  }, [field]);
 }
 
 /** The field is as high as its text, up to a limit. */
-function useGrowingHeight(field: React.RefObject<HTMLTextAreaElement | null>, text: string): void {
+function useGrowingHeight(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text decides the height
   useLayoutEffect(() => {
     const { current } = field;

@@ -3,14 +3,14 @@ import { Link } from '@tanstack/react-router';
 import { Ban, ChevronLeft, Ellipsis } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
-import { queryClient } from '#web/api/query-client.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { buttonStyle, IconButton } from '#web/kit/button.tsx';
+import { nowMs } from '#web/kit/clock.ts';
 import { Confirm } from '#web/kit/confirm.tsx';
 import { Menu, MenuItem } from '#web/kit/menu.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { optOut } from './conversation-queries.ts';
+import { optOut, rereadConversations } from './conversation-queries.ts';
 
 /** The other side, and the number of the team that it writes to. */
 export function ThreadHead({ thread }: { readonly thread: ConversationMessageList }): ReactNode {
@@ -19,7 +19,7 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
   const [isOptingOut, setIsOptingOut] = useState(false);
   const optingOut = useMutation({
     mutationFn: () => optOut(team.id, contact),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'message'] }),
+    onSuccess: () => rereadConversations(team.id, { phoneNumber: number.phone_number, contact }),
   });
   return (
     <header className="flex min-h-16 items-center gap-2 border-b border-line bg-surface px-4 py-2 md:px-5">
@@ -43,6 +43,7 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
           </span>
           {number.removed && <Badge tone="bad">Deleted</Badge>}
           {!number.removed && number.status === 'paused' && <Badge tone="warn">Paused</Badge>}
+          {!number.removed && isOffline(number) && <Badge tone="bad">Offline</Badge>}
         </p>
       </div>
       {team.can('messages:send') && !opt_out && (
@@ -72,4 +73,11 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
       </Confirm>
     </header>
   );
+}
+
+/** As Home sees it: no poll for five minutes (specification section 12.10). */
+const offlineMs = 5 * 60_000;
+
+function isOffline({ status, last_seen_at }: ConversationMessageList['number']): boolean {
+  return status === 'active' && last_seen_at !== null && nowMs() - Date.parse(last_seen_at) > offlineMs;
 }

@@ -1,8 +1,9 @@
-import { type ReactNode, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { Button } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { dayOf } from '#web/kit/format.ts';
+import { useTeam } from '#web/shell/session.ts';
 import { Bubble } from './bubble.tsx';
 
 /** Scrolled further up than this, a new message does not move the view. */
@@ -10,23 +11,27 @@ const nearEndPixels = 120;
 
 /** The messages of a conversation, oldest first, with a line for each day. */
 export function ThreadMessages({
-  latest,
+  waiting,
   messages,
   hasEarlier,
   isLoadingEarlier,
   onLoadEarlier,
+  onSendAgain,
 }: {
-  readonly latest: ConversationMessageList;
+  readonly waiting: ConversationMessageList['waiting'];
   /** Newest first. */
   readonly messages: readonly ConversationMessage[];
   readonly hasEarlier: boolean;
   readonly isLoadingEarlier: boolean;
   readonly onLoadEarlier: () => void;
+  readonly onSendAgain: ((message: ConversationMessage) => void) | undefined;
 }): ReactNode {
+  const { member_id: ownId } = useTeam();
   const frame = useRef<HTMLDivElement>(null);
   const newestId = messages[0]?.id;
   const oldestId = messages.at(-1)?.id;
-  useStayAtEnd(frame, newestId);
+  const list = useRef<HTMLOListElement>(null);
+  useStayAtEnd(frame, list, newestId);
   useKeepPosition(frame, oldestId);
   const shown = messages.toReversed();
   const now = nowMs();
@@ -34,7 +39,7 @@ export function ThreadMessages({
   return (
     <div
       ref={frame}
-      className="flex min-h-0 flex-1 flex-col overflow-y-auto px-4 py-4 md:px-6"
+      className="relative flex min-h-0 flex-1 flex-col overflow-y-auto px-4 py-4 md:px-6"
       role="log"
       aria-label="Messages"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll it only while it has the focus
@@ -50,7 +55,7 @@ export function ThreadMessages({
       {shown.length === 0 && (
         <p className="py-10 text-center text-quiet">No messages yet. Write the first one below.</p>
       )}
-      <ol className="mx-auto mt-auto flex w-full max-w-3xl flex-col">
+      <ol ref={list} className="mx-auto mt-auto flex w-full max-w-3xl flex-col">
         {shown.map((message, index) => {
           const day = dayOf(message.created_at, now);
           const before = shown[index - 1];
@@ -63,8 +68,10 @@ export function ThreadMessages({
               {isNewDay && <p className="mt-1 mb-3 text-center text-xs font-medium text-quiet">{day}</p>}
               <Bubble
                 message={message}
-                waiting={latest.waiting}
+                waiting={message.status === 'queued' ? waiting : null}
                 isStatusShown={message.id === lastOutbound?.id}
+                senderName={senderNameOf(message, shown[index + 1], ownId)}
+                onSendAgain={message.status === 'failed' ? onSendAgain : undefined}
               />
             </li>
           );
@@ -74,22 +81,49 @@ export function ThreadMessages({
   );
 }
 
-/** Follows the end of the conversation, unless the person has scrolled up. */
-function useStayAtEnd(frame: React.RefObject<HTMLDivElement | null>, newestId: string | undefined): void {
-  const known = useRef<string>(undefined);
+/** Who sent a message of ours: another person or a key, under the last of those in a row. */
+function senderNameOf(
+  { sender }: ConversationMessage,
+  next: ConversationMessage | undefined,
+  ownId: string,
+): string | undefined {
+  if (!sender || sender.id === ownId || sender.id === next?.sender?.id) return undefined;
+  return sender.kind === 'key' ? `API key ${sender.name}` : sender.name;
+}
+
+/** Follows the end of the conversation, also when a picture arrives, unless the person has scrolled up. */
+function useStayAtEnd(
+  frame: RefObject<HTMLDivElement | null>,
+  list: RefObject<HTMLOListElement | null>,
+  newestId: string | undefined,
+): void {
+  const isAtEnd = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new message moves the end
   useLayoutEffect(() => {
     const { current } = frame;
-    if (!current || known.current === newestId) return;
-    const fromEnd = current.scrollHeight - current.scrollTop - current.clientHeight;
-    if (known.current === undefined || fromEnd < current.clientHeight / 2 + nearEndPixels) {
-      current.scrollTop = current.scrollHeight;
-    }
-    known.current = newestId;
+    if (current && isAtEnd.current) current.scrollTop = current.scrollHeight;
   }, [frame, newestId]);
+  useEffect(() => {
+    const { current } = frame;
+    if (!current || !list.current) return;
+    const note = () => {
+      isAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < nearEndPixels;
+    };
+    const sizes = new ResizeObserver(() => {
+      if (isAtEnd.current) current.scrollTop = current.scrollHeight;
+    });
+    sizes.observe(list.current);
+    sizes.observe(current);
+    current.addEventListener('scroll', note, { passive: true });
+    return () => {
+      sizes.disconnect();
+      current.removeEventListener('scroll', note);
+    };
+  }, [frame, list]);
 }
 
 /** Keeps what is seen where it is while earlier messages are put in front of it. */
-function useKeepPosition(frame: React.RefObject<HTMLDivElement | null>, oldestId: string | undefined): void {
+function useKeepPosition(frame: RefObject<HTMLDivElement | null>, oldestId: string | undefined): void {
   const before = useRef<{ readonly oldestId: string | undefined; readonly height: number }>(undefined);
   useLayoutEffect(() => {
     const { current } = frame;

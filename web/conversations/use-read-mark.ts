@@ -1,8 +1,7 @@
 import { useEffect } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
-import { queryClient } from '#web/api/query-client.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { type ConversationKey, markRead } from './conversation-queries.ts';
+import { type ConversationKey, markRead, rereadConversations } from './conversation-queries.ts';
 
 /** Marks the conversation as read up to its newest message while it is open in a visible tab. */
 export function useReadMark(open: ConversationKey, latest: ConversationMessageList | undefined): void {
@@ -11,10 +10,11 @@ export function useReadMark(open: ConversationKey, latest: ConversationMessageLi
   const newest = latest && latest.unread_count > 0 ? latest.messages[0]?.id : undefined;
   useEffect(() => {
     if (newest === undefined) return;
+    const key = { phoneNumber, contact };
     const mark = async () => {
       if (document.visibilityState !== 'visible') return;
-      await markRead(team.id, { phoneNumber, contact }, newest);
-      await queryClient.invalidateQueries({ queryKey: [team.id, 'message'] });
+      await markRead(team.id, key, newest);
+      await rereadConversations(team.id, key);
     };
     // A failure is of no concern: the next message or visit marks it.
     const tryMark = () => void mark().catch(() => undefined);

@@ -32,6 +32,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         predicate: ({ queryKey: [, , path] }) => String(path).startsWith('/numbers/'),
       });
     });
+    const lists = new Throttle(countsMs, () => invalidate('message', 'conversations'));
     let notice: ReturnType<typeof setTimeout> | undefined;
     const end = followLiveStream(teamId, {
       connected: (isConnected) => {
@@ -44,12 +45,18 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         invalidate();
       },
       rows: (rows) => {
-        applyRows(queryClient, teamId, rows);
+        const { hasUnknownConversations } = applyRows(queryClient, teamId, rows);
+        if (hasUnknownConversations) lists.run();
         for (const key of openDetailsOf(rows)) invalidate('message', ...key);
         if (rows.messages.length + rows.numbers.length + rows.removed_numbers.length > 0) counts.run();
       },
       changed: ({ resources }) => {
         for (const resource of resources) invalidate(resource);
+        // Conversations show them too.
+        if (resources.includes('opt_out')) {
+          invalidate('message', 'thread');
+          lists.run();
+        }
       },
       reload: () => invalidate(),
       ended: ({ reason }) => {
@@ -60,6 +67,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
     return () => {
       end();
       counts.stop();
+      lists.stop();
       clearTimeout(notice);
     };
   }, [teamId]);
@@ -67,9 +75,11 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
 }
 
 /** Keys of reads that show more of a message than its row: threads and timelines. Those that are open are read again. */
-function openDetailsOf({ messages, conversations }: LiveRows): readonly string[][] {
+function openDetailsOf({ messages, conversations, numbers }: LiveRows): readonly string[][] {
   return [
     ...messages.map(({ id }) => [`/messages/${id}/timeline`]),
     ...conversations.map(({ phone_number, contact }) => ['thread', phone_number, contact]),
+    // Whether a number is paused stands in its conversations.
+    ...numbers.map(({ phone_number }) => ['thread', phone_number]),
   ];
 }

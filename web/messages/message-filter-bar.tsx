@@ -4,12 +4,12 @@ import type { MessageStatus } from '#contract/message.ts';
 import { IconButton } from '#web/kit/button.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { inputStyle, Select } from '#web/kit/field.tsx';
-import type { MessageFilters } from './message-queries.ts';
+import type { MessageFilters } from './message-filters.ts';
 import { statusTexts } from './status-texts.ts';
 
 const statuses = Object.keys(statusTexts) as MessageStatus[];
 
-/** Narrows the log by contact, direction and status. */
+/** Narrows the log by one side, direction and status. */
 export function MessageFilterBar({
   filters,
   onChange,
@@ -20,8 +20,8 @@ export function MessageFilterBar({
   return (
     <div className="flex flex-wrap gap-2 border-b border-line p-3">
       <ContactField
-        value={filters.from ?? filters.to ?? ''}
-        onChange={(contact) => onChange(contactFilter(contact, filters.direction))}
+        value={filters.contact ?? ''}
+        onChange={(contact) => onChange({ contact: contact || undefined })}
       />
       <Select
         label="Direction"
@@ -33,10 +33,7 @@ export function MessageFilterBar({
           ['outbound', 'Sent'],
           ['inbound', 'Received'],
         ]}
-        onChange={(chosen) => {
-          const direction = chosen === '' ? undefined : chosen;
-          onChange({ direction, ...contactFilter(filters.from ?? filters.to ?? '', direction) });
-        }}
+        onChange={(chosen) => onChange({ direction: chosen || undefined })}
       />
       <Select
         label="Status"
@@ -47,16 +44,10 @@ export function MessageFilterBar({
           ['', 'Any status'],
           ...statuses.map((status) => [status, statusTexts[status].text] as const),
         ]}
-        onChange={(status) => onChange({ status: status === '' ? undefined : status })}
+        onChange={(status) => onChange({ status: status || undefined })}
       />
     </div>
   );
-}
-
-/** A contact is the sender of received messages and the recipient of sent ones. Without a direction: of received ones. */
-function contactFilter(contact: string, direction: MessageFilters['direction']): MessageFilters {
-  const handle = contact === '' ? undefined : contact;
-  return direction === 'outbound' ? { to: handle, from: undefined } : { from: handle, to: undefined };
 }
 
 /** A contact to look for. It is taken over when the person leaves the field or presses Enter. */

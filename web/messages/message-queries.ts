@@ -1,28 +1,26 @@
-import type { Message, MessageList, MessageStatus } from '#contract/message.ts';
+import type { Message, MessageList } from '#contract/message.ts';
 import type { Timeline } from '#contract/timeline.ts';
 import { request } from '#web/api/request.ts';
 import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
+import { type MessageFilters, mergeSources, sourcesOf } from './message-filters.ts';
 
-/** Filters of the log, as they stand in the address. */
-export interface MessageFilters {
-  readonly status?: MessageStatus;
-  readonly direction?: 'inbound' | 'outbound';
-  /** A sender: a number, or any handle. */
-  readonly from?: string;
-  readonly to?: string;
-  /** The message whose details are open. */
-  readonly message?: string;
+/** What the address holds: the filters, and the message whose details are open. */
+export interface MessagesSearch extends MessageFilters {
+  readonly message?: string | undefined;
 }
 
-/** Pages of messages, newest first. */
-export const messagesQuery = (teamId: string, { status, direction, from, to }: MessageFilters) => ({
-  queryKey: [teamId, 'message', 'log', status ?? '', direction ?? '', from ?? '', to ?? ''],
-  queryFn: ({ pageParam, signal }: { pageParam: string; signal: AbortSignal }) =>
-    request<MessageList>(
-      'GET',
-      withQuery(`/app/teams/${teamId}/messages`, { status, direction, from, to, cursor: pageParam }),
-      { signal },
-    ),
+/** Pages of messages, newest first. Rows of the live stream keep them current: pages are not read again one by one. */
+export const messagesQuery = (teamId: string, { status, direction, contact }: MessageFilters) => ({
+  queryKey: [teamId, 'message', 'log', { status, direction, contact }],
+  queryFn: async ({ pageParam: cursor, signal }: { pageParam: string; signal: AbortSignal }) => {
+    const read = (side: { readonly from?: string; readonly to?: string }) =>
+      request<MessageList>(
+        'GET',
+        withQuery(`/app/teams/${teamId}/messages`, { status, direction, ...side, cursor }),
+        { signal },
+      );
+    return mergeSources(await Promise.all(sourcesOf({ contact }).map(read)));
+  },
   initialPageParam: '',
   getNextPageParam: (page: MessageList) => (page.has_more ? page.cursor : undefined),
 });

@@ -14,16 +14,16 @@ import { Handle, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { MessageDrawer } from './message-drawer.tsx';
 import { MessageFilterBar } from './message-filter-bar.tsx';
-import { type MessageFilters, messagesQuery } from './message-queries.ts';
+import { type MessagesSearch, messagesQuery } from './message-queries.ts';
 import { statusTexts } from './status-texts.ts';
 
 /** The log of messages: filters in the address, details in a drawer. */
 export function MessagesPage(): ReactNode {
   const team = useTeam();
-  const filters = useSearch({ strict: false }) as MessageFilters;
+  const filters = useSearch({ strict: false }) as MessagesSearch;
   const navigate = useNavigate();
   const log = useInfiniteQuery(messagesQuery(team.id, filters));
-  const change = (changed: MessageFilters) =>
+  const change = (changed: MessagesSearch) =>
     void navigate({ to: '.', search: { ...filters, ...changed }, replace: true });
   const { message: open, ...narrowing } = filters;
   const isFiltered = Object.values(narrowing).some((value) => value !== undefined);
@@ -64,7 +64,7 @@ export function MessagesPage(): ReactNode {
 const sidesOf = ({ direction, from, to }: Message) =>
   direction === 'inbound' ? { contact: from, own: to } : { contact: to, own: from };
 
-function columns(filters: MessageFilters): readonly Column<Message>[] {
+function columns(filters: MessagesSearch): readonly Column<Message>[] {
   return [
     {
       head: 'Contact',

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { looks, startBrowser } from '#test/support/browser/browser.ts';
+import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
+import { pictureOf } from '#test/support/media/sample-files.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+const ada = '+14155550142';
+const bob = '+14155550143';
+const [desktop] = looks;
+assert.ok(desktop);
+
+describe('a conversation in a browser (specification sections 12.11 and 12.12)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let member: TeamMember;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+    member = await newMember(service, team, 'member');
+    number = await connectNumber(service, team);
+    await receive(number, bob, 'Are you open on Sunday?');
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  const receiveFile = async (
+    from: string,
+    bytes: Buffer,
+    name: string,
+    fields: Record<string, string> = {},
+  ) => {
+    const media = bytes.toString('base64');
+    const answer = await number.wire.call('inbound', {
+      from,
+      media,
+      media_type: 'image/png',
+      media_name: name,
+      ...fields,
+    });
+    assert.deepEqual([answer.ok, answer.media], ['1', 'stored']);
+  };
+  const open = (contact: string, look = desktop, as = member): Promise<Page> =>
+    openDashboard(browser, as, `/conversations/${number.phoneNumber}/${encodeURIComponent(contact)}`, look);
+  const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
+
+  it('shows pictures and files that came, links that are safe, other alphabets, and who wrote for the team (§12.12/page-conversations, §12.12/page-sound)', async () => {
+    const contact = '+14155550144';
+    const colleague = await newMember(service, team, 'member');
+    await receiveFile(contact, pictureOf(240, 160), 'Photo of the table');
+    await receiveFile(contact, pictureOf(160, 240), 'A second one');
+    await receiveFile(contact, Buffer.from('%PDF-1.7\n'), 'Menu', { media_type: 'application/pdf' });
+    await receive(number, contact, 'See https://example.com/menu. And javascript:alert(1)');
+    await receive(number, contact, `${'x'.repeat(400)} مرحبا بكم`);
+    await receive(number, contact, '👍');
+    await send(contact, 'From a program');
+    await sendNext(number);
+    const body = { from: number.phoneNumber, to: contact, content: 'From a colleague' };
+    assert.equal((await colleague.post(colleague.in('/messages/send'), body)).status, 202);
+    await sendNext(number);
+    assert.equal(
+      (await member.post(member.in('/messages/send'), { ...body, content: 'From me' })).status,
+      202,
+    );
+    await sendNext(number);
+    for (const look of looks) {
+      const page = await open(contact, look);
+      const complaints = complaintsAbout(page, service.baseUrl);
+      const log = page.getByRole('log');
+      await log.getByRole('img', { name: 'Received: A-second-one.png' }).waitFor();
+      const isShown = await log
+        .getByRole('img', { name: 'Received: A-second-one.png' })
+        .evaluate(
+          (picture: { complete: boolean; naturalWidth: number }) =>
+            picture.complete && picture.naturalWidth > 0,
+        );
+      assert.ok(isShown, 'the picture is shown');
+      assert.match(
+        (await log.getByRole('link', { name: 'Menu.pdf' }).getAttribute('href')) ?? '',
+        /^\/media\/msg_/,
+      );
+      const link = log.getByRole('link', { name: 'https://example.com/menu' });
+      assert.equal(await link.getAttribute('href'), 'https://example.com/menu');
+      assert.match((await link.getAttribute('rel')) ?? '', /noopener noreferrer/);
+      assert.equal(await log.locator('a[href^="javascript"]').count(), 0);
+      await log.getByText('API key test').waitFor();
+      await log.getByText(colleague.account.name).waitFor();
+      assert.equal(await log.getByText(member.account.name).count(), 0, 'the reader knows');
+      await assertSoundDashboard(page, `conversations-media-${nameOfLook(look)}`);
+      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+      assert.equal(height, look.height, 'only the conversation scrolls');
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    }
+  });
+
+  it('a failed message is written again by “Send again”; a paused number and an opt-out say what to do (§12.12/page-conversations)', async () => {
+    const contact = '+14155550145';
+    const page = await open(contact);
+    await send(contact, 'The first try');
+    const { id = '' } = await number.wire.poll();
+    await number.wire.call('status', { id, status: 'failed', error: 'no network' });
+    await page.getByText('Not sent.').waitFor();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    const reply = page.getByRole('textbox', { name: 'Reply' });
+    assert.equal(await reply.inputValue(), 'The first try');
+    await assertSoundDashboard(page, 'conversations-failed');
+    await page.getByRole('link', { name: /0143/ }).click();
+    await page.getByRole('heading', { name: '+1 415 555 0143' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: '+1 415 555 0145' }).waitFor();
+    assert.equal(await reply.inputValue(), 'The first try', 'a draft stays');
+    await page.keyboard.press('Enter');
+    await page.getByText('Waiting.').waitFor();
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
+    await page.getByText('The number is paused. It goes out once the number is resumed.').waitFor();
+    await page.getByText(/Ask .* to resume it\./).waitFor();
+    await assertSoundDashboard(page, 'conversations-paused');
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
+    await sendNext(number);
+    await receive(number, contact, 'STOP');
+    await page.getByText('This contact wrote that it wants no more messages').waitFor();
+    assert.equal(await reply.count(), 0);
+    await assertSoundDashboard(page, 'conversations-opted-out');
+    await page.getByRole('button', { name: 'Opt in again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Opt in again' }).click();
+    await reply.waitFor();
+    await page.context().close();
+  });
+
+  it('the keys lead through the list, to the conversation and back (§12.12/page-conversations)', async () => {
+    await receive(number, ada, 'Hello');
+    const page = await openDashboard(browser, member, '/conversations', desktop);
+    await page.getByRole('link', { name: /0142/ }).waitFor();
+    const focused = page.locator(':focus');
+    await page.keyboard.press('ArrowDown');
+    assert.match(await focused.innerText(), /0142/);
+    await page.keyboard.press('ArrowDown');
+    const second = (await focused.innerText()).split('\n')[0] ?? '';
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: '+1 415 555 0142' }).waitFor();
+    await page.locator('textarea:focus').waitFor();
+    await page.keyboard.press('Alt+ArrowDown');
+    await page.getByRole('heading', { name: second }).waitFor();
+    await page.locator('textarea:focus').waitFor();
+    await page.keyboard.press('Alt+ArrowUp');
+    await page.getByRole('heading', { name: '+1 415 555 0142' }).waitFor();
+    await page.locator('textarea:focus').waitFor();
+    await page.keyboard.press('Escape');
+    assert.match(await focused.innerText(), /0142/);
+    await page.context().close();
+  });
+
+  it('a long conversation costs one read for each piece of news, and stays where the person reads (§12.12/page-conversations)', async () => {
+    const contact = '+14155550146';
+    for (let n = 1; n <= 130; n += 1) await receive(number, contact, `Text ${n}.`);
+    const page = await open(contact);
+    const log = page.getByRole('log');
+    await log.getByText('Text 130.').waitFor();
+    for (const first of ['Text 51.', 'Text 11.', 'Text 1.']) {
+      await page.getByRole('button', { name: 'Show earlier messages' }).click();
+      await log.getByText(first, { exact: true }).waitFor();
+    }
+    assert.equal(await log.getByRole('listitem').count(), 130);
+    const reads: string[] = [];
+    page.on('request', (request) => {
+      if (/\/messages\?/.test(request.url()) && request.method() === 'GET') reads.push(request.url());
+    });
+    await receive(number, contact, 'Text 131.');
+    await log.getByText('Text 131.').waitFor();
+    assert.equal(await log.getByRole('listitem').count(), 131);
+    assert.ok(!reads.some((url) => url.includes('cursor=')), `earlier pages are not read again: ${reads}`);
+    assert.equal(await log.getByText('Text 1.', { exact: true }).count(), 1);
+    await page.context().close();
+  });
+
+  it('a contact may be a mail address, a short code or a name, and signing in leads back to it (§12.12/page-conversations)', async () => {
+    for (const contact of ['ada@example.com', '262966', 'Müller & Söhne']) {
+      await receive(number, contact, `Hello from ${contact}`);
+      const page = await openDashboard(browser, member, '/conversations', desktop);
+      await page.getByRole('link', { name: new RegExp(contact) }).click();
+      await page.getByRole('heading', { name: contact }).waitFor();
+      await page.getByText('Replies go to phone numbers only.').waitFor();
+      const address = page.url();
+      await page.reload();
+      await page.getByRole('heading', { name: contact }).waitFor();
+      await page.context().clearCookies();
+      await page.goto(address);
+      assert.match(page.url(), /\/sign-in/);
+      const next = new URL(page.url()).searchParams.get('next') ?? '';
+      assert.equal(new URL(next, address).href, address);
+      await page.context().close();
+    }
+  });
+
+  it('a plan without media and the month’s limit say so, with the way to usage; what was typed stays (§12.12/page-conversations)', async () => {
+    const small = await service.newTeam({ plan: 'free', monthlyLimit: 1 });
+    const owner = await newMember(service, small, 'owner');
+    const phone = await connectNumber(service, small);
+    await receive(phone, ada, 'Hello');
+    const path = `/conversations/${phone.phoneNumber}/${ada}`;
+    const page = await openDashboard(browser, owner, path, desktop);
+    const reply = page.getByRole('textbox', { name: 'Reply' });
+    await reply.fill('The menu');
+    await page.getByRole('button', { name: 'Attach a file by its address' }).click();
+    await page
+      .getByRole('textbox', { name: 'Address of a file to attach' })
+      .fill('https://example.com/menu.pdf');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('link', { name: 'See usage and plans' }).waitFor();
+    assert.match(await page.getByRole('alert').innerText(), /media|plan/i);
+    await assertSoundDashboard(page, 'conversations-no-media');
+    assert.equal(await reply.inputValue(), 'The menu');
+    await page.getByRole('button', { name: 'Attach nothing' }).click();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Waiting.').waitFor();
+    await reply.fill('One too many');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'See usage and plans' }).waitFor();
+    assert.equal(await reply.inputValue(), 'One too many');
+    await page.context().close();
+  });
+});

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Conversation } from '#contract/conversation.ts';
+import type { Message } from '#contract/message.ts';
+import { mergeConversations } from '../../web/live/merge-conversations.ts';
+import { mergeMessages } from '../../web/live/merge-messages.ts';
+
+const own = '+14155550100';
+
+function messageOf(id: string, changed: Partial<Message> = {}): Message {
+  return {
+    id,
+    to: own,
+    from: '+14155550101',
+    content: id,
+    media_url: null,
+    status: 'received',
+    direction: 'inbound',
+    created_at: '2026-11-22T10:00:00.000Z',
+    delivered_at: null,
+    ...changed,
+  };
+}
+
+const sent = (id: string, status: Message['status']) =>
+  messageOf(id, { direction: 'outbound', from: own, to: '+14155550101', status });
+
+/** A time of one morning: `10:05`. */
+const at = (time: string) => `2026-11-22T${time}:00.000Z`;
+
+function conversationOf(contact: string, time: string, changed: Partial<Conversation> = {}): Conversation {
+  return {
+    phone_number: own,
+    number_label: '',
+    number_removed: false,
+    contact,
+    last_message: null,
+    last_activity_at: at(time),
+    waiting_count: 0,
+    opted_out: false,
+    unread_count: 0,
+    ...changed,
+  };
+}
+
+describe('rows of the live stream in pages of messages (§12.9/rows)', () => {
+  const pageOf = (ids: readonly Message[], has_more = false) => ({
+    messages: ids,
+    cursor: ids.at(-1)?.id ?? '',
+    has_more,
+  });
+  const merge = (
+    pages: readonly ReturnType<typeof pageOf>[],
+    rows: readonly Message[],
+    fits: (message: Message) => boolean = () => true,
+  ) =>
+    mergeMessages(pages, rows, fits).map((page) =>
+      page.messages.map(({ id, status }) => (status === 'received' ? id : `${id} ${status}`)),
+    );
+
+  it('a new message stands in front, a changed one in its place', () => {
+    const pages = [pageOf([sent('m3', 'queued'), messageOf('m2')])];
+    assert.deepEqual(merge(pages, [messageOf('m4'), sent('m3', 'sent')]), [['m4', 'm3 sent', 'm2']]);
+  });
+
+  it('a message that comes late stands by its time, and one of a page that was not read is left out', () => {
+    const pages = [
+      pageOf([messageOf('m9'), messageOf('m6')], true),
+      pageOf([messageOf('m5'), messageOf('m3')], true),
+    ];
+    const rows = [messageOf('m7'), messageOf('m4'), messageOf('m1')];
+    assert.deepEqual(merge(pages, rows), [
+      ['m9', 'm7', 'm6'],
+      ['m5', 'm4', 'm3'],
+    ]);
+    assert.deepEqual(merge([pageOf([messageOf('m3')])], [messageOf('m1')]), [['m3', 'm1']], 'the last page');
+    assert.deepEqual(merge([pageOf([])], [messageOf('m1')]), [['m1']], 'an empty log');
+  });
+
+  it('a row that was read earlier takes no progress back; a phone may take a message again, and report late', () => {
+    const delivered = [pageOf([sent('m1', 'delivered')])];
+    assert.deepEqual(merge(delivered, [sent('m1', 'sent')]), [['m1 delivered']]);
+    assert.deepEqual(merge([pageOf([sent('m1', 'polling')])], [sent('m1', 'queued')]), [['m1 queued']]);
+    assert.deepEqual(merge([pageOf([sent('m1', 'failed')])], [sent('m1', 'sent')]), [['m1 sent']]);
+  });
+
+  it('a message leaves the log once it fits the filters no more, and comes once it does', () => {
+    const isFailed = ({ status }: Message) => status === 'failed';
+    assert.deepEqual(merge([pageOf([sent('m2', 'failed')])], [sent('m2', 'sent')], isFailed), [[]]);
+    assert.deepEqual(
+      merge([pageOf([sent('m3', 'failed')])], [sent('m2', 'failed'), messageOf('m4')], isFailed),
+      [['m3 failed', 'm2 failed']],
+    );
+  });
+});
+
+describe('rows of the live stream in pages of conversations (§12.9/rows)', () => {
+  const pageOf = (conversations: readonly Conversation[], has_more = false) => ({ conversations, has_more });
+  const merge = (
+    pages: readonly ReturnType<typeof pageOf>[],
+    rows: { readonly conversations: readonly Conversation[]; readonly messages?: readonly Message[] },
+    isUnreadOnly = false,
+  ) => {
+    const merged = mergeConversations(pages, { messages: [], ...rows }, isUnreadOnly);
+    const names = merged.pages.map((page) =>
+      page.conversations.map(({ contact, unread_count }) =>
+        unread_count === 0 ? contact : `${contact} ${unread_count}`,
+      ),
+    );
+    return merged.hasUnknown ? [...names, 'unknown'] : names;
+  };
+  const received = (id: string, from: string) => messageOf(id, { from });
+
+  it('a conversation with news rises, from a later page too', () => {
+    const pages = [
+      pageOf([conversationOf('ada', '10:05'), conversationOf('bob', '10:04')], true),
+      pageOf([conversationOf('eve', '10:03')]),
+    ];
+    assert.deepEqual(merge(pages, { conversations: [conversationOf('eve', '10:06')] }), [
+      ['eve', 'ada', 'bob'],
+      [],
+    ]);
+  });
+
+  it('one that is older than the pages that were read does not come to the top', () => {
+    const pages = [pageOf([conversationOf('ada', '10:05'), conversationOf('bob', '10:04')], true)];
+    assert.deepEqual(merge(pages, { conversations: [conversationOf('old', '09:00')] }), [['ada', 'bob']]);
+    assert.deepEqual(
+      merge(pages, { conversations: [conversationOf('new', '10:06'), conversationOf('older', '10:03')] }),
+      [['new', 'ada', 'bob'], 'unknown'],
+    );
+  });
+
+  it('each received message counts as unread, also two at once and one before a reply, and again none', () => {
+    const before = conversationOf('ada', '10:05', { last_message: received('m5', 'ada'), unread_count: 1 });
+    const rows = {
+      conversations: [conversationOf('ada', '10:06', { last_message: sent('m8', 'queued') })],
+      messages: [sent('m8', 'queued'), received('m7', 'ada'), received('m6', 'ada'), received('m5', 'ada')],
+    };
+    assert.deepEqual(merge([pageOf([before])], rows), [['ada 3']]);
+    const after = { ...before, last_message: sent('m8', 'queued'), unread_count: 0 };
+    assert.deepEqual(merge([pageOf([after])], rows), [['ada']]);
+  });
+
+  it('a handle that is spelled differently counts once', () => {
+    const last = received('m6', 'Ada@Example.com');
+    const rows = {
+      conversations: [conversationOf('ada@example.com', '10:06', { last_message: last })],
+      messages: [last],
+    };
+    assert.deepEqual(merge([pageOf([conversationOf('ada@example.com', '10:05')])], rows), [
+      ['ada@example.com 1'],
+    ]);
+  });
+
+  it('a list of unread ones gets a conversation that became unread, and no other', () => {
+    const rows = {
+      conversations: [
+        conversationOf('ada', '10:06', { last_message: received('m6', 'ada') }),
+        conversationOf('bob', '10:05', { last_message: sent('m5', 'sent') }),
+      ],
+      messages: [received('m6', 'ada'), sent('m5', 'sent')],
+    };
+    assert.deepEqual(merge([pageOf([])], rows, true), [['ada 1'], 'unknown']);
+  });
+
+  it('a row that was read earlier changes nothing, unless the later message was cancelled', () => {
+    const before = [pageOf([conversationOf('ada', '10:06', { last_message: sent('m8', 'queued') })])];
+    const early = conversationOf('ada', '10:05', { last_message: received('m7', 'ada'), waiting_count: 9 });
+    const waiting = (messages: readonly Message[]) =>
+      mergeConversations(before, { conversations: [early], messages }, false).pages[0]?.conversations[0]
+        ?.waiting_count;
+    assert.equal(waiting([]), 0);
+    assert.equal(waiting([sent('m8', 'failed')]), 9);
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ConversationMessageList } from '#contract/conversation.ts';
+import type { Message, MessageList } from '#contract/message.ts';
+import { type Thread, withEarlier, withLatest } from '../../web/conversations/thread-pages.ts';
+import { splitLinks } from '../../web/kit/split-links.ts';
+import { mergeSources } from '../../web/messages/message-filters.ts';
+
+const rowsOf = (ids: string) => ids.split('').map((id) => ({ id }) as Message);
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('');
+
+describe('what a page shows of messages (specification section 12.12)', () => {
+  it('a thread reads its newest page again and keeps the earlier ones; after a gap it begins anew (§12.12/page-conversations)', () => {
+    const page = (ids: string, has_more: boolean, cursor = ids.at(-1) ?? '') =>
+      ({ messages: rowsOf(ids), cursor, has_more }) as unknown as ConversationMessageList;
+    const show = (thread: Thread) => `${idsOf(thread.messages)} ${thread.cursor} ${thread.hasEarlier}`;
+    const begun = withLatest(undefined, page('fe', true));
+    assert.equal(show(begun), 'fe e true');
+    const longer = withEarlier(begun, 'e', page('dc', true));
+    assert.equal(show(longer), 'fedc c true');
+    assert.equal(withEarlier(longer, 'e', page('dc', true)), longer, 'the same page again');
+    assert.equal(show(withLatest(longer, page('hg', true))), 'hg g true', 'a gap');
+    assert.equal(show(withLatest(longer, page('gf', true))), 'gfedc c true');
+    assert.equal(show(withLatest(longer, page('gf', true, 'e'))), 'gfdc c true', 'a message was deleted');
+    assert.equal(show(withLatest(begun, page('gfe', false))), 'gfe e false', 'the whole conversation');
+    assert.equal(show(withLatest(withLatest(undefined, page('', false)), page('a', false))), 'a a false');
+  });
+
+  it('the log of one contact merges what was sent and received, page by page, without a gap (§12.12/page-messages)', () => {
+    const page = (ids: string, has_more: boolean) =>
+      ({ messages: rowsOf(ids), cursor: ids.at(-1) ?? '', has_more }) as MessageList;
+    const show = (merged: MessageList) => `${idsOf(merged.messages)} ${merged.cursor} ${merged.has_more}`;
+    assert.equal(show(mergeSources([page('ig', true), page('hb', true)])), 'ihg g true');
+    assert.equal(show(mergeSources([page('ig', true), page('fb', false)])), 'ig g true');
+    assert.equal(show(mergeSources([page('fb', false), page('c', false)])), 'fcb b false');
+    assert.equal(show(mergeSources([page('fb', false), page('b', false)])), 'fb b false', 'to itself');
+    assert.equal(show(mergeSources([page('', false), page('', false)])), '  false');
+  });
+
+  it('addresses in a text are links of http and https alone, without the punctuation of the sentence (§12.12/page-conversations)', () => {
+    const links = (text: string) =>
+      splitLinks(text).flatMap(({ href }) => (href === undefined ? [] : [href]));
+    const table: [string, string[]][] = [
+      ['See https://example.com/a?b=c#d.', ['https://example.com/a?b=c#d']],
+      [
+        '(https://example.com/a_(b)), or HTTP://EXAMPLE.COM!',
+        ['https://example.com/a_(b)', 'HTTP://EXAMPLE.COM'],
+      ],
+      ['javascript:alert(1) data:text/html,x file:///etc mailto:ada@example.com', []],
+      ['https://example.com/\u202Efdp.exe', ['https://example.com/']],
+      ['<a href="https://example.com/x">', ['https://example.com/x']],
+      ['https:// http://', []],
+      ['قم بزيارة https://example.com/مرحبا الآن', ['https://example.com/مرحبا']],
+    ];
+    for (const [text, expected] of table) {
+      assert.deepEqual(links(text), expected, text);
+      assert.equal(
+        splitLinks(text)
+          .map((part) => part.text)
+          .join(''),
+        text,
+      );
+    }
+  });
+});
