@@ -67,7 +67,7 @@ describe('Home in a browser (specification section 12.10)', () => {
       await keepPicture(page, `dashboard-home-failing-${name}`);
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
       await page.getByText('One message failed in the last 24 hours').click();
-      await page.getByText('Late').waitFor();
+      await page.getByRole('row').filter({ hasText: 'Late' }).waitFor();
       assert.match(page.url(), /status=failed/);
       await page.context().close();
     });
