@@ -8,8 +8,11 @@ export interface InboundTest {
   readonly contains: string;
   /** To be texted to the number from another phone. */
   readonly reply: string;
-  /** `needed` catches texts of several words and the most frequent replies of one word, `full` nearly all others. */
-  readonly set: 'needed' | 'full';
+  /**
+   * `needed` catches texts of several words and the most frequent replies of one word, `full` nearly all others, and
+   * `answers` what texts ask for that want one letter or digit.
+   */
+  readonly set: 'needed' | 'full' | 'answers';
 }
 
 /**
@@ -22,8 +25,11 @@ export const inboundTests: readonly InboundTest[] = [
   { name: 'o', contains: 'o', reply: 'No', set: 'needed' },
   { name: 'a', contains: 'a', reply: 'Thanks', set: 'needed' },
   { name: 'i', contains: 'i', reply: 'Hi', set: 'full' },
-  { name: 'u', contains: 'u', reply: 'Lunch', set: 'full' },
+  { name: 'u', contains: 'u', reply: 'Plus', set: 'full' },
   { name: 'y', contains: 'y', reply: 'Why', set: 'full' },
+  { name: 'c', contains: 'c', reply: 'C', set: 'answers' },
+  { name: '1', contains: '1', reply: '1', set: 'answers' },
+  { name: '2', contains: '2', reply: '2', set: 'answers' },
 ];
 
 /** In received_tests: any text at all. */
@@ -47,8 +53,8 @@ function plainReply(text: string): string {
     .replace(/[.!?]$/, '');
 }
 
-/** `words` where the test of texts of several words passed, `full` where all tests did. */
+/** `words` where the test of texts of several words passed, `full` where those of both sets for all replies did. */
 export function inboundCoverageOf(receivedTests: readonly string[]): InboundCoverage {
-  if (inboundTests.every(({ name }) => receivedTests.includes(name))) return 'full';
+  if (inboundTests.every(({ name, set }) => set === 'answers' || receivedTests.includes(name))) return 'full';
   return receivedTests.includes('space') ? 'words' : 'unknown';
 }

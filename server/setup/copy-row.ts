@@ -12,3 +12,13 @@ export function copyRow(value: string, label = value): Html {
 export function copyButton(value: string, label: string): Html {
   return html`<button type="button" class="copy" data-copy="${value}" aria-label="Copy ${label}">Copy</button>`;
 }
+
+/** A wide button that copies a value that no person reads. Without script the value is shown. */
+export function copyHidden(value: string, label: string): Html {
+  return html`<button type="button" class="copy wide" data-copy="${value}">${label}</button><noscript><code class="value">${value}</code></noscript>`;
+}
+
+/** A message for the person who runs Ownline, and a button that copies it. */
+export function copyMessage(message: string): Html {
+  return html`<blockquote class="message">${message}</blockquote><button type="button" class="copy wide" data-copy="${message}">Copy this message</button>`;
+}

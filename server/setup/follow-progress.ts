@@ -25,7 +25,7 @@ export type ProgressOutcome<P extends Progress> =
   | { readonly kind: 'same' }
   /** The link was used up, replaced or is too old. */
   | { readonly kind: 'ended' }
-  /** Too many requests are held: ask again later. */
+  /** Nothing has changed, and too many requests are held: ask again later. */
   | { readonly kind: 'full' };
 
 /**
@@ -40,7 +40,7 @@ export async function followProgress<P extends Progress>(
   read: () => Promise<P | undefined>,
 ): Promise<ProgressOutcome<P>> {
   const request = progressRequests.register(link.id);
-  if (!request) return { kind: 'full' };
+  if (!request) return readOnce(seen, read);
   // First the subscription, then the reading, so that no change is missed in between.
   let messageId: MessageId | null = null;
   const unsubscribe = changes.subscribe(link.team_id, (change) => {
@@ -69,6 +69,16 @@ export async function followProgress<P extends Progress>(
     left.removeEventListener('abort', onLeft);
     progressRequests.remove(link.id, request);
   }
+}
+
+/** A request that is not held: a page beyond the limit falls behind by seconds only. */
+async function readOnce<P extends Progress>(
+  seen: string,
+  read: () => Promise<P | undefined>,
+): Promise<ProgressOutcome<P>> {
+  const parts = await read();
+  if (!parts) return { kind: 'ended' };
+  return parts.version === seen ? { kind: 'full' } : { kind: 'changed', parts };
 }
 
 /** Whether what a page shows may have changed: its number and its test text, and not every message of a busy team. */

@@ -27,17 +27,23 @@
     const version = answer.querySelector('[data-version]')?.dataset.version;
     if (version) main.dataset.version = version;
     restoreTicks();
+    showTimes();
   }
 
-  /** The browser keeps which automations a person has ticked off. */
+  /** The browser keeps which lines a person has ticked off. A line whose test has passed is ticked anyway. */
   function restoreTicks() {
     for (const box of document.querySelectorAll('input[data-tick]')) {
-      try {
-        box.checked = localStorage.getItem(box.dataset.tick) === 'made';
-      } catch {
-        // Storage may be off.
+      const test = box.id.replace('made-', '');
+      if (document.querySelector(`[data-test="${test}"].is-done`)) box.checked = true;
+      else {
+        try {
+          box.checked = localStorage.getItem(box.dataset.tick) === 'made';
+        } catch {
+          // Storage may be off.
+        }
       }
     }
+    showUnconfirmed();
   }
   document.addEventListener('change', ({ target }) => {
     if (!target.dataset.tick) return;
@@ -46,6 +52,38 @@
     } catch {
       // Storage may be off.
     }
+    showUnconfirmed();
+  });
+
+  /** The end of the page lists what was not ticked. */
+  function showUnconfirmed() {
+    for (const list of document.querySelectorAll('.unconfirmed')) {
+      const lines = [...list.querySelectorAll('[data-unconfirmed]')];
+      for (const line of lines) line.hidden = document.getElementById(line.dataset.unconfirmed).checked;
+      list.hidden = lines.every((line) => line.hidden);
+    }
+  }
+
+  /** Times of the server in the time zone of the browser. */
+  function showTimes() {
+    for (const time of document.querySelectorAll('time'))
+      time.textContent = new Date(time.dateTime).toLocaleString([], {
+        dateStyle: 'medium',
+        timeStyle: 'short',
+      });
+  }
+
+  // A link to a part of a closed box opens the box, and with it closes its neighbours.
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest?.('a[href^="#"]');
+    const part = link && document.getElementById(link.getAttribute('href').slice(1));
+    if (!part) return;
+    event.preventDefault();
+    const box = part.closest('details');
+    if (box) box.open = true;
+    const top = part.parentElement === box ? box : part;
+    top.scrollIntoView();
+    top.querySelector('summary')?.focus({ preventScroll: true });
   });
 
   async function copy(text) {
@@ -67,10 +105,11 @@
     const button = target.closest?.('button[data-copy]');
     if (!button) return;
     await copy(button.dataset.copy);
+    button.dataset.label ??= button.textContent;
     button.textContent = 'Copied';
     button.focus({ preventScroll: true });
     await pause(2_000);
-    button.textContent = 'Copy';
+    button.textContent = button.dataset.label;
   });
 
   document.addEventListener('submit', async (event) => {
@@ -123,6 +162,7 @@
   }
 
   restoreTicks();
+  showTimes();
   if (main.dataset.progress) follow();
   addEventListener('pageshow', ({ persisted }) => persisted && main.dataset.progress && follow());
 })();

@@ -1,16 +1,17 @@
+import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { setupCode } from '#shortcut/connection.ts';
 import { inbound, outbox, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';
 import { renderBuildLists } from './build-list-part.ts';
-import { copyRow } from './copy-row.ts';
+import { copyHidden, copyMessage, copyRow } from './copy-row.ts';
 import { shortcutFileName } from './install-way.ts';
-import { hiddenFields } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
-import { importQuestion, screens } from './screens.ts';
+import { hiddenFields } from './page-forms.ts';
+import { download, importQuestion, screens } from './screens.ts';
 
 /** The step that installs both shortcuts, in the best way that there is (specification section 11.8). */
 export function renderInstall(page: SetupPage): Html {
-  const { way, deviceToken, hasSigningFailed } = page;
+  const { way, deviceToken } = page;
   switch (way.kind) {
     case 'links':
       return renderWithQuestion(page, {
@@ -21,14 +22,30 @@ export function renderInstall(page: SetupPage): Html {
       return renderWithQuestion(page, fileLinks(page));
     case 'signed':
       return way.ready
-        ? html`${renderBlocks(fileLinks(page), renderSignedBlock)}${deviceToken !== undefined && html`${renderValues(page)}${renderByHand(page)}`}`
+        ? html`${renderBlocks(fileLinks(page), renderSignedBlock)}${renderRun()}${deviceToken !== undefined && renderByHand(page)}`
         : html`<p>Ownline prepares two shortcuts for this iPhone. This takes up to a minute.</p>
 ${tokenForm(page, 'Prepare the shortcuts', 'Preparing, please wait …')}`;
     case 'by_hand':
-      return html`${hasSigningFailed && html`<p class="error" role="alert">The shortcuts could not be prepared. Tell the person who runs this Ownline, or build them by hand.</p>`}
-${deviceToken === undefined ? html`<p>You then get two values to copy: an address and a device token.</p>${tokenForm(page, 'Start')}` : renderValues(page)}${renderByHand(page)}`;
+      return html`${renderNoButtons(page)}${renderByHand(page)}`;
   }
 }
+
+/** Without buttons that install the shortcuts, this is no work for the person at the iPhone. */
+export function renderNoButtons({ state, hasSigningFailed }: SetupPage): Html {
+  const number = formatPhoneNumber(state.setup.number.phone_number);
+  const reason = hasSigningFailed
+    ? 'the signing command for its shortcuts fails (see the log)'
+    : 'it has no buttons that install the shortcuts';
+  return html`<div class="notice">${hasSigningFailed && html`<p class="error" role="alert">The shortcuts could not be prepared.</p>`}
+<p><b>This step must be prepared by the person who runs Ownline for you.</b> Send them this message, and come back to this page when it is done.</p>
+${copyMessage(`The setup page of our iPhone (${number}) is not ready: ${reason}. Please set SHORTCUT_OUTBOX_URL and SHORTCUT_INBOUND_URL, or SHORTCUT_SIGN_COMMAND, as docs/iphone.md of Ownline explains.`)}</div>`;
+}
+
+/** The first run: it connects the iPhone. */
+const renderRun = () => html`<h3>Run Ownline Outbox</h3>
+<ol class="taps"><li><p>Tap this button.</p><a class="button" href="shortcuts://run-shortcut?name=${encodeURIComponent(outbox.name)}">Run Ownline Outbox</a></li>
+<li><p>The iPhone asks once or twice whether it may connect: tap <b>Always Allow</b> each time.</p>${screens.alwaysAllow}</li>
+<li><p>Shortcuts keeps showing it as running. Do not stop it. Return to Safari.</p>${screens.running}</li></ol>`;
 
 function fileLinks({ form }: SetupPage): Readonly<Record<string, string>> {
   const href = (shortcut: Shortcut) => `${form.path}/files/${encodeURIComponent(shortcutFileName(shortcut))}`;
@@ -41,20 +58,22 @@ function renderWithQuestion(page: SetupPage, links: Readonly<Record<string, stri
   if (deviceToken === undefined)
     return html`<p>You then get two buttons that add the shortcuts, and a code to copy.</p>${tokenForm(page, 'Start')}${renderByHand(page)}`;
   const block = (name: string, href: string) => html`<ol class="taps">
-<li><p>Copy the setup code.</p>${copyRow(setupCode({ server, deviceToken }), 'the setup code')}${name === outbox.name && tokenWarning}</li>
+<li><p>Copy the setup code${name === inbound.name && ' again'}.</p>${copyHidden(setupCode({ server, deviceToken }), 'Copy setup code')}${name === outbox.name && tokenWarning}</li>
 <li><p>Tap this button.</p>${getButton(name, href)}</li>
-${page.way.kind === 'files' && html`<li><p>Open the file that Safari has downloaded.</p></li>`}
-<li><p>Press in the empty field, and tap <b>Paste</b>.</p>${importQuestion(name)}</li>
-<li><p>Tap <b>Add Shortcut</b>.</p></li>
+${page.way.kind === 'files' && openDownload(name)}
+<li><p>Press in the empty field, tap <b>Paste</b>, then <b>Add Shortcut</b>.</p>${importQuestion(name)}</li>
 <li><p>Come back here.</p></li></ol>`;
-  return html`${renderBlocks(links, block)}${renderByHand(page)}`;
+  return html`${renderBlocks(links, block)}${renderRun()}${renderByHand(page)}`;
 }
 
 const renderSignedBlock = (name: string, href: string) => html`<ol class="taps">
 <li><p>Tap this button.</p>${getButton(name, href)}</li>
-<li><p>Open the file that Safari has downloaded.</p></li>
+${openDownload(name)}
 <li><p>Tap <b>Add Shortcut</b>. There is nothing to paste.</p>${screens.addShortcut}</li>
 <li><p>Come back here.</p></li></ol>`;
+
+const openDownload = (name: string) =>
+  html`<li><p>Safari asks: tap <b>Download</b>. Then tap the arrow beside the address, <b>Downloads</b>, and the file.</p>${download(name)}</li>`;
 
 const purposes: Readonly<Record<string, string>> = {
   [outbox.name]: 'it sends',
@@ -72,19 +91,18 @@ const getButton = (name: string, href: string) => html`<a class="button" href="$
 
 const tokenWarning = html`<p class="quiet">Do not send it to anyone: it lets a phone send texts as your number.</p>`;
 
-/** Address and token, for the lists to build by hand. */
-function renderValues({ server, deviceToken }: SetupPage): Html | undefined {
-  return deviceToken === undefined
-    ? undefined
-    : html`<p class="field-name">Address</p>${copyRow(server)}<p class="field-name">Device token</p>${copyRow(deviceToken)}${tokenWarning}`;
-}
-
-/** Both lists in one box, which is open where there is no other way. */
-function renderByHand({ way, server, deviceToken }: SetupPage): Html {
-  const lists = renderBuildLists(server, deviceToken);
-  return way.kind === 'by_hand'
-    ? html`<details open><summary>Build both shortcuts by hand (15 minutes)</summary><p>There are no install buttons here: building by hand is the only way.</p>${lists}</details>`
-    : html`<details><summary>The buttons do not work? Build them yourself (15 minutes more)</summary>${lists}</details>`;
+/** Both lists in one box for a technician; it is open once it has the values to paste. */
+function renderByHand(page: SetupPage): Html {
+  const { way, server, deviceToken } = page;
+  const isOnlyWay = way.kind === 'by_hand';
+  const values =
+    deviceToken === undefined
+      ? isOnlyWay &&
+        html`<p>Address and device token are the first two texts of both shortcuts.</p>${tokenForm(page, 'Start')}`
+      : html`<p class="field-name">Address: paste it in action 1 of both shortcuts</p>${copyRow(server)}
+<p class="field-name">Device token: paste it in action 2 of both shortcuts</p>${copyRow(deviceToken)}${tokenWarning}`;
+  return html`<details class="technician"${isOnlyWay && deviceToken !== undefined && html` open`}><summary>For a technician: build both shortcuts by hand</summary>
+<p>This takes an hour rather than half an hour.</p>${values}${renderBuildLists(server, deviceToken)}${isOnlyWay && renderRun()}</details>`;
 }
 
 /** @param busy label of the button during the request; undefined: the label does not change */

@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto';
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html, rawHtml } from '#server/platform/http/html.ts';
+import type { FormContext } from './page-forms.ts';
+import { renderEnd } from './setup-end.ts';
 import type { Mark, MarkName, MarkState, SetupProgress } from './setup-progress.ts';
+import {
+  currentStep,
+  isAllDone,
+  marksOfStep,
+  setupSteps,
+  stepCount,
+  stepState,
+  stepTitle,
+} from './setup-step-list.ts';
 
 /*
  * Parts of the setup page that follow the server: elements with `data-live`, which the script exchanges by their id.
@@ -33,37 +43,53 @@ function icon(shapes: string): Html {
 }
 
 /** An icon with its meaning for people who do not see it, and a sentence. */
-function signed(state: MarkState, title: string, detail: string): Html {
-  return html`${icons[state]}<span><b>${title}</b><span class="sr"> (${words[state]})</span></span><span class="detail">${detail}</span>`;
+function markContent({ state, title, detail, since }: Mark): Html {
+  return html`${icons[state]}<span><b>${title}</b><span class="sr"> (${words[state]})</span></span><span class="detail">${detail}${since && html` Since ${moment(since)}.`}</span>`;
 }
 
-const markContent = ({ state, title, detail }: Mark) => signed(state, title, detail);
-
-function renderSummary(marks: readonly Mark[]): Html {
-  const done = marks.filter(({ state }) => state === 'done').length;
-  const isAll = done === marks.length;
-  const next = marks.find(({ state }) => state !== 'done');
-  return html`<div role="status"><p class="summary${isAll && ' all-done'}">${isAll && 'Everything works: '}${done} of ${marks.length} checks passed</p>${next && html`<p class="quiet">Next: ${next.title}</p>`}</div>`;
+/** A moment in UTC, which the script shows in the time zone of the browser. */
+function moment(at: Date): Html {
+  const iso = at.toISOString();
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 }
 
-/** The checks that have not passed, beside the button that closes the link. */
-export function renderOpenChecks({ marks }: SetupProgress): Html {
-  const open = marks.filter(({ state }) => state !== 'done');
-  return html`<div id="open-checks" data-live>${open.length > 0 && html`<p><b>Not checked yet:</b></p><ul>${open.map(({ title }) => html`<li>${title}</li>`)}</ul>`}</div>`;
+function renderSummary(progress: SetupProgress): Html {
+  const step = currentStep(progress);
+  const next = marksOfStep(progress, step).find(({ state }) => state !== 'done');
+  return html`<div role="status">${
+    isAllDone(progress)
+      ? html`<p class="summary all-done">All checks passed</p>`
+      : html`<p class="summary">Step ${step} of ${stepCount}: ${stepTitle(step)}</p>${next && html`<p class="quiet">${next.detail}</p>`}`
+  }</div>`;
 }
 
-/** The list of all marks, on the computer. */
-export function renderMarkList({ marks }: SetupProgress): Html {
+/** The list of all steps with their marks, on the computer. */
+export function renderMarkList(progress: SetupProgress): Html {
   return html`<div id="progress" data-live>
-${renderSummary(marks)}
-<ol class="marks">${marks.map((mark) => html`<li class="is-${mark.state}" data-mark="${mark.name}"><div class="mark">${markContent(mark)}</div></li>`)}</ol></div>`;
+${renderSummary(progress)}
+<ol class="marks">${setupSteps.map(({ title }, index) => {
+    const marks = marksOfStep(progress, index + 1);
+    const heading = html`<p class="of-step">Step ${index + 1}: ${title}</p>`;
+    return marks.length === 0
+      ? html`<li>${heading}<p class="quiet">You tick this off on the iPhone. Ownline cannot check it.</p></li>`
+      : marks.map(
+          (mark, place) =>
+            html`<li class="is-${mark.state}" data-mark="${mark.name}">${place === 0 && heading}<div class="mark">${markContent(mark)}</div></li>`,
+        );
+  })}</ol></div>`;
 }
 
-/** The bar with a part for each mark, on the phone. */
-export function renderBar({ marks }: SetupProgress): Html {
+/** The bar with a part for each step, on the phone. */
+export function renderBar(progress: SetupProgress): Html {
   return html`<div id="progress" data-live>
-${renderSummary(marks)}
-<ul class="bar" aria-hidden="true">${marks.map((mark) => html`<li class="is-${mark.state}"></li>`)}</ul></div>`;
+${renderSummary(progress)}
+<ul class="bar" aria-hidden="true">${setupSteps.map((_, index) => html`<li class="is-${stepState(progress, index + 1)}"></li>`)}</ul></div>`;
+}
+
+/** The number of a step, and a tick once its marks are done. */
+export function renderStepSign(progress: SetupProgress, step: number): Html {
+  const isDone = marksOfStep(progress, step).length > 0 && stepState(progress, step) === 'done';
+  return html`<span id="sign-${step}" data-live class="count${isDone && ' is-done'}">${isDone ? html`${icons.done}<span class="sr">${step}, done</span>` : step}</span>`;
 }
 
 /** One mark, in its step on the phone. */
@@ -83,65 +109,26 @@ export function renderInboundTest({ inboundTests }: SetupProgress, name: string)
   return html`<div id="test-${name}" data-live data-test="${name}" class="mark ${passed ? 'is-done' : 'is-open'}">${
     passed
       ? html`${icons.done}<span><b>“${reply}” came in</b></span><span class="detail">The automation with ${automation} works.</span>`
-      : html`${icons.open}<span>Test: text <b>${reply}</b> to this number.</span><span class="detail">Not here yet. The automation with ${automation} catches it.</span>`
+      : html`${icons.open}<span>Waiting for “${reply}”</span><span class="detail">Not here yet. The automation with ${automation} catches it.</span>`
   }</div>`;
-}
-
-/** Problem of a form that was submitted, above its button. */
-export interface FormProblem {
-  readonly form: 'text' | 'lock';
-  readonly message: string;
-  /** The text that was typed. */
-  readonly written: string;
-}
-
-function alertOf(problem: FormProblem | undefined, form: FormProblem['form']): Html | undefined {
-  return problem?.form === form ? html`<p class="error" role="alert">${problem.message}</p>` : undefined;
-}
-
-/** The state of the page that its forms send back, so that the answer shows the same view. */
-export interface FormContext {
-  /** Path of the page. */
-  readonly path: string;
-  readonly isPhone: boolean;
-  /** Whether the device token is shown. */
-  readonly isTokenShown: boolean;
-}
-
-export function hiddenFields({ isPhone, isTokenShown }: FormContext): Html {
-  return html`<input type="hidden" name="view" value="${isPhone ? 'phone' : 'computer'}">${isTokenShown && html`<input type="hidden" name="token" value="shown">`}`;
-}
-
-export function renderTextForm(
-  context: FormContext,
-  { testRecipient }: SetupProgress,
-  problem: FormProblem | undefined,
-): Html {
-  const recipient = testRecipient === undefined ? '' : formatPhoneNumber(testRecipient);
-  return html`<div id="text-form" data-live><form class="inline" method="post" action="${context.path}/test-text">${hiddenFields(context)}
-<label for="to">Number of the second phone</label>${alertOf(problem, 'text')}
-<input id="to" name="to" type="tel" autocomplete="tel" placeholder="e.g. +1 415 555 0199" required value="${problem?.form === 'text' ? problem.written : recipient}">
-<button id="send-text">Send a test text</button></form></div>`;
-}
-
-export function renderLockForm(context: FormContext, problem: FormProblem | undefined): Html {
-  return html`<div id="lock-form" data-live><form method="post" action="${context.path}/lock-test">${hiddenFields(context)}${alertOf(problem, 'lock')}
-<button id="lock">I lock it now</button></form></div>`;
 }
 
 /** All that follows the server, for the script, and its version: it asks for a newer one. */
 export function renderLiveParts(
   progress: SetupProgress,
-  isPhone: boolean,
+  context: FormContext,
+  phoneNumber: string,
 ): { readonly version: string; readonly markup: Html } {
-  const parts = isPhone
+  const end = renderEnd(context, progress, phoneNumber);
+  const parts = context.isPhone
     ? [
         renderBar(progress),
-        renderOpenChecks(progress),
+        end,
+        ...setupSteps.map((_, index) => renderStepSign(progress, index + 1)),
         ...progress.marks.map(({ name }) => renderMark(progress, name)),
         ...progress.inboundTests.map(({ name }) => renderInboundTest(progress, name)),
       ]
-    : [renderMarkList(progress), renderOpenChecks(progress)];
+    : [renderMarkList(progress), end];
   const version = createHash('sha256').update(parts.join('')).digest('base64url').slice(0, 16);
   return { version, markup: html`<div data-version="${version}">${parts}</div>` };
 }

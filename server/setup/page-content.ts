@@ -1,11 +1,13 @@
 import type { InstallWay } from './install-way.ts';
-import type { FormContext, FormProblem } from './live-parts.ts';
+import type { FormContext, FormProblem } from './page-forms.ts';
 import type { SetupState } from './read-setup.ts';
 
 /** Content of the setup page (specification section 11.8). */
 export interface SetupPage {
   readonly state: SetupState;
   readonly form: FormContext;
+  /** Whether a person chose the view, rather than the browser's kind. */
+  readonly isViewChosen: boolean;
   readonly way: InstallWay;
   /** The setup link itself, for the QR code. */
   readonly setupUrl: string;
@@ -14,6 +16,8 @@ export interface SetupPage {
   readonly addressSetting: string;
   /** Set once a person has clicked for it. */
   readonly deviceToken: string | undefined;
+  /** Whether this answers the click that asks for the shortcuts: then their step is open. */
+  readonly isPrepared: boolean;
   /** Whether the signing command failed after that click. */
   readonly hasSigningFailed: boolean;
   readonly problem: FormProblem | undefined;

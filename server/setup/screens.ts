@@ -8,31 +8,100 @@ export const importQuestion = (title: string) =>
     left: 'Cancel',
     rows: [
       { kind: 'text', text: 'Setup code' },
-      { kind: 'field', text: 'Paste the setup code', tap: true },
-      { kind: 'button', text: 'Add Shortcut', tap: true },
+      { kind: 'field', text: 'Paste the setup code', tap: 1 },
+      { kind: 'button', text: 'Add Shortcut', tap: 2 },
+    ],
+  });
+
+/** Downloads of Safari. @param title the name of the shortcut */
+export const download = (title: string) =>
+  drawScreen({
+    label: `Safari: tap Download, then the arrow beside the address, then Downloads, then ${title}`,
+    rows: [
+      { kind: 'button', text: 'Download', tap: 1 },
+      { kind: 'sign', text: '↓', beside: 'The arrow beside the address', tap: 2 },
+      { kind: 'row', text: 'Downloads', tap: 3 },
+      { kind: 'row', text: `${title}.shortcut`, tap: 4 },
     ],
   });
 
 /** The settings of a trigger, which end with Next. */
-const triggerSettings = (label: string, rows: readonly ScreenRow[]) =>
-  drawScreen({ label, title: 'When', right: 'Next', tapRight: true, rows });
+const triggerSettings = (label: string, tapNext: number, rows: readonly ScreenRow[]) =>
+  drawScreen({ label, title: 'When', right: 'Next', tapRight: tapNext, rows });
 
-const runImmediately = { kind: 'choice', text: 'Run Immediately', isOn: true, tap: true } as const;
+const runImmediately = (tap: number) =>
+  ({ kind: 'choice', text: 'Run Immediately', isOn: true, tap }) as const;
 
 /** The list of shortcuts at the end of an automation, with one of both to tap. */
-const chooseShortcut = (name: 'Ownline Inbound' | 'Ownline Outbox', title?: string) =>
-  drawScreen({
+const chooseShortcut = (name: 'Ownline Inbound' | 'Ownline Outbox', title?: string) => {
+  const row = (text: string): ScreenRow => ({ kind: 'row', text, ...(text === name && { tap: 1 }) });
+  return drawScreen({
     label: `The list of shortcuts; tap ${name} below My Shortcuts`,
     title,
     rows: [
       { kind: 'row', text: 'New Blank Automation' },
       { kind: 'text', text: 'My Shortcuts' },
-      { kind: 'row', text: 'Ownline Inbound', tap: name === 'Ownline Inbound' },
-      { kind: 'row', text: 'Ownline Outbox', tap: name === 'Ownline Outbox' },
+      row('Ownline Inbound'),
+      row('Ownline Outbox'),
+    ],
+  });
+};
+
+/** @param contains the text of *Message Contains*; nothing is seen of a space */
+export const messageContains = (contains: string) =>
+  triggerSettings('Message trigger; paste into Message Contains, choose Run Immediately, tap Next', 3, [
+    { kind: 'row', text: 'Sender', value: 'Any' },
+    { kind: 'row', text: 'Message Contains', value: `“${contains}”`, tap: 1 },
+    { kind: 'choice', text: 'Run After Confirmation', isOn: false },
+    runImmediately(2),
+  ]);
+
+/** @param time as the iPhone shows it */
+export const timeOfDay = (time: string) =>
+  triggerSettings('Time of Day trigger; choose a time, Daily and Run Immediately, tap Next', 4, [
+    { kind: 'row', text: 'Time', value: time, tap: 1 },
+    { kind: 'choice', text: 'Daily', isOn: true, tap: 2 },
+    runImmediately(3),
+  ]);
+
+/** The list of triggers. @param tapped the one to tap */
+export const chooseTrigger = (tapped: 'Message' | 'Time of Day' | 'Charger') =>
+  drawScreen({
+    label: `The list of triggers; tap ${tapped}`,
+    title: 'New Automation',
+    left: 'Cancel',
+    rows: ['Time of Day', 'Message', 'Charger'].map((text) => ({
+      kind: 'row',
+      text,
+      ...(text === tapped && { tap: 1 }),
+    })),
+  });
+
+/** The list of shortcuts. @param title the one whose three dots are to be tapped */
+export const threeDots = (title: string) =>
+  drawScreen({
+    label: `The Shortcuts app; tap the three dots on ${title}`,
+    title: 'Shortcuts',
+    rows: ['Ownline Outbox', 'Ownline Inbound'].map((text) => ({
+      kind: 'tile',
+      text,
+      ...(text === title && { tap: 1 }),
+    })),
+  });
+
+/** A shortcut in the editor. */
+export const information = (title: string) =>
+  drawScreen({
+    label: 'The opened shortcut; tap the letter i in a circle',
+    title,
+    right: 'Done',
+    rows: [
+      { kind: 'row', text: '…' },
+      { kind: 'sign', text: 'i', tap: 1 },
     ],
   });
 
-/** The drawings of the setup page: the screens of Shortcuts with the thing to tap marked. */
+/** The drawings of the setup page: the screens of Shortcuts with the things to tap marked in their order. */
 export const screens = {
   addShortcut: drawScreen({
     label: 'Shortcuts shows the shortcut; tap Add Shortcut',
@@ -40,7 +109,7 @@ export const screens = {
     left: 'Cancel',
     rows: [
       { kind: 'text', text: 'This shortcut may use data from …' },
-      { kind: 'button', text: 'Add Shortcut', tap: true },
+      { kind: 'button', text: 'Add Shortcut', tap: 1 },
     ],
   }),
   alwaysAllow: drawScreen({
@@ -49,55 +118,45 @@ export const screens = {
       { kind: 'text', text: 'Allow “Ownline Outbox” to …?' },
       { kind: 'button', text: 'Don’t Allow' },
       { kind: 'button', text: 'Allow Once' },
-      { kind: 'button', text: 'Always Allow', tap: true },
+      { kind: 'button', text: 'Always Allow', tap: 1 },
     ],
   }),
+  running: drawScreen({
+    label: 'Shortcuts shows Ownline Outbox as running; leave it so',
+    title: 'Shortcuts',
+    rows: [
+      { kind: 'tile', text: 'Ownline Outbox', isRunning: true },
+      { kind: 'text', text: 'It keeps running: do not stop it.' },
+    ],
+  }),
+  details: drawScreen({
+    label: 'The details of the shortcut; tap Privacy',
+    title: 'Details',
+    rows: [{ kind: 'button', text: 'Privacy', tap: 1 }],
+  }),
   privacy: drawScreen({
-    label: 'Privacy settings of Ownline Outbox; switch on running while locked',
+    label: 'Privacy settings of the shortcut; switch on running while locked, then tap Done',
     title: 'Privacy',
     right: 'Done',
+    tapRight: 2,
     rows: [
       { kind: 'row', text: 'Messages', value: 'Allow' },
-      { kind: 'switch', text: 'Allow Running When Locked', isOn: true, tap: true },
+      { kind: 'switch', text: 'Allow Running When Locked', isOn: true, tap: 1 },
     ],
   }),
   automationTab: drawScreen({
     label: 'The Shortcuts app; tap Automation at the bottom, then the plus sign at the top',
     title: 'Automation',
     right: '+',
-    tapRight: true,
+    tapRight: 2,
     rows: [{ kind: 'text', text: 'Automations on this iPhone' }],
-    tabs: { names: ['Shortcuts', 'Automation', 'Gallery'], tap: 1 },
+    tabs: { names: ['Shortcuts', 'Automation', 'Gallery'], at: 1, tap: 1 },
   }),
-  chooseMessage: drawScreen({
-    label: 'The list of triggers; tap Message',
-    title: 'New Automation',
-    left: 'Cancel',
-    rows: [
-      { kind: 'row', text: 'Time of Day' },
-      { kind: 'row', text: 'Email' },
-      { kind: 'row', text: 'Message', tap: true },
-    ],
-  }),
-  messageContains: triggerSettings(
-    'Message trigger; paste into Message Contains, choose Run Immediately, tap Next',
-    [
-      { kind: 'row', text: 'Sender', value: 'Any' },
-      { kind: 'row', text: 'Message Contains', value: '“e”', tap: true },
-      { kind: 'choice', text: 'Run After Confirmation', isOn: false },
-      runImmediately,
-    ],
-  ),
   chooseInbound: chooseShortcut('Ownline Inbound', 'When I get a message'),
-  timeOfDay: triggerSettings('Time of Day trigger; choose a time, Daily and Run Immediately, tap Next', [
-    { kind: 'row', text: 'Time', value: '08:00', tap: true },
-    { kind: 'choice', text: 'Daily', isOn: true },
-    runImmediately,
-  ]),
-  charger: triggerSettings('Charger trigger; choose Is Connected and Run Immediately, tap Next', [
-    { kind: 'choice', text: 'Is Connected', isOn: true, tap: true },
+  charger: triggerSettings('Charger trigger; choose Is Connected and Run Immediately, tap Next', 3, [
+    { kind: 'choice', text: 'Is Connected', isOn: true, tap: 1 },
     { kind: 'choice', text: 'Is Disconnected', isOn: false },
-    runImmediately,
+    runImmediately(2),
   ]),
   chooseOutbox: chooseShortcut('Ownline Outbox'),
 } as const;

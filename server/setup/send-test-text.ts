@@ -14,18 +14,25 @@ import { readTestText } from './read-setup.ts';
 import { isSent, type TestText } from './setup-progress.ts';
 import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from './setup-store.ts';
 
+export interface TestTextForm {
+  /** The number as a person types it. */
+  readonly written: string;
+  /** The test texts that were counted when the form was made; undefined: not known. */
+  readonly after: number | undefined;
+}
+
 /**
  * Sends the test text of the setup page as any other message of the team: it counts for the month's limit (specification
  * section 11.8). A link sends five at most, and once one of them was sent, further ones to the same number only. Only
  * the phone of the link is handed one: none is accepted before its first poll, which takes over from an older phone.
- * @param written the number as a person types it
+ * A form that is sent again after a lost connection sends nothing more.
  * @throws AppError 400, param to, for no phone number or another one than before; 402 at the month's limit; 409 before
  *   the first poll and after the last test text; what a send is refused with
  */
 export async function sendTestText(
   services: Runtime & { readonly sends: SendBatcher },
   { number, link }: Setup,
-  written: string,
+  { written, after }: TestTextForm,
 ): Promise<void> {
   const { pool } = services.database;
   const to = normalizeSender(written, number.phone_number);
@@ -42,7 +49,7 @@ export async function sendTestText(
       'to',
       `This link sends test texts to ${formatPhoneNumber(sent.to)} only, where one has arrived.`,
     );
-  await countTestText(services, link);
+  if (!(await countTestText(services, link, after))) return;
   try {
     const content = `This is a test from Ownline. ${formatPhoneNumber(number.phone_number)} can send texts now.`;
     const { message } = await sendMessage(
@@ -68,12 +75,20 @@ export async function findSentTestText(
   return texts.findLast((text) => text !== undefined && isSent(text.status));
 }
 
-/** @throws AppError 409 where the link has had all of its test texts */
+/**
+ * Counts one more test text.
+ * @param after the texts that were counted before, where the caller knows
+ * @returns false where another text was counted since
+ * @throws AppError 409 where the link has had all of its test texts
+ */
 export async function countTestText(
   { database }: Pick<Runtime, 'database'>,
   link: SetupLinkRow,
-): Promise<void> {
-  if (await reserveTestText(database.pool, link, testTextsMax)) return;
+  after?: number,
+): Promise<boolean> {
+  if (await reserveTestText(database.pool, link, testTextsMax, after)) return true;
+  const { text_count: count } = await getSetupFacts(database.pool, link);
+  if (after !== undefined && count > after) return false;
   throw new AppError(
     'conflict',
     `This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`,

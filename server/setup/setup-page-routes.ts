@@ -11,6 +11,7 @@ import { type Answer, type HandlerContext, type Route, route } from '#server/pla
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
 import { followProgress, type ProgressServices } from './follow-progress.ts';
+import { tickFields } from './hand-ticks.ts';
 import {
   chooseInstallWay,
   type InstallServices,
@@ -19,19 +20,23 @@ import {
   shortcutFileName,
 } from './install-way.ts';
 import { progressRetrySeconds } from './limits.ts';
-import { type FormProblem, renderLiveParts } from './live-parts.ts';
+import { renderLiveParts } from './live-parts.ts';
+import type { FormProblem } from './page-forms.ts';
 import { findSetup, readSetup, type Setup } from './read-setup.ts';
 import { sendTestText } from './send-test-text.ts';
-import { renderSetupDone, renderSetupExpired, renderSetupPage, setupPageHeaders } from './setup-page.ts';
+import { renderSetupClosed, renderSetupExpired, renderSetupPage, setupPageHeaders } from './setup-page.ts';
 import { startLockTest } from './start-lock-test.ts';
 
 export type SetupServices = Runtime & InstallServices & ProgressServices & { readonly sends: SendBatcher };
 
 const answers = Object.fromEntries([200, 400, 402, 404, 409, 503].map((status) => [status, Type.String()]));
 
+type Field = ReturnType<typeof parseForm>;
+
 /** How a page is to look, beside what its setup is. */
 interface Shown {
-  readonly isPhone: boolean;
+  /** `phone` or `computer` where a person chose; otherwise the browser decides. */
+  readonly view: string;
   readonly isTokenShown: boolean;
   /** Whether the click asked for the shortcuts: then the signing command may run. */
   readonly isPrepared?: true;
@@ -44,11 +49,16 @@ interface Shown {
  */
 export function setupPageRoutes(services: SetupServices): Route[] {
   const { config } = services;
+  const formOf = (setup: Setup, isPhone: boolean, isTokenShown: boolean) => ({
+    path: withAppBasePath(config.appUrl, `/setup/${setup.token}`),
+    isPhone,
+    isTokenShown,
+  });
   const connectionOf = (deviceToken: string) => ({ server: config.appUrl, deviceToken });
 
   const show = async (setup: Setup, request: FastifyRequest, shown: Shown, status = 200): Promise<Answer> => {
-    const state = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
     const { deviceToken } = shown.isTokenShown ? await claimDevice(services, setup.token) : {};
+    const state = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
     const known = state.progress.claimed ? services.secrets.deviceToken(setup.token) : deviceToken;
     const connection = known === undefined ? undefined : connectionOf(known);
     const way = await (connection && shown.isPrepared
@@ -56,16 +66,14 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       : chooseInstallWay(services, connection));
     const html = renderSetupPage({
       state,
-      form: {
-        path: withAppBasePath(config.appUrl, `/setup/${setup.token}`),
-        isPhone: shown.isPhone,
-        isTokenShown: shown.isTokenShown,
-      },
+      form: formOf(setup, isPhoneView(request, shown.view), shown.isTokenShown),
+      isViewChosen: isView(shown.view),
       way,
       setupUrl: `${config.appUrl}/setup/${setup.token}`,
       server: config.appUrl,
       addressSetting: config.appUrl === config.baseUrl ? 'BASE_URL' : 'APP_URL',
       deviceToken,
+      isPrepared: shown.isPrepared ?? false,
       hasSigningFailed: services.signer !== undefined && way.kind === 'by_hand',
       problem: shown.problem,
     });
@@ -80,21 +88,17 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     };
 
   /** Runs a form's work and shows the page again, with the problem where there is one. */
-  const submit = (form: FormProblem['form'], work: (setup: Setup, written: string) => Promise<void>) =>
+  const submit = (form: FormProblem['form'], work: (setup: Setup, field: Field) => Promise<void>) =>
     withSetup(async (setup, { request }) => {
       const field = parseForm(request);
-      const shown = {
-        isPhone: isPhoneView(request, field('view')),
-        isTokenShown: field('token') === 'shown',
-      };
-      const written = field('to').trim();
+      const shown = { view: field('view'), isTokenShown: field('token') === 'shown' };
       try {
-        await work(setup, written);
+        await work(setup, field);
         return await show(setup, request, shown);
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'not_found') throw error;
         request.errorCode = error.code;
-        const problem = { form, message: error.message, written };
+        const problem = { form, message: error.message, written: field('to').trim() };
         return { ...(await show(setup, request, { ...shown, problem }, error.status)) };
       }
     });
@@ -106,7 +110,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       audience: 'page',
       answers,
       handle: withSetup((setup, { request, query }) =>
-        show(setup, request, { isPhone: isPhoneView(request, viewOf(query)), isTokenShown: false }),
+        show(setup, request, { view: viewOf(query), isTokenShown: false }),
       ),
     }),
     route({
@@ -120,7 +124,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       answers,
       handle: withSetup((setup, { request }) =>
         show(setup, request, {
-          isPhone: isPhoneView(request, parseForm(request)('view')),
+          view: parseForm(request)('view'),
           isTokenShown: true,
           isPrepared: true,
         }),
@@ -140,7 +144,8 @@ export function setupPageRoutes(services: SetupServices): Route[] {
           if (!found) return undefined;
           const { progress, messageId } = await readSetup(services, found, isOpen);
           const isLocking = progress.lockTest === 'running';
-          return { ...renderLiveParts(progress, isPhone), isLocking, messageId };
+          const form = formOf(found, isPhone, false);
+          return { ...renderLiveParts(progress, form, found.number.phone_number), isLocking, messageId };
         };
         const outcome = await followProgress(
           services,
@@ -160,9 +165,11 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       path: '/setup/:token/test-text',
       audience: 'page',
       byToken: true,
-      looseBody: textFieldsSchema('view', 'token', 'to'),
+      looseBody: textFieldsSchema('view', 'token', 'to', 'after'),
       answers,
-      handle: submit('text', (setup, written) => sendTestText(services, setup, written)),
+      handle: submit('text', (setup, field) =>
+        sendTestText(services, setup, { written: field('to').trim(), after: countOf(field('after')) }),
+      ),
     }),
     route({
       method: 'POST',
@@ -200,11 +207,24 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       path: '/setup/:token/done',
       audience: 'page',
       byToken: true,
+      looseBody: textFieldsSchema('view', ...tickFields),
       answers,
       handle: withSetup(async (setup, { request }) => {
-        const { progress } = await readSetup(services, setup, isOpenOnPhone(request, config.appUrl));
+        const field = parseForm(request);
+        const { progress, addressProblem } = await readSetup(
+          services,
+          setup,
+          isOpenOnPhone(request, config.appUrl),
+        );
         await closeSetupLink(services, setup.token);
-        return page(renderSetupDone(setup.number.phone_number, progress));
+        const closed = {
+          phoneNumber: setup.number.phone_number,
+          progress,
+          addressProblem,
+          isPhone: isPhoneView(request, field('view')),
+          isTicked: (name: string) => field(name) !== '',
+        };
+        return page(renderSetupClosed(closed));
       }),
     }),
   ];
@@ -225,6 +245,11 @@ function onOver(error: unknown): Answer {
 }
 
 const isPhone = ({ headers }: FastifyRequest) => /\biPhone\b/.test(headers['user-agent'] ?? '');
+
+const isView = (view: string) => view === 'phone' || view === 'computer';
+
+/** The count of test texts that a form was made with; undefined for none. */
+const countOf = (text: string) => (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
 
 /** @param view `phone` or `computer` where the person chose; otherwise the browser decides */
 function isPhoneView(request: FastifyRequest, view: string): boolean {

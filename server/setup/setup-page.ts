@@ -3,12 +3,13 @@ import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { type PageParts, pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
-import { copyRow } from './copy-row.ts';
-import { renderBar, renderLiveParts, renderMark, renderMarkList } from './live-parts.ts';
+import { copyMessage, copyRow } from './copy-row.ts';
+import { renderNoButtons } from './install-step.ts';
+import { renderBar, renderLiveParts, renderMarkList } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
 import { renderQrCode } from './qr-code.ts';
-import type { SetupProgress } from './setup-progress.ts';
-import { renderDone, renderSteps } from './setup-steps.ts';
+import { type ClosedSetup, renderClosed, renderEnd } from './setup-end.ts';
+import { renderSteps } from './setup-steps.ts';
 import { setupStyle } from './setup-style.ts';
 
 const script = readFileSync(new URL('./follow-setup.js', import.meta.url), 'utf8');
@@ -16,34 +17,51 @@ const parts: PageParts = { style: setupStyle, script };
 
 export const setupPageHeaders = pageHeadersFor(parts);
 
-/** The page that connects a phone (specification section 11.8): steps on an iPhone, a QR code on a computer. */
+/**
+ * The page that connects a phone (specification section 11.8): steps on an iPhone, a QR code on a computer. Where no
+ * iPhone opens its address, it says so alone, unless a person chose a view.
+ */
 export function renderSetupPage(page: SetupPage): string {
   const { state, form } = page;
   const { number } = state.setup;
-  const { version } = renderLiveParts(state.progress, form.isPhone);
+  const title = `Connect ${number.phone_number}`;
+  const heading = html`<h1>Connect <bdi class="number">${formatPhoneNumber(number.phone_number)}</bdi></h1>
+${number.label !== '' && html`<p class="quiet"><bdi>${number.label}</bdi></p>`}
+${renderAddressProblem(page)}`;
+  if (state.addressProblem === 'loopback' && !page.isViewChosen)
+    return renderPage(title, String(heading), parts);
+  const { version } = renderLiveParts(state.progress, form, number.phone_number);
   const view = form.isPhone ? 'phone' : 'computer';
   const body = html`<main class="${view}" data-progress="${form.path}/progress?view=${view}" data-version="${version}">
-<h1>Connect <bdi>${formatPhoneNumber(number.phone_number)}</bdi></h1>
-${number.label !== '' && html`<p class="quiet"><bdi>${number.label}</bdi></p>`}
-${renderAddressProblem(page)}
+${heading}
 ${form.isPhone ? renderPhoneView(page) : renderComputerView(page)}
 <noscript><p class="quiet">Reload this page to see what has happened since.</p></noscript>
 </main>`;
-  return renderPage(`Connect ${number.phone_number}`, String(body), parts);
+  return renderPage(title, String(body), parts);
 }
 
+/** The time that the way to install takes. Building by hand takes longer, and is for a technician. */
+const timeWords = 'Allow half an hour.';
+
 function renderPhoneView(page: SetupPage): Html {
-  const { progress } = page.state;
-  return html`<p class="quiet">Allow half an hour. You can stop and come back: this link works for 24 hours. Words on your iPhone may differ a little.</p>
-<section>${renderBar(progress)}${renderMark(progress, 'address')}</section>
-${renderSteps(page)}`;
+  const { state, form } = page;
+  const { progress, setup } = state;
+  return html`<p class="quiet">${timeWords} You can stop and come back: this link works for 24 hours.</p>
+<section>${renderBar(progress)}</section>
+${renderSteps(page)}
+${renderEnd(form, progress, setup.number.phone_number)}
+<section><h2>Good to know</h2><ul>
+<li>“Sent” means that the iPhone has handed the text to Messages. Whether it arrived, a shortcut cannot tell.</li>
+<li>Pictures that others send do not come in, and a reply that is an emoji alone may be missed.</li>
+<li>After an update of iOS, check that each automation still says Run Immediately.</li></ul></section>`;
 }
 
 function renderComputerView(page: SetupPage): Html {
-  const { state, form, setupUrl } = page;
-  return html`<div class="columns">
+  const { state, form, setupUrl, way } = page;
+  const { phone_number: phoneNumber } = state.setup.number;
+  return html`${way.kind === 'by_hand' && !state.progress.claimed && renderNoButtons(page)}<div class="columns">
 <section><h2>Open this page on the iPhone</h2>
-<p class="quiet">Point the camera of the iPhone that has <bdi>${formatPhoneNumber(state.setup.number.phone_number)}</bdi> at the code, and follow the steps there. Allow half an hour.</p>
+<p class="quiet">Point the camera of the iPhone that has <bdi class="number">${formatPhoneNumber(phoneNumber)}</bdi> at the code, and follow the steps there. ${timeWords}</p>
 ${renderQrCode(setupUrl, 'QR code of this page')}
 <p class="field-name">Or send yourself the address of this page</p>${copyRow(setupUrl)}
 <p class="quiet">Keep it to yourself: it connects a phone to this number.</p></section>
@@ -51,7 +69,7 @@ ${renderQrCode(setupUrl, 'QR code of this page')}
 <p class="quiet">This list changes by itself. Leave it open beside you.</p>
 ${renderMarkList(state.progress)}</section></div>
 <section><h2>Is this the iPhone?</h2><p>Then <a href="${form.path}?view=phone">show the steps here</a>.</p></section>
-${renderDone(form, state.progress)}`;
+${renderEnd(form, state.progress, phoneNumber)}`;
 }
 
 const addressWords: Readonly<Record<AddressProblem, string>> = {
@@ -61,52 +79,56 @@ const addressWords: Readonly<Record<AddressProblem, string>> = {
   plain_http: 'This address has no https: what the iPhone sends and receives can be read on its way.',
 };
 
-function renderAddressProblem({ state, server, addressSetting, setupUrl }: SetupPage): Html | undefined {
+/** A message for the person who runs Ownline: it has no secret. */
+function addressMessage({ state, addressSetting }: SetupPage): string {
+  const number = formatPhoneNumber(state.setup.number.phone_number);
+  const reason = {
+    loopback: 'an iPhone cannot open its address',
+    private: 'its address works in our own network only',
+    plain_http: 'its address has no https',
+  } as const;
+  return `The link to connect our iPhone (${number}) is not ready: ${reason[state.addressProblem ?? 'loopback']}. Please set ${addressSetting} of Ownline to a public address with https, and send me a new link.`;
+}
+
+function renderAddressProblem(page: SetupPage): Html | undefined {
+  const { state, form, server, addressSetting, setupUrl, isViewChosen } = page;
   const { addressProblem } = state;
   if (!addressProblem) return undefined;
-  return html`<div class="notice${addressProblem !== 'loopback' && ' mild'}" role="note">
+  const isLoopback = addressProblem === 'loopback';
+  return html`<div class="notice${!isLoopback && ' mild'}" role="note">
 ${
-  addressProblem === 'loopback'
-    ? html`<p><b>This link does not work on an iPhone yet. Send this page to the person who gave it to you.</b></p>`
-    : html`<p><b>${addressWords[addressProblem]}</b> Tell the person who gave you this link.</p>`
-}
-<details><summary>For the person who runs Ownline</summary>
+  isLoopback
+    ? html`<p><b>This link does not work on an iPhone yet.</b> Nothing is wrong with your iPhone. Send this message to the person who gave you the link:</p>`
+    : html`<p><b>${addressWords[addressProblem]}</b> Send this message to the person who gave you the link:</p>`
+}${copyMessage(addressMessage(page))}
+<details class="technician"><summary>For developers</summary>
 <p>${addressWords[addressProblem]}</p><p><code class="long">${server}</code></p>
 <p>Set <code>${addressSetting}</code> to a public address with https, and make a new link. Three ways to get one:</p>
 <ul><li><b>A domain of your own</b> with a web server such as Caddy, which gets the certificate by itself: <code class="long">caddy reverse-proxy --from texts.example.com --to 127.0.0.1:3000</code></li>
 <li><b>A tunnel</b>, such as Cloudflare Tunnel, where no port of yours can be opened.</li>
 <li><b>A VPN</b> that the iPhone joins, such as Tailscale; <code class="long">tailscale serve 3000</code> gives an https address in it.</li></ul>
 ${
-  addressProblem === 'loopback' &&
-  html`<p>To try Ownline on this machine without an iPhone, start a simulated one:</p>${copyRow(`npm run -s ownline -- phone simulate --setup-url ${setupUrl}`)}`
+  isLoopback &&
+  html`<p>To try Ownline on this machine without an iPhone, start a simulated one:</p>${copyRow(`npm run -s ownline -- phone simulate --setup-url ${setupUrl}`)}
+${!isViewChosen && html`<p>To see the page all the same: <a href="${form.path}?view=computer">the progress</a> or <a href="${form.path}?view=phone">the steps</a>.</p>`}`
 }</details></div>`;
 }
 
-/** The page of a link that was used up, replaced or is too old, or never was one. */
+/** The page of a link that was used up, replaced or is too old, or never was one. It tells nothing about a number. */
 export function renderSetupExpired(): string {
   return renderPage(
     'Setup link',
     String(html`<h1>This setup link no longer works</h1>
 <p>A setup link works for 24 hours, until it is closed, or until a newer one is made for the same number.</p>
-<section><h2>Is the iPhone connected already?</h2><p>Then there is nothing to do: it goes on working.</p></section>
+<section><h2>Is the iPhone connected already?</h2><p>Then there is nothing to do: it goes on working. Ask the person who sent you this link: Ownline shows them when the iPhone last connected. Or text the iPhone from another phone, and ask them whether the text came in.</p></section>
 <section><h2>Otherwise ask for a new link</h2><p>The person who sent you this one can make it.</p>
-<details><summary>For developers</summary><p>With the API: <code class="long">POST /v1/numbers/:id/reconnect</code>, or <code class="long">POST /v1/numbers/verify</code> for a number that no phone has connected yet.</p></details></section>`),
+<details class="technician"><summary>For developers</summary><p>With the API: <code class="long">POST /v1/numbers/:id/reconnect</code>, or <code class="long">POST /v1/numbers/verify</code> for a number that no phone has connected yet. The field <code>last_seen_at</code> of the number says when its iPhone last connected.</p></details></section>`),
     parts,
   );
 }
 
-/** The page after the link was closed, with what was checked and what was not. */
-export function renderSetupDone(phoneNumber: string, { marks }: SetupProgress): string {
-  const titles = (isDone: boolean) => marks.filter(({ state }) => (state === 'done') === isDone);
-  const list = (heading: string, isDone: boolean) =>
-    titles(isDone).length > 0 &&
-    html`<section><h2>${heading}</h2><ul>${titles(isDone).map(({ title }) => html`<li>${title}</li>`)}</ul></section>`;
-  return renderPage(
-    'Setup done',
-    String(html`<h1><bdi>${formatPhoneNumber(phoneNumber)}</bdi> is set up</h1>
-<p>The link is closed. The iPhone goes on with what it has.</p>
-${list('Checked', true)}${list('Not checked', false)}
-<p class="quiet">After an update of iOS, check in Shortcuts that each automation still says Run Immediately.</p>`),
-    parts,
-  );
+/** The page after the link was closed. */
+export function renderSetupClosed(closed: ClosedSetup): string {
+  const { title, body } = renderClosed(closed);
+  return renderPage(title, String(body), parts);
 }

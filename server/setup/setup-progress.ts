@@ -2,6 +2,7 @@ import type { MessageStatus } from '#contract/message.ts';
 import { anyText, type InboundTest, inboundTests } from '#server/devices/inbound-tests.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { removeHiddenCharacters } from '#server/platform/hidden-characters.ts';
+import { timeOfId } from '#server/platform/ids/ids.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { lockTestMs, lockTextMaxMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
@@ -20,6 +21,8 @@ export interface Mark {
   readonly title: string;
   /** A sentence about its state. */
   readonly detail: string;
+  /** When it came into its state, where that is known and of interest. */
+  readonly since?: Date;
 }
 
 export interface InboundTestResult extends InboundTest {
@@ -34,6 +37,8 @@ export interface SetupProgress {
   readonly lockTest: LockTestState;
   /** The number of the last test text. */
   readonly testRecipient: string | undefined;
+  /** Test texts that were counted so far. */
+  readonly textCount: number;
 }
 
 /** The test text that was accepted last. */
@@ -81,7 +86,7 @@ export function setupProgress(input: ProgressInput): SetupProgress {
       oneWordMark(results),
       {
         name: 'locked',
-        title: 'Keeps asking and sending while you leave it locked',
+        title: 'Still working while locked',
         ...lockDetail(lockTest, input),
       },
     ],
@@ -89,10 +94,12 @@ export function setupProgress(input: ProgressInput): SetupProgress {
     claimed: facts.device_id !== null,
     lockTest,
     testRecipient: testText?.to,
+    textCount: facts.text_count,
   };
 }
 
-function addressMark({ facts, address }: ProgressInput): Mark {
+function addressMark(input: ProgressInput): Mark {
+  const { facts, address } = input;
   const mark = { name: 'address', title: 'This iPhone reaches Ownline' } as const;
   // An address of this machine alone is reached by a simulated iPhone only.
   const hasPolled = facts.session_id !== null && address.problem !== 'loopback';
@@ -102,17 +109,25 @@ function addressMark({ facts, address }: ProgressInput): Mark {
     return { ...mark, state: 'done', detail: `This iPhone reaches ${address.server}${without}.` };
   }
   if (isReachable) return { ...mark, state: 'open', detail: 'Open this page on the iPhone.' };
-  const from = address.problem === 'loopback' ? '' : ' from everywhere';
-  return { ...mark, state: 'failed', detail: `No iPhone reaches ${address.server}${from}.` };
+  return { ...mark, state: 'failed', detail: unreachableDetail(input) };
+}
+
+/** A simulated iPhone of this machine may be connected: the sentence names it, so that both marks agree. */
+function unreachableDetail({ facts, address: { problem, server } }: ProgressInput): string {
+  if (problem === 'private') return `An iPhone reaches ${server} in your own network only.`;
+  if (facts.session_id === null) return `No iPhone reaches ${server}.`;
+  const name = isolated(removeHiddenCharacters(facts.device_name ?? '') || 'a program');
+  return `Only programs on this machine reach ${server}. One of them is connected: ${name}.`;
 }
 
 function pollMark({ session_id, device_name, system_version }: SetupFactsRow): Mark {
-  const mark = { name: 'poll', title: 'iPhone asks for messages' } as const;
+  const mark = { name: 'poll', title: 'iPhone is connected' } as const;
   if (session_id === null) return { ...mark, state: 'open', detail: 'Run Ownline Outbox on the iPhone.' };
   const name = removeHiddenCharacters(device_name ?? '');
   const version = removeHiddenCharacters(system_version ?? '');
   const system = version && `, iOS ${version}`;
-  return { ...mark, state: 'done', detail: name ? `Connected: ${isolated(name)}${system}.` : 'Connected.' };
+  const detail = name ? `Connected: ${isolated(name)}${system}.` : 'Connected.';
+  return { ...mark, state: 'done', detail, since: timeOfId(session_id) };
 }
 
 /** A name from outside, whose writing direction does not reach the rest of its sentence. */
@@ -131,7 +146,7 @@ function textMark(text: TestText | undefined): Mark {
     state: 'busy',
     detail:
       text.status === 'queued'
-        ? 'The iPhone gets the test text with its next poll.'
+        ? 'The iPhone gets the test text within half a minute.'
         : 'The iPhone has the test text. Tap Always Allow if it asks.',
   };
 }
@@ -196,17 +211,17 @@ function lockDetail(state: LockTestState, { facts, lockText }: ProgressInput): D
       return { state: 'busy', detail: `Keep the iPhone locked for two minutes. ${text}` };
     }
     case 'passed':
-      return { state: 'done', detail: 'It went on asking and sent a text while it was locked.' };
+      return { state: 'done', detail: 'It stayed connected and sent a text while it was locked.' };
     case 'restarted':
       return failed('Ownline Outbox ended and was started again meanwhile. Repeat the test.');
     case 'silent':
-      return failed('The iPhone has stopped asking. Unlock it, run Ownline Outbox, and repeat the test.');
+      return failed('The connection has ended. Unlock the iPhone, run Ownline Outbox, and repeat the test.');
     case 'silent_at_text':
       return failed(
         'The iPhone has stopped at the test text. See in step 3 what it may do while locked, run Ownline Outbox, and repeat the test.',
       );
     case 'slow':
-      return failed('The iPhone asked too rarely. Put it on a charging cable, and repeat the test.');
+      return failed('The iPhone was too slow. Put it on a charging cable, and repeat the test.');
     case 'text_refused':
       return failed(`The test text was not accepted: ${facts.lock_text_refusal}`);
     case 'text_failed':
@@ -214,6 +229,6 @@ function lockDetail(state: LockTestState, { facts, lockText }: ProgressInput): D
         `The test text did not go out: ${lockText?.error} See in step 3 what the iPhone may do while locked, and repeat the test.`,
       );
     case 'text_late':
-      return failed('The iPhone went on asking, and its test text has not gone out. Repeat the test.');
+      return failed('The iPhone stayed connected, and its test text has not gone out. Repeat the test.');
   }
 }

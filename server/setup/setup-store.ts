@@ -61,6 +61,7 @@ const reserve = statement<{ text_count: number }>(
   'setup.reserve-text',
   `INSERT INTO setup_tests AS t (team_id, setup_link_id, text_count) VALUES ($1, $2, 1)
    ON CONFLICT (team_id, setup_link_id) DO UPDATE SET text_count = t.text_count + 1 WHERE t.text_count < $3
+     AND t.text_count = coalesce($4, t.text_count)
    RETURNING text_count`,
 );
 const release = statement<{ text_count: number }>(
@@ -118,9 +119,18 @@ export async function getSetupFacts(db: Queryable, link: SetupLinkRow): Promise<
   return facts;
 }
 
-/** Counts one more test text of a link. @returns false where it has had as many as it may */
-export async function reserveTestText(db: Queryable, link: SetupLinkRow, textsMax: number): Promise<boolean> {
-  return (await reserve.row(db, link.team_id, link.id, textsMax)) !== undefined;
+/**
+ * Counts one more test text of a link.
+ * @param after the count before, where the caller knows it
+ * @returns false where it has had as many as it may, or another count than that
+ */
+export async function reserveTestText(
+  db: Queryable,
+  link: SetupLinkRow,
+  textsMax: number,
+  after?: number,
+): Promise<boolean> {
+  return (await reserve.row(db, link.team_id, link.id, textsMax, after ?? null)) !== undefined;
 }
 
 /** A test text that was counted was refused. */

@@ -13,10 +13,15 @@ import { readPageList } from '#test/support/setup/read-page-list.ts';
 import { comparableActions } from '#test/support/shortcuts/comparable-actions.ts';
 import { followBuildList } from '#test/support/shortcuts/follow-build-list.ts';
 
-const replyStops = (count: number) =>
-  Array.from({ length: count }, () => [/Message Contains/, 'Copy'] as const).flat();
-
-const forOperator = 'For the person who runs Ownline';
+const forDevelopers = 'For developers';
+const steps = [
+  /Before you start/,
+  /Install two shortcuts/,
+  /Let it send/,
+  /Let replies come in/,
+  /Keep it running/,
+  /Test it locked/,
+];
 
 describe('the setup page in a browser (specification section 11.8)', () => {
   let opened: BrowserTeam | undefined;
@@ -45,68 +50,100 @@ describe('the setup page in a browser (specification section 11.8)', () => {
       const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
         assertSoundPage(page, { look, complaints, picture: `setup-${state}-${name}`, texts, stops });
 
+      it('an address that no iPhone opens: a message to send on, and nothing else (§11.8/address)', async () => {
+        const { setupUrl } = await connectNumber(service, team, `+1415555010${index}`);
+        await page.goto(setupUrl);
+        await assertSound(
+          'unreachable',
+          [/does not work on an iPhone yet/, /Please set BASE_URL/],
+          ['Copy this message', forDevelopers],
+        );
+        await page.getByText(forDevelopers).click();
+        await page.getByRole('link', { name: 'the steps' }).click();
+        await page.locator('#step-3[open]').waitFor();
+      });
+
       it('a computer: QR code, marks, and by keyboard the end of the link (§11.8/views)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555020${index}`);
-        await page.goto(setupUrl);
-        const texts = [/Connect \+1 415 555 020/, /1 of 6 checks passed/, /iPhone asks for messages/];
+        await page.goto(`${setupUrl}?view=computer`);
+        const texts = [/Connect \+1 415 555 020/, /Step 3 of 6: Let it send/, /iPhone is connected/];
         await assertSound('computer', texts, [
-          forOperator,
+          'Copy this message',
+          forDevelopers,
           'Copy',
           'show the steps here',
-          'Finish and close the link',
+          'Stop here anyway',
         ]);
         assert.equal(await readQrCode(browser, page.locator('svg.qr')), setupUrl, 'in both themes');
-        await page.getByRole('button', { name: 'Finish and close the link' }).focus();
+        await page.getByRole('button', { name: 'Stop here anyway' }).focus();
         await page.keyboard.press('Enter');
-        await page.getByText('is set up').waitFor();
+        await page.getByText('is closed').waitFor();
         await assertSound(
-          'done',
-          [/The link is closed/, /Checked\s+iPhone asks for messages\s+Not checked/],
+          'stopped',
+          [/Not finished: texts may not go out, replies may not come in/, /Checked\s+iPhone is connected/],
           [],
         );
         assert.equal((await page.goto(setupUrl))?.status(), 404);
-        await assertSound('over', [/This setup link no longer works/], ['For developers']);
+        await assertSound('over', [/This setup link no longer works/], [forDevelopers]);
       });
 
-      it('an iPhone: steps, and by keyboard the device token (§11.8/click)', async () => {
+      it('an iPhone: one step after the other, and by keyboard the device token (§11.8/click)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555030${index}`);
         await page.goto(`${setupUrl}?view=phone`);
-        const texts = [/Before you start/, /Let replies come in/, /Message Contains: a single space/];
-        const later = [
-          'Run Ownline Outbox',
-          /Number of the second phone/,
-          'Send a test text',
-          ...[/^Ownline Outbox/, /^Ownline Inbound/],
-          ...replyStops(4),
-          /Recommended: also catch QUIT/,
-          ...[/Time of Day: 08:00/, /12:00/, /16:00/, /20:00/, /Charger/],
-          'I lock it now',
-          'Finish and close the link',
-        ];
-        const lists = [
-          /Build both shortcuts by hand/,
-          /Build Ownline Outbox by hand/,
-          /Build Ownline Inbound by hand/,
-        ];
-        await assertSound('phone', texts, [forOperator, 'Start', ...lists, ...later]);
+        const before = ['Copy this message', forDevelopers];
+        const end = 'Stop here anyway';
+        await assertSound(
+          'step-3',
+          [/Send a test text/],
+          [
+            ...before,
+            ...steps.slice(0, 3),
+            /Number of the second phone/,
+            'Send a test text',
+            ...[/Made: Ownline Outbox/, 'Ownline Outbox', 'Next: Ownline Inbound'],
+            ...[/Made: Ownline Inbound/, 'Ownline Inbound'],
+            ...steps.slice(3),
+            end,
+          ],
+        );
+        await page.locator('#step-2 > summary').focus();
+        await page.keyboard.press('Enter');
+        assert.equal(await page.locator('details.step[open]').count(), 1, 'the other step is closed');
+        await assertSound(
+          'no-buttons',
+          [/must be prepared by the person who runs Ownline/],
+          ['Copy this message', /For a technician/, 'Next: Let it send', ...steps.slice(2), end],
+        );
+        await page.getByText('For a technician').click();
         await page.getByRole('button', { name: 'Start', exact: true }).focus();
         await page.keyboard.press('Enter');
-        await page.getByText('Device token', { exact: true }).waitFor();
-        assert.match(await page.locator(':focus').getAttribute('aria-label').then(String), /^Copy http/);
-        await assertSound('token', texts, ['Copy', ...lists, ...later]);
-        await page.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true })');
+        await page.getByText('Device token: paste it').waitFor();
+        await page.evaluate(
+          'document.querySelectorAll("#install details").forEach((one) => { one.open = true })',
+        );
         await page.evaluate('scrollTo(0, 0)');
-        await assertSoundPageOpened(page);
+        await assertSoundPageOpened(page, 'setup-technician');
+        for (const [step, name] of [
+          [1, 'step-1'],
+          [4, 'step-4'],
+          [5, 'step-5'],
+          [6, 'step-6'],
+        ] as const) {
+          await page.locator(`#step-${step} > summary`).click();
+          await assertSoundPageOpened(page, `setup-${name}`);
+        }
       });
     });
   }
 
   /** With everything open, where Tab would take long. */
-  async function assertSoundPageOpened(page: Page): Promise<void> {
+  async function assertSoundPageOpened(page: Page, state: string): Promise<void> {
     const { keepPicture } = await import('#test/support/browser/browser.ts');
-    const { seriousAxeFindings, sidewaysOverflow } = await import('#test/support/browser/page-checks.ts');
-    const { width } = page.viewportSize() ?? { width: 0 };
-    await keepPicture(page, `setup-opened-${width}`);
+    const { isDark, seriousAxeFindings, sidewaysOverflow } = await import(
+      '#test/support/browser/page-checks.ts'
+    );
+    const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+    await keepPicture(page, `${state}-${width}×${height}-${(await isDark(page)) ? 'dark' : 'light'}`);
     assert.deepEqual([await sidewaysOverflow(page), await seriousAxeFindings(page)], [[], []]);
   }
 
@@ -114,8 +151,10 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550400');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
+    await page.locator('#step-2 > summary').click();
+    await page.getByText('For a technician').click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByText('Device token', { exact: true }).waitFor();
+    await page.getByText('Device token: paste it').waitFor();
     const deviceToken = /dev_[\w-]{43}/.exec(await page.content())?.[0] ?? '';
     for (const shortcut of shortcuts) {
       const built = followBuildList(await readPageList(page, shortcut.name));
@@ -160,17 +199,31 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     const page = await context.newPage();
     await page.goto(`${setupUrl}?view=phone`);
     assert.equal(await page.getByRole('button', { name: /^Copy/ }).count(), 0);
+    await page.locator('#step-2 > summary').click();
+    await page.getByText('For a technician').click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByText('Device token', { exact: true }).waitFor();
+    await page.locator('#step-3 > summary').click();
     await page.getByLabel('Number of the second phone').fill('+1 415 555 0199');
     await page.getByRole('button', { name: 'Send a test text' }).click();
     await page.locator('[data-mark=text].is-busy').waitFor();
-    await page.getByText('Device token', { exact: true }).waitFor();
+    await page.locator('#step-2 > summary').click();
+    await page.getByText('Device token: paste it').waitFor();
     await wire.poll({ last: (await wire.poll()).id ?? '' });
     await page.goto(`${setupUrl}?view=phone`);
+    await page.locator('#step-4[open]').waitFor();
+    await page.goto(`${setupUrl}?view=phone#line-o`);
+    await page.locator('#line-o').waitFor({ state: 'visible' });
+    await page.locator('#step-3 > summary').click();
     await page.locator('[data-mark=text].is-done').waitFor();
-    await page.getByRole('button', { name: 'Finish and close the link' }).click();
-    await page.getByText('is set up').waitFor();
+    await page.locator('#made-privacy-Ownline-Outbox').check();
+    await page.getByRole('button', { name: 'Stop here anyway' }).click();
+    await page.getByText('Not finished: replies may not come in').waitFor();
+    const ended = await page.innerText('main');
+    assert.match(
+      ended,
+      /Not confirmed by you\s+Ownline Inbound may run while locked/,
+      'the ticked line is not listed',
+    );
     await context.close();
   });
 
@@ -178,19 +231,46 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     const { setupUrl, wire } = await connectNumber(service, team, '+14155550402');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
-    await page.locator('#made-e').check();
+    await page.locator('#step-4 > summary').click();
+    await page.locator('#made-o').check();
+    await page.locator('#step-3 > summary').click();
     await page.getByLabel('Number of the second phone').pressSequentially('+1 415');
     await wire.call('inbound', { from: '+14155550199', text: 'Seen' });
-    await page.locator('[data-test=e].is-done').waitFor();
+    await page.locator('[data-test=e].is-done').waitFor({ state: 'attached' });
     await page.keyboard.type(' 555 0199');
     assert.equal(await page.getByLabel('Number of the second phone').inputValue(), '+1 415 555 0199');
-    assert.ok(await page.locator('#made-e').isChecked());
-    await page.getByText('Build Ownline Inbound by hand').click();
+    assert.ok(await page.locator('#made-o').isChecked());
+    assert.ok(await page.locator('#made-e').isChecked(), 'its test has passed');
     await page.getByRole('button', { name: 'Send a test text' }).click();
     await page.locator('[data-mark=text].is-busy').waitFor();
-    assert.ok(await page.locator('ol[data-shortcut="Ownline Inbound"]').isVisible(), 'its box stays open');
+    assert.ok((await page.locator('#step-3').getAttribute('open')) !== null, 'its step stays open');
     await page.reload();
-    assert.ok(await page.locator('#made-e').isChecked(), 'kept by the browser');
+    assert.ok(await page.locator('#made-o').isChecked(), 'kept by the browser');
+    assert.ok(!(await page.locator('#made-a').isChecked()));
+    await page.close();
+  });
+
+  it('a link to the next line opens it and closes its neighbours; what is ticked is not listed as open (§11.8/steps)', async () => {
+    const { setupUrl } = await connectNumber(service, team, '+14155550403');
+    const page = await browser.newPage();
+    await page.goto(`${setupUrl}?view=phone`);
+    const unconfirmed = page.locator('[data-unconfirmed="made-time-8"]');
+    assert.equal(await unconfirmed.innerText(), 'Automation at 8:00 AM starts Ownline Outbox');
+    await page.locator('#step-5 > summary').click();
+    await page.locator('#made-time-8').check();
+    assert.ok(await unconfirmed.isHidden());
+    await page.getByRole('link', { name: 'Next: every day at 12:00 PM' }).click();
+    await page.locator('#line-time-12').waitFor({ state: 'visible' });
+    assert.ok(await page.locator('#line-time-8').isHidden());
+    for (const title of [
+      'every day at 4:00 PM',
+      'every day at 8:00 PM',
+      'when the charger',
+      'Test it locked',
+    ])
+      await page.getByRole('link', { name: `Next: ${title}` }).click();
+    await page.getByRole('button', { name: 'I lock it now' }).waitFor({ state: 'visible' });
+    assert.ok((await page.locator('#step-5').getAttribute('open')) === null);
     await page.close();
   });
 });

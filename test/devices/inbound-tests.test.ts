@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inboundCoverageOf, inboundTests, inboundTestsOf } from '#server/devices/inbound-tests.ts';
-import { automationSets, automationsFor } from '#shortcut/inbound-coverage/coverage.ts';
+import { automationSets, contains as isCaught } from '#shortcut/inbound-coverage/coverage.ts';
 
 describe('inbound tests (specification section 11.8)', () => {
   it('they are those of the sets whose coverage is computed (§11.8/inbound-tests)', () => {
@@ -13,7 +13,11 @@ describe('inbound tests (specification section 11.8)', () => {
 
   for (const { name, contains, reply } of inboundTests)
     it(`“${reply}” is caught by the automation with ${name} and by no other (§11.8/inbound-tests)`, () => {
-      assert.deepEqual(automationsFor(reply, 'full'), [contains]);
+      const catching = inboundTests.filter((test) => isCaught(reply, test.contains));
+      assert.deepEqual(
+        catching.map((test) => test.contains),
+        [contains],
+      );
       assert.deepEqual(inboundTestsOf(reply), ['any', name]);
     });
 
@@ -26,7 +30,7 @@ describe('inbound tests (specification section 11.8)', () => {
   });
 
   it('coverage: full with all tests, words with the one for texts of several words (§4.2/inbound-coverage)', () => {
-    const names = inboundTests.map(({ name }) => name);
+    const names = inboundTests.flatMap(({ name, set }) => (set === 'answers' ? [] : [name]));
     assert.equal(inboundCoverageOf([]), 'unknown');
     assert.equal(inboundCoverageOf(['any', 'e', 'o', 'a', 'i', 'u', 'y']), 'unknown');
     assert.equal(inboundCoverageOf(['any', 'space']), 'words');

@@ -85,7 +85,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
   it('a file that is missing or not signed is not offered: the next way is (§11.8/ways)', async (context) => {
     const { service, setupUrl } = await startSetup(context);
     const isByHand = async () =>
-      /Build both shortcuts by hand/.test((await openSetupPage({ setupUrl })).html);
+      /must be prepared by the person who runs Ownline/.test((await openSetupPage({ setupUrl })).html);
     assert.ok(await isByHand(), 'there is none');
     await putSignedFiles(service, () => 'bplist00, and no signature');
     assert.ok(await isByHand(), 'not signed');
@@ -129,7 +129,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     const { service, setupUrl } = await startSetup(context, { SHORTCUT_SIGN_COMMAND: command.setting });
     const page = await openSetupPage({ setupUrl, form: {} });
     assert.equal(page.status, 200);
-    assert.match(page.html, /The shortcuts could not be prepared[\s\S]*Build both shortcuts by hand/);
+    assert.match(page.html, /The shortcuts could not be prepared[\s\S]*build both shortcuts by hand/);
     assert.ok(page.html.includes(shownToken(page)));
     const failed = /The shortcuts could not be prepared/;
     assert.match((await openSetupPage({ setupUrl, form: {} })).html, failed);

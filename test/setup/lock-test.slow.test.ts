@@ -138,7 +138,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     service.clock.advance(40_000);
     const silent = await openSetupPage({ setupUrl });
     assert.equal(silent.marks.locked, 'failed');
-    assert.match(silent.html, /The iPhone has stopped asking/);
+    assert.match(silent.html, /The connection has ended/);
     service.clock.advance(300_000);
     await wire.poll();
     const slow = await openSetupPage({ setupUrl });
@@ -151,6 +151,20 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     const restarted = await openSetupPage({ setupUrl });
     assert.equal(restarted.marks.locked, 'failed');
     assert.match(restarted.html, /was started again meanwhile/);
+  });
+
+  it('fails where the phone polls on and its text has not gone out after five minutes (§11.8/lock-test)', async () => {
+    const { setupUrl, wire, numberId, phoneNumber } = await connectTested();
+    await lock(setupUrl);
+    service.clock.advance(46_000);
+    await until('the text is accepted', async () => (await textsOf(phoneNumber)).length === 2);
+    await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
+    await pollFor(wire, 240);
+    assert.equal(await markOf(setupUrl), 'busy');
+    await pollFor(wire, 48);
+    const late = await openSetupPage({ setupUrl });
+    assert.equal(late.marks.locked, 'failed');
+    assert.match(late.html, /stayed connected, and its test text has not gone out/);
   });
 
   it('before the first poll, and before the first test text, it says what to do first (§11.8/lock-test)', async () => {

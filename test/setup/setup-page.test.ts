@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { countDevices } from '#test/support/devices/stored-setup-links.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
-import { openSetupPage, shownToken } from '#test/support/setup/setup-page.ts';
+import { iphoneAgent, openSetupPage, shownToken } from '#test/support/setup/setup-page.ts';
 
 const computer = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15';
 
@@ -23,16 +23,43 @@ describe('the setup page (specification section 11.8)', () => {
     return String(verify.json.setup_url);
   };
 
-  it('shows the steps to an iPhone and a QR code to a computer, and each the other one on request (§11.8/views)', async () => {
-    const setupUrl = await newLink();
-    const onPhone = await openSetupPage({ setupUrl });
-    assert.match(onPhone.html, /Run Ownline Outbox/);
+  /** A page as it is at another address, and what its phone polls. */
+  const openAt = async (context: TestContext, address: string) => {
+    const other = await startTestService({ BASE_URL: address });
+    context.after(() => other.close());
+    const { api } = await other.newTeam();
+    const verify = await api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
+    const path = new URL(String(verify.json.setup_url)).pathname;
+    return { api, baseUrl: other.baseUrl, setupUrl: `${other.baseUrl}${path}` };
+  };
+
+  it('shows the steps to an iPhone and a QR code to a computer, and each the other one on request (§11.8/views)', async (context) => {
+    const { setupUrl } = await openAt(context, 'https://texts.example.com');
+    const onPhone = await openSetupPage({ setupUrl, view: '' });
+    assert.match(onPhone.html, /Let it send/);
     assert.doesNotMatch(onPhone.html, /class="qr"/);
-    const onComputer = await openSetupPage({ setupUrl, agent: computer });
+    const onComputer = await openSetupPage({ setupUrl, agent: computer, view: '' });
     assert.match(onComputer.html, /class="qr"/);
-    assert.doesNotMatch(onComputer.html, /Run Ownline Outbox<\/a>/);
-    const steps = await openSetupPage({ setupUrl, path: '?view=phone', agent: computer });
-    assert.match(steps.html, /Run Ownline Outbox/);
+    assert.doesNotMatch(onComputer.html, /id="step-1"/);
+    const steps = await openSetupPage({ setupUrl, agent: computer, view: 'phone' });
+    assert.match(steps.html, /id="step-1"/);
+  });
+
+  it('one step is open: the first, then the first one that is not over (§11.8/steps)', async () => {
+    const opened = (html: string) => [...html.matchAll(/id="step-(\d)" open/g)].map(([, step]) => step);
+    const setupUrl = await newLink();
+    assert.deepEqual(opened((await openSetupPage({ setupUrl })).html), ['1']);
+    assert.deepEqual(opened((await openSetupPage({ setupUrl, form: {} })).html), ['2']);
+    const { setupUrl: connected } = await connectNumber(service, team);
+    const page = await openSetupPage({ setupUrl: connected });
+    assert.deepEqual(opened(page.html), ['3']);
+    assert.match(page.html, /Step 3 of 6: Let it send/);
+    assert.match(
+      (await openSetupPage({ setupUrl: connected, agent: computer })).html,
+      /Step 3 of 6: Let it send/,
+    );
+    const refused = await openSetupPage({ setupUrl: connected, path: '/lock-test', form: {} });
+    assert.deepEqual(opened(refused.html), ['6'], 'the step of the form that was refused');
   });
 
   it('opening it changes nothing and shows no token; a click shows the one that a claim gives (§11.8/click)', async () => {
@@ -77,7 +104,11 @@ describe('the setup page (specification section 11.8)', () => {
     const replaced = await newLink(phoneNumber);
     const closed = await newLink(phoneNumber);
     const done = await openSetupPage({ setupUrl: closed, path: '/done', form: {} });
-    assert.match(done.html, /is set up[\s\S]*Not checked<[\s\S]*iPhone sends texts/);
+    assert.match(
+      done.html,
+      /Not finished: the iPhone is not connected[\s\S]*To continue[\s\S]*Not checked<[\s\S]*iPhone sends texts/,
+    );
+    assert.doesNotMatch(done.html, /is set up/);
     const expired = await newLink();
     service.clock.advance(24 * 3_600_000 + 1);
     for (const setupUrl of [replaced, closed, expired])
@@ -135,18 +166,28 @@ describe('the setup page (specification section 11.8)', () => {
     );
     const further = await Promise.race(held);
     assert.deepEqual([further?.status, further?.headers.get('retry-after')], [204, '5']);
+    const behind = await openSetupPage({ setupUrl, path: '/progress?view=phone&seen=another' });
+    assert.deepEqual([behind.status, behind.version], [200, version], 'one that is behind gets the news');
     leaving.abort();
     await Promise.all(held);
   });
 
-  it('knows the simulated iPhone where its address is of this machine, and three ways to a public one (§11.8/address)', async () => {
+  it('knows the simulated iPhone where its address is of this machine, and three ways to a public one (§11.8/address)', async (context) => {
     const setupUrl = await newLink();
-    const { html } = await openSetupPage({ setupUrl, agent: computer });
+    const { html } = await openSetupPage({ setupUrl, agent: computer, view: '' });
     assert.match(
       html,
       /No iPhone can open this address[\s\S]*<code>BASE_URL<\/code>[\s\S]*Caddy[\s\S]*tunnel[\s\S]*Tailscale/,
     );
     assert.ok(html.includes(`phone simulate --setup-url ${setupUrl}`));
+    for (const agent of [computer, iphoneAgent]) {
+      const page = await openSetupPage({ setupUrl, agent, view: '' });
+      assert.match(page.html, /This link does not work on an iPhone yet/);
+      assert.doesNotMatch(page.html, /class="qr"|id="step-1"|data-mark|\/done"/);
+      const [, message = ''] = /<blockquote[^>]*>([^<]*)</.exec(page.html) ?? [];
+      assert.match(message, /Please set BASE_URL/);
+      assert.ok(!message.includes('/setup/'), 'the message to send on has no secret');
+    }
     const connected = await connectNumber(service, team);
     const { marks } = await openSetupPage({ setupUrl: connected.setupUrl });
     assert.deepEqual(
@@ -160,36 +201,20 @@ describe('the setup page (specification section 11.8)', () => {
       'http://texts.example.com': /has no https/,
     };
     for (const [address, sentence] of Object.entries(expected)) {
-      const other = await startTestService({ BASE_URL: address });
-      try {
-        const { api } = await other.newTeam();
-        const verify = await api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
-        const path = new URL(String(verify.json.setup_url)).pathname;
-        const page = await openSetupPage({ setupUrl: `${other.baseUrl}${path}` });
-        assert.match(page.html, sentence);
-        assert.doesNotMatch(page.html, /phone simulate/);
-        assert.equal(page.marks.address, sentence.source.includes('https') ? 'open' : 'failed');
-      } finally {
-        await other.close();
-      }
+      const page = await openSetupPage(await openAt(context, address));
+      assert.match(page.html, sentence);
+      assert.doesNotMatch(page.html, /phone simulate/);
+      assert.equal(page.marks.address, sentence.source.includes('https') ? 'open' : 'failed');
     }
   });
 
-  it('at a public address with https it warns of nothing, and an iPhone that opens it there has reached it (§11.8/address)', async () => {
-    const reachable = await startTestService({ BASE_URL: 'https://texts.example.com' });
-    try {
-      const { api } = await reachable.newTeam();
-      const verify = await api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
-      const path = new URL(String(verify.json.setup_url)).pathname;
-      const setupUrl = `${reachable.baseUrl}${path}`;
-      const page = await openSetupPage({ setupUrl });
-      assert.doesNotMatch(page.html, /class="notice/);
-      assert.equal(page.marks.address, 'open', 'asked for at another address, as by a proxy of one');
-      const wire = new DeviceWire(reachable.baseUrl, shownToken(await openSetupPage({ setupUrl, form: {} })));
-      assert.equal((await wire.poll()).action, 'idle');
-      assert.equal((await openSetupPage({ setupUrl })).marks.address, 'done');
-    } finally {
-      await reachable.close();
-    }
+  it('at a public address with https it warns of nothing, and an iPhone that opens it there has reached it (§11.8/address)', async (context) => {
+    const { setupUrl, baseUrl } = await openAt(context, 'https://texts.example.com');
+    const page = await openSetupPage({ setupUrl });
+    assert.doesNotMatch(page.html, /role="note"/);
+    assert.equal(page.marks.address, 'open', 'asked for at another address, as by a proxy of one');
+    const wire = new DeviceWire(baseUrl, shownToken(await openSetupPage({ setupUrl, form: {} })));
+    assert.equal((await wire.poll()).action, 'idle');
+    assert.equal((await openSetupPage({ setupUrl })).marks.address, 'done');
   });
 });

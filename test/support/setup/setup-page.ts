@@ -23,16 +23,20 @@ interface PageRequest {
   /** Fields of a form; without them the page is opened. */
   readonly form?: Readonly<Record<string, string>>;
   readonly agent?: string;
+  /** The view that a person chose, by default the agent's own; '' for none. */
+  readonly view?: 'phone' | 'computer' | '';
   readonly signal?: AbortSignal;
 }
 
 /** Opens the setup page or submits one of its forms, by default as an iPhone does. */
 export async function openSetupPage(request: PageRequest): Promise<OpenedPage> {
   const { setupUrl, path = '', form, agent = iphoneAgent, signal } = request;
-  const response = await fetch(`${setupUrl}${path}`, {
+  const { view = agent === iphoneAgent ? 'phone' : 'computer' } = request;
+  const query = view !== '' && path === '' && !form ? `?view=${view}` : '';
+  const response = await fetch(`${setupUrl}${path}${query}`, {
     headers: { 'user-agent': agent, 'sec-fetch-site': 'same-origin', accept: 'text/html' },
     redirect: 'manual',
-    ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    ...(form && { method: 'POST', body: new URLSearchParams({ ...(view !== '' && { view }), ...form }) }),
     ...(signal && { signal }),
   });
   return readSetupPage(response.status, response.headers, await response.text());
