@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { findTestFiles, isSlow } from '#test/support/runner/find-test-files.ts';
 import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
@@ -18,7 +19,11 @@ const options = words.filter(
 );
 const found = findTestFiles(names, kind);
 // Once, and not by each process that serves it.
-await new WebBuild(createLogger('error'), tmpdir(), new AbortController().signal).files();
+await new WebBuild(
+  { logger: createLogger('error'), clock: new Clock() },
+  tmpdir(),
+  new AbortController().signal,
+).files();
 process.exitCode = await withTestEngine(
   (url, ending) =>
     runTests({

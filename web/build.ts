@@ -1,10 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 /** Builds the dashboard into a folder: `node web/build.ts <folder>`. The server runs it on its first start. */
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Name the folder to build into: node web/build.ts <folder>');
 await build({
-  configFile: new URL('./vite.config.ts', import.meta.url).pathname,
+  configFile: fileURLToPath(new URL('./vite.config.ts', import.meta.url)),
   logLevel: 'warn',
   build: { outDir: folder, emptyOutDir: true },
 });

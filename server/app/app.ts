@@ -194,7 +194,7 @@ async function open(
   const liveStreams = new LiveStreams({ ...runtime, changes });
   const { shortcutSignCommand } = config;
   const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
-  const webBuild = new WebBuild(logger, config.dataDir, lifecycle.signal);
+  const webBuild = new WebBuild(runtime, config.dataDir, lifecycle.signal);
   const isStopping = () => lifecycle.stopping;
   const routes = createRoutes({
     ...runtime,

@@ -101,6 +101,6 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     mailHealth: new MailHealth(),
     clockStatus: () => ({ settled: true, step_seconds: 0 }),
     isStopping: () => false,
-    webBuild: new WebBuild(logger, runtime.config.dataDir, AbortSignal.abort()),
+    webBuild: new WebBuild(runtime, runtime.config.dataDir, AbortSignal.abort()),
   };
 }

@@ -1,10 +1,24 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, glob, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  constants,
+  glob,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { unavailable } from '#server/platform/app-error.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -20,106 +34,179 @@ export interface WebFile {
 const run = promisify(execFile);
 const buildTimeoutMs = 120_000;
 
+/** Pauses between builds that fail. */
+const pauseMinMs = 5_000;
+const pauseMaxMs = 300_000;
+
+/** The start of the name of a folder that is built into. */
+const unfinishedPrefix = 'unfinished-';
+
+/** An older one was left by a process that was killed: no build takes so long. */
+const unfinishedMaxMs = 5 * buildTimeoutMs;
+
+interface Services {
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
 /**
  * The built dashboard, by the hash of its sources (decision 0031). A build that is missing is made by a child process, in
  * some seconds. It becomes visible by a rename, so that processes that build at once do not disturb each other.
  */
 export class WebBuild {
-  readonly #logger: Logger;
+  readonly #services: Services;
+  readonly #program: string;
   readonly #folders: readonly string[];
   readonly #signal: AbortSignal;
   #files: Promise<readonly WebFile[]> | undefined;
+  #pauseMs = 0;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   /**
    * @param dataDir takes the build where the folder of the program can't be written to
    * @param signal ends a build in progress: the service stops
+   * @param program the folder that holds `web/`
    */
-  constructor(logger: Logger, dataDir: string, signal: AbortSignal) {
-    this.#logger = logger;
+  constructor(services: Services, dataDir: string, signal: AbortSignal, program = root) {
+    this.#services = services;
     this.#signal = signal;
-    this.#folders = [join(root, 'web/dist'), join(dataDir, 'web')];
+    this.#program = program;
+    this.#folders = [join(program, 'web/dist'), join(dataDir, 'web')];
   }
 
-  /** The files, built first where they are missing. A failure is not kept: the next call tries again. */
+  /**
+   * The files, built first where they are missing. A failure is logged, and calls build again after a pause.
+   * @throws AppError 503 where the build fails, or failed less than a pause ago
+   */
   files(): Promise<readonly WebFile[]> {
-    this.#files ??= this.#load().catch((error: unknown) => {
-      this.#files = undefined;
-      throw error;
-    });
+    if (!this.#files && this.#services.clock.elapsedMs() < this.#pausedUntilMs) {
+      return Promise.reject(notBuilt());
+    }
+    this.#files ??= this.#load().then(
+      (files) => {
+        this.#pauseMs = 0;
+        return files;
+      },
+      (error: unknown) => this.#fail(error),
+    );
+    return this.#files;
+  }
+
+  /** The files that were read or are being built; undefined where nothing has asked for them: a file starts no build. */
+  filesAtHand(): Promise<readonly WebFile[]> | undefined {
     return this.#files;
   }
 
   /** Builds ahead of the first visitor; the log tells of a failure. */
   prepare(): void {
-    this.files().catch((err: unknown) => {
-      if (!this.#signal.aborted) this.#logger.error({ err }, 'the dashboard could not be built');
-    });
+    this.files().catch(() => undefined);
+  }
+
+  #fail(error: unknown): never {
+    const { clock, logger } = this.#services;
+    this.#files = undefined;
+    this.#pauseMs = Math.min(Math.max(pauseMinMs, 2 * this.#pauseMs), pauseMaxMs);
+    this.#pausedUntilMs = clock.elapsedMs() + this.#pauseMs;
+    if (!this.#signal.aborted) logger.error({ err: error }, 'the dashboard could not be built');
+    throw notBuilt(error);
   }
 
   async #load(): Promise<readonly WebFile[]> {
-    const version = await hashOfSources();
-    const folder = (await this.#find(version)) ?? (await this.#build(version));
-    const names = await readdir(folder);
-    return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })));
-  }
-
-  async #find(version: string): Promise<string | undefined> {
+    const version = await hashOfSources(this.#program);
     for (const folder of this.#folders) {
-      const built = join(folder, version);
-      if (await exists(built)) return built;
+      const files = await readBuild(join(folder, version));
+      if (files) return files;
     }
-    return undefined;
+    const files = await readBuild(await this.#build(version));
+    if (!files) throw new Error('the build of the dashboard vanished');
+    return files;
   }
 
   async #build(version: string): Promise<string> {
     const startedMs = performance.now();
-    const folder = await this.#writableFolder();
-    const unfinished = await mkdtemp(join(folder, 'unfinished-'));
+    const folder = await this.#writableFolder(version);
+    const unfinished = await mkdtemp(join(folder, unfinishedPrefix));
     try {
-      await run(process.execPath, [join(root, 'web/build.ts'), unfinished], {
+      await removeLeftovers(folder, version, unfinished);
+      await run(process.execPath, [join(this.#program, 'web/build.ts'), unfinished], {
         timeout: buildTimeoutMs,
         signal: this.#signal,
       });
+      // mkdtemp makes a folder for its own user alone; another user may run the service next.
+      await chmod(unfinished, 0o755);
       const built = join(folder, version);
       // Another process may have been faster: its result is the same.
       await rename(unfinished, built).catch((error: unknown) =>
         exists(built).then((is) => is || Promise.reject(error)),
       );
-      await removeOthers(folder, version);
-      this.#logger.info({ ms: Math.round(performance.now() - startedMs) }, 'the dashboard was built');
+      this.#services.logger.info(
+        { ms: Math.round(performance.now() - startedMs) },
+        'the dashboard was built',
+      );
       return built;
     } finally {
       await rm(unfinished, { recursive: true, force: true });
     }
   }
 
-  async #writableFolder(): Promise<string> {
+  /** The first folder that can be written to. One that holds this build holds it unreadably. */
+  async #writableFolder(version: string): Promise<string> {
     const [first = '', second = ''] = this.#folders;
     try {
       await mkdir(first, { recursive: true });
-      await access(first, 2);
-      return first;
+      await access(first, constants.W_OK);
+      if (!(await exists(join(first, version)))) return first;
     } catch {
-      await mkdir(second, { recursive: true });
-      return second;
+      // The folder of the program belongs to another user.
     }
+    await mkdir(second, { recursive: true });
+    return second;
+  }
+}
+
+const notBuilt = (cause?: unknown) =>
+  unavailable('The dashboard could not be built; the log of the server says why. Try again in a minute.', {
+    cause,
+  });
+
+/** The files of a build; undefined where there is none that this user may read. */
+async function readBuild(folder: string): Promise<readonly WebFile[] | undefined> {
+  try {
+    const names = await readdir(folder);
+    return await Promise.all(
+      names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })),
+    );
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EPERM') return undefined;
+    throw error;
   }
 }
 
 /** glob takes the names of folders and files. */
 const isGenerated = (path: string) => /(^|\/)(dist|node_modules)$/.test(path);
 
-async function hashOfSources(): Promise<string> {
+async function hashOfSources(program: string): Promise<string> {
   const hash = createHash('sha256');
-  const paths = await Array.fromAsync(glob(sources, { cwd: root, exclude: isGenerated }));
-  for (const path of paths.sort()) hash.update(`${path}\n`).update(await readFile(join(root, path)));
+  const paths = await Array.fromAsync(glob(sources, { cwd: program, exclude: isGenerated }));
+  for (const path of paths.sort()) hash.update(`${path}\n`).update(await readFile(join(program, path)));
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Builds of other versions; a process that still serves one holds its files in memory. */
-async function removeOthers(folder: string, version: string): Promise<void> {
-  const others = (await readdir(folder)).filter((name) => /^[0-9a-f]{16}$/.test(name) && name !== version);
-  for (const name of others) await rm(join(folder, name), { recursive: true, force: true });
+/**
+ * Removes builds of other versions, and folders that killed processes left. A process that still serves a build holds its
+ * files in memory.
+ * @param unfinished a folder that was just made: its time is that of the file system
+ */
+async function removeLeftovers(folder: string, version: string, unfinished: string): Promise<void> {
+  const { mtimeMs: nowMs } = await stat(unfinished);
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const isLeft = name.startsWith(unfinishedPrefix)
+      ? nowMs - ((await stat(path).catch(() => undefined))?.mtimeMs ?? nowMs) > unfinishedMaxMs
+      : /^[0-9a-f]{16}$/.test(name) && name !== version;
+    if (isLeft) await rm(path, { recursive: true, force: true });
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -81,7 +81,7 @@ class WebAssets {
   async find(name: string): Promise<StaticAnswer> {
     const known = this.#answers.get(name);
     if (known) return known;
-    const file = (await this.#build.files()).find((one) => one.name === name);
+    const file = (await this.#build.filesAtHand())?.find((one) => one.name === name);
     const type = mediaTypes[name.split('.').at(-1) ?? ''];
     if (!file || !type) throw notFound('file');
     const answer = new StaticAnswer(async () => ({
