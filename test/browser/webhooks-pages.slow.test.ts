@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { type Look, startBrowser } from '#test/support/browser/browser.ts';
 import { openSoundDashboard } from '#test/support/browser/sound-dashboard.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -252,6 +253,29 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     await dialog.getByRole('button', { name: 'Delete webhook' }).click();
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
     assert.equal((await team.api.get(`/v1/webhooks/${id}`)).status, 404);
+    await assertQuiet();
+  });
+
+  it('the message of a delivery leads to it, and back (§12.12/page-webhooks)', async () => {
+    const { team, owner } = await givenTeam();
+    const number = await connectNumber(service, team, '+14155550140');
+    const { id } = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });
+    const content = 'Your table is ready.';
+    const message = await team.api.send({ from: number.phoneNumber, to: '+14155550141', content });
+    assert.equal((await number.wire.poll()).id, message);
+    await number.wire.call('status', { id: message, status: 'delivered' });
+    await until('it is delivered', async () => {
+      const { text } = await team.api.get(`/v1/webhooks/${id}/deliveries`);
+      return text.includes('"succeeded"');
+    });
+    const { page, assertQuiet } = await open(owner, `/messages?message=${message}`, desktop);
+    await page.getByRole('dialog').getByRole('link', { name: receiver.url }).click();
+    // Behind the open drawer.
+    await page.getByRole('heading', { name: receiver.url, level: 1, includeHidden: true }).waitFor();
+    await page.getByRole('dialog').getByText('The receiver accepted it.').waitFor();
+    await page.getByRole('dialog').getByRole('link', { name: 'Show the message' }).click();
+    await page.getByRole('heading', { name: 'Messages', level: 1, includeHidden: true }).waitFor();
+    await page.getByRole('dialog').getByText(content).first().waitFor();
     await assertQuiet();
   });
 

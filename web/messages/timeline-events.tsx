@@ -43,7 +43,7 @@ const statuses: Readonly<Record<TimelineDelivery['status'], { readonly text: str
 
 function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactNode {
   const team = useTeam();
-  const { status, url, webhook_id } = delivery;
+  const { status, url, webhook_id, id } = delivery;
   return (
     <div className="flex flex-col gap-1 border-t border-line px-3.5 py-2.5">
       <div className="flex items-start justify-between gap-3">
@@ -51,8 +51,9 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
           <span className="text-quiet">A webhook that was deleted</span>
         ) : (
           <Link
-            to="/teams/$teamId/webhooks/$id"
-            params={{ teamId: team.id, id: webhook_id }}
+            to="/teams/$teamId/webhooks/$webhookId"
+            params={{ teamId: team.id, webhookId: webhook_id }}
+            search={{ delivery: id }}
             className="min-w-0 break-all text-accent-ink underline underline-offset-2"
           >
             {url}

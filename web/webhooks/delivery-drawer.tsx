@@ -4,6 +4,7 @@ import { type ReactNode, useEffect } from 'react';
 import type { DeliveryDetail, Webhook } from '#contract/webhook.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
+import { nowMs } from '#web/kit/clock.ts';
 import { Drawer } from '#web/kit/dialog.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { exactTime } from '#web/kit/format.ts';
@@ -21,7 +22,7 @@ const watchMs = 1_000;
 
 const isDue = (delivery: DeliveryDetail | undefined) =>
   delivery?.status === 'pending' &&
-  Date.parse(delivery.next_attempt_at ?? delivery.created_at) - Date.now() < 2 * watchMs;
+  Date.parse(delivery.next_attempt_at ?? delivery.created_at) - nowMs() < 2 * watchMs;
 
 interface DrawerProps {
   readonly webhook: Webhook;

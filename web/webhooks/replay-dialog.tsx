@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ReplayChoice, replayedMax as replayedMaxOfContract, Webhook } from '#contract/webhook.ts';
 import { Button } from '#web/kit/button.tsx';
+import { nowMs } from '#web/kit/clock.ts';
 import { Dialog } from '#web/kit/dialog.tsx';
 import { Form, Select, TextField } from '#web/kit/field.tsx';
 import { amount, counted, exactTime } from '#web/kit/format.ts';
@@ -94,7 +95,7 @@ function momentOf(since: Since, missed: string | null, own: string): string {
   if (since === 'missed' && missed !== null) return missed;
   if (since === 'custom') return Number.isNaN(Date.parse(own)) ? own : new Date(own).toISOString();
   const spanMs = since === 'missed' ? spans.day : spans[since];
-  return new Date(Date.now() - spanMs).toISOString();
+  return new Date(nowMs() - spanMs).toISOString();
 }
 
 function resultOf(queued: number): [string, string] {

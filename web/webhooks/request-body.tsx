@@ -1,5 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { Event } from '#contract/event.ts';
 import type { Delivery } from '#contract/webhook.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { Skeleton } from '#web/kit/skeleton.tsx';
@@ -23,10 +25,36 @@ export function RequestBody({ delivery }: { readonly delivery: Delivery }): Reac
                 : 'The event is no longer kept.'}
             </p>
           ) : (
-            <BodyBlock title="JSON, by POST" text={body} what="the request" />
+            <div className="flex flex-col items-start gap-2 [&>div]:w-full">
+              <BodyBlock title="JSON, by POST" text={body} what="the request" />
+              <MessageLink messageId={delivery.test ? undefined : messageOf(body)} />
+            </div>
           )
         }
       </Loaded>
     </section>
+  );
+}
+
+/** The message that an event is about; undefined for an event of a contact without one. */
+function messageOf(body: string): string | undefined {
+  const { data } = JSON.parse(body) as Event;
+  const { id, message_id: ofContact } = data as { readonly id?: unknown; readonly message_id?: unknown };
+  const found = id ?? ofContact;
+  return typeof found === 'string' && found.startsWith('msg_') ? found : undefined;
+}
+
+function MessageLink({ messageId }: { readonly messageId: string | undefined }): ReactNode {
+  const team = useTeam();
+  if (messageId === undefined || !team.can('messages:read')) return null;
+  return (
+    <Link
+      to="/teams/$teamId/messages"
+      params={{ teamId: team.id }}
+      search={{ message: messageId }}
+      className="text-accent-ink underline underline-offset-2 max-sm:py-2"
+    >
+      Show the message
+    </Link>
   );
 }

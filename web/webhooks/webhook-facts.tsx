@@ -9,8 +9,8 @@ export function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactN
   const { events, phone_number: number, last_triggered_at: lastAt, created_at: createdAt, id } = webhook;
   return (
     <Card>
-      <dl className="grid gap-x-8 gap-y-4 sm:grid-cols-2 lg:grid-cols-[repeat(3,1fr)_auto]">
-        <Fact name="Events" className="sm:col-span-2 lg:col-span-4">
+      <dl className="grid grid-cols-2 gap-x-8 gap-y-4 lg:grid-cols-[repeat(3,1fr)_auto]">
+        <Fact name="Events" className="col-span-2 lg:col-span-4">
           <span className="flex flex-wrap gap-1.5">
             {events.map((type) => (
               <Badge key={type}>{type}</Badge>
@@ -22,7 +22,7 @@ export function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactN
         <Fact name="Created">
           <Time at={createdAt} />
         </Fact>
-        <Fact name="Id">
+        <Fact name="Id" className="max-sm:col-span-2">
           <Code>{id}</Code>
         </Fact>
       </dl>
