@@ -12,10 +12,14 @@ import { AppShell } from './shell/app-shell.tsx';
 import { lastTeamId } from './shell/last-team.ts';
 import { NoTeam } from './shell/no-team.tsx';
 import { NotFound } from './shell/not-found.tsx';
-import { PageFailure } from './shell/page-failure.tsx';
+import { FrameFailure, PageFailure } from './shell/page-failure.tsx';
 import { useOverview } from './shell/session.ts';
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailure });
+const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: FrameFailure,
+});
 
 const start = createRoute({ getParentRoute: () => root, path: '/', component: Start });
 
@@ -30,7 +34,7 @@ const team = createRoute({ getParentRoute: () => root, path: '/teams/$teamId', c
 
 // Each page is a file of its own, which is loaded when it is first opened or when the pointer is on its link.
 const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
-  createRoute({ getParentRoute: () => team, path, component });
+  createRoute({ getParentRoute: () => team, path, component, errorComponent: PageFailure });
 
 const pages = [
   page(

@@ -77,6 +77,39 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     }[];
   };
 
+  it('nothing closes the dialog while a key is made, and on plain http it is copied by its selection (§12.12/page-shown-once)', async () => {
+    const { page } = await open(owner, desktop);
+    await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await page.reload();
+    const release = Promise.withResolvers<void>();
+    await page.route('**/keys', async (route) => {
+      if (route.request().method() === 'POST') await release.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('Slow');
+    const asked = page.waitForRequest((request) => request.method() === 'POST');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await asked;
+    await page.keyboard.press('Escape');
+    await page.mouse.click(3, 3);
+    assert.ok(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled());
+    assert.ok(await dialog.getByRole('button', { name: 'Close' }).isDisabled());
+    release.resolve();
+    await dialog.getByRole('heading', { name: 'Copy your key now' }).waitFor();
+    const key = await dialog.locator('pre').first().innerText();
+    await dialog.getByRole('button', { name: 'Copy the key' }).click();
+    await dialog.getByText('Copied').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    await dialog.getByLabel('Name', { exact: true }).focus();
+    await page.keyboard.press('Control+V');
+    assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), key);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.context().close();
+  });
+
   for (const look of [desktop, phone]) {
     it(`${nameOfLook(look)}: a key is made, shown once, used by curl, revoked and refused (§12.12/page-api-keys)`, async () => {
       const { page, complaints } = await open(owner, look);

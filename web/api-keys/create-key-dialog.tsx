@@ -48,6 +48,7 @@ export function CreateKeyDialog({
       isOpen={isOpen}
       onClose={close}
       isClosedByButtonsOnly={made !== undefined}
+      isBusy={creation.isPending}
       title={made ? 'Copy your key now' : 'Create an API key'}
       description={made ? 'It is shown this once. Ownline keeps only its hash.' : undefined}
       footer={
@@ -57,7 +58,9 @@ export function CreateKeyDialog({
           </Button>
         ) : (
           <>
-            <Button onClick={close}>Cancel</Button>
+            <Button disabled={creation.isPending} onClick={close}>
+              Cancel
+            </Button>
             <Button
               look="primary"
               type="submit"

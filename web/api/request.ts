@@ -1,29 +1,7 @@
+import { ApiError, readAnswer, readError } from './api-answer.ts';
 import { basePath } from './base-path.ts';
 
-/** An error of the API: its sentence is for a person, `param` names the field that it is about. */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly param: string | undefined;
-  /** Further fields of the error: `limit`, `current`, `upgrade_url`, `resets_at`. */
-  readonly details: Readonly<Record<string, unknown>>;
-  /** Seconds, of `retry-after`. */
-  readonly retryAfter: number | undefined;
-
-  constructor(
-    status: number,
-    { code, message, param, ...details }: Readonly<Record<string, unknown>>,
-    retryAfter?: number,
-  ) {
-    super(String(message));
-    this.name = 'ApiError';
-    this.status = status;
-    this.code = String(code);
-    this.param = typeof param === 'string' && param !== '' ? param : undefined;
-    this.details = details;
-    this.retryAfter = retryAfter;
-  }
-}
+export { ApiError } from './api-answer.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -56,7 +34,7 @@ export async function request<Answer>(
     });
   });
   const text = await response.text();
-  if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  if (response.ok) return readAnswer(response.status, text) as Answer;
   if (response.status === 401 && method === 'GET') signIn();
   throw new ApiError(
     response.status,
@@ -69,14 +47,4 @@ export async function request<Answer>(
 export function signIn(): void {
   const here = `${location.pathname.slice(basePath.length)}${location.search}`;
   location.assign(`${basePath}/sign-in?next=${encodeURIComponent(here)}`);
-}
-
-/** A proxy may answer with a page of its own. */
-function readError(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const { error } = JSON.parse(text) as { readonly error: Readonly<Record<string, unknown>> };
-    return error;
-  } catch {
-    return { code: 'internal_error', message: 'The answer of the server could not be read. Try it again.' };
-  }
 }

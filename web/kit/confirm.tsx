@@ -31,10 +31,13 @@ export function Confirm({
     <Dialog
       isOpen={isOpen}
       onClose={onClose}
+      isBusy={work.isPending}
       title={title}
       footer={
         <>
-          <Button onClick={onClose}>{keep}</Button>
+          <Button disabled={work.isPending} onClick={onClose}>
+            {keep}
+          </Button>
           <Button
             look={isDangerous ? 'danger' : 'primary'}
             isBusy={work.isPending}

@@ -1,54 +1,96 @@
 import { Check, Copy } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 
-/** Copies a text. On plain http, where browsers have no clipboard, it selects the text of its value instead. */
+type Outcome = 'copied' | 'selected' | undefined;
+
+/**
+ * Copies a text. On plain http, where browsers have no clipboard, it selects the value where it is shown and copies that. Where
+ * this fails too, the value stays selected, and the button says so.
+ */
 export function CopyButton({
   text,
   label = 'Copy',
   what,
+  value,
 }: {
   readonly text: string;
   readonly label?: string;
   /** Names the value for people who hear the page: `Copy` and `the secret`. */
   readonly what?: string;
+  /** The element that shows exactly the text; without one a field beside the button does for a moment. */
+  readonly value?: RefObject<HTMLElement | null>;
 }): ReactNode {
-  const [isCopied, setIsCopied] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome>();
+  const frame = useRef<HTMLSpanElement>(null);
   useEffect(() => {
-    if (!isCopied) return;
-    const timer = setTimeout(() => setIsCopied(false), 2_000);
+    if (outcome === undefined) return;
+    const timer = setTimeout(() => setOutcome(undefined), outcome === 'copied' ? 2_000 : 8_000);
     return () => clearTimeout(timer);
-  }, [isCopied]);
+  }, [outcome]);
+  const copy = async () => {
+    const isCopied = (await writeToClipboard(text)) || copyShown(text, value?.current, frame.current);
+    setOutcome(isCopied ? 'copied' : 'selected');
+  };
+  const shown =
+    outcome === undefined
+      ? label
+      : outcome === 'copied'
+        ? 'Copied'
+        : value
+          ? 'Press Ctrl or ⌘ and C'
+          : 'Not copied';
   return (
-    <Button
-      size="small"
-      aria-label={what === undefined ? undefined : `${isCopied ? 'Copied' : label} ${what}`}
-      onClick={() => void copy(text).then(() => setIsCopied(true))}
-    >
-      {isCopied ? <Check /> : <Copy />}
-      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
-    </Button>
+    <span ref={frame}>
+      <Button
+        size="small"
+        aria-label={what === undefined ? undefined : `${shown} ${what}`}
+        onClick={() => void copy()}
+      >
+        {outcome === 'copied' ? <Check /> : <Copy />}
+        <span aria-live="polite">{shown}</span>
+      </Button>
+    </span>
   );
 }
 
-async function copy(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+/** @returns whether it holds the text now; a browser may refuse it to a page that has no focus or no permission */
+async function writeToClipboard(text: string): Promise<boolean> {
+  if (!navigator.clipboard) return false;
+  return navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Copies by a selection. A dialog keeps the focus inside, so a field for it stands beside the button. */
+function copyShown(text: string, value: HTMLElement | null | undefined, beside: HTMLElement | null): boolean {
+  if (value) {
+    getSelection()?.selectAllChildren(value);
+    return document.execCommand('copy');
+  }
   const field = document.createElement('textarea');
   field.value = text;
-  document.body.append(field);
+  field.className = 'sr-only';
+  beside?.append(field);
   field.select();
-  document.execCommand('copy');
+  const isCopied = document.execCommand('copy');
   field.remove();
+  return isCopied;
 }
 
 /** A value that is made to be copied: a key, a secret, a link, a snippet. */
 export function CopyRow({ value, what }: { readonly value: string; readonly what: string }): ReactNode {
+  const shown = useRef<HTMLPreElement>(null);
   return (
     <div className="flex items-start gap-2 rounded-lg border border-line bg-sunken py-2 pr-2 pl-3">
-      <pre className="min-w-0 flex-1 self-center font-mono text-[0.8125rem] break-all whitespace-pre-wrap select-all">
+      <pre
+        ref={shown}
+        className="min-w-0 flex-1 self-center font-mono text-[0.8125rem] break-all whitespace-pre-wrap select-all"
+      >
         {value}
       </pre>
-      <CopyButton text={value} what={what} />
+      <CopyButton text={value} what={what} value={shown} />
     </div>
   );
 }

@@ -12,7 +12,7 @@ const sheet =
 
 /** The frame of dialogs and drawers, loaded with the first that opens. */
 export function DialogFrame({ className, ...props }: DialogProps & { readonly className: string }) {
-  const { isOpen, onClose, isClosedByButtonsOnly = false } = props;
+  const { isOpen, onClose, isClosedByButtonsOnly = false, isBusy = false } = props;
   // While it fades out it shows what it showed, though its page has forgotten that.
   const shown = useRef(props);
   if (isOpen) shown.current = props;
@@ -20,10 +20,14 @@ export function DialogFrame({ className, ...props }: DialogProps & { readonly cl
   const content = useRef<HTMLDivElement>(null);
   const change = (open: boolean, { reason }: { readonly reason: string }) => {
     const isByButton = reason === 'close-press';
-    if (!open && (isByButton || !isClosedByButtonsOnly)) onClose();
+    if (!open && !isBusy && (isByButton || !isClosedByButtonsOnly)) onClose();
   };
   return (
-    <BaseDialog.Root open={isOpen} onOpenChange={change} disablePointerDismissal={isClosedByButtonsOnly}>
+    <BaseDialog.Root
+      open={isOpen}
+      onOpenChange={change}
+      disablePointerDismissal={isClosedByButtonsOnly || isBusy}
+    >
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={backdrop} />
         <BaseDialog.Popup
@@ -45,7 +49,10 @@ export function DialogFrame({ className, ...props }: DialogProps & { readonly cl
                 <BaseDialog.Description className="mt-0.5 text-quiet">{description}</BaseDialog.Description>
               )}
             </div>
-            <BaseDialog.Close render={<IconButton label="Close" className="-my-1 shrink-0" />}>
+            <BaseDialog.Close
+              disabled={isBusy}
+              render={<IconButton label="Close" className="-my-1 shrink-0" />}
+            >
               <X />
             </BaseDialog.Close>
           </header>

@@ -10,6 +10,8 @@ export interface DialogProps {
   readonly footer?: ReactNode;
   /** It shows what is shown once: only its buttons close it, not Escape nor a press beside it. */
   readonly isClosedByButtonsOnly?: boolean;
+  /** A write runs whose answer it will show, such as a secret: nothing closes it. */
+  readonly isBusy?: boolean;
 }
 
 // Loaded with the first dialog: a page opens without it, and it is a sixth of all scripts.

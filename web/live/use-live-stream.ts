@@ -23,6 +23,11 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
   useEffect(() => {
     const invalidate = (...key: string[]) =>
       void queryClient.invalidateQueries({ queryKey: [teamId, ...key] });
+    const rereadAll = () => {
+      invalidate();
+      // The role of the person, which may be why.
+      void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
+    };
     const counts = new Throttle(countsMs, () => {
       invalidate('message', '/conversations/unread');
       invalidate('number', '/home');
@@ -42,7 +47,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       },
       hello: ({ at }) => {
         setServerTime(at);
-        invalidate();
+        rereadAll();
       },
       rows: (rows) => {
         const { hasUnknownConversations } = applyRows(queryClient, teamId, rows);
@@ -58,7 +63,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
           lists.run();
         }
       },
-      reload: () => invalidate(),
+      reload: rereadAll,
       ended: ({ reason }) => {
         if (reason === 'signed_out') signIn();
         else void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });

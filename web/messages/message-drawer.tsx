@@ -124,6 +124,8 @@ function ConversationLink({
 }) {
   const team = useTeam();
   const [phoneNumber, contact] = isInbound ? [message.to, message.from] : [message.from, message.to];
+  // A sender that is not known has none.
+  if (contact === '') return null;
   return (
     <Link
       to="/teams/$teamId/conversations/$phoneNumber/$contact"

@@ -37,6 +37,7 @@ export function ConnectDialog({
       isOpen={isOpen}
       onClose={close}
       isClosedByButtonsOnly={link !== undefined}
+      isBusy={verification.isPending}
       title={link ? `Connect ${formatPhoneNumber(link.phoneNumber)}` : 'Connect an iPhone'}
       description={
         link
@@ -48,7 +49,9 @@ export function ConnectDialog({
           <Button onClick={close}>Done</Button>
         ) : (
           <>
-            <Button onClick={close}>Cancel</Button>
+            <Button disabled={verification.isPending} onClick={close}>
+              Cancel
+            </Button>
             <Button look="primary" type="submit" form="connect-number" isBusy={verification.isPending}>
               Create setup link
             </Button>

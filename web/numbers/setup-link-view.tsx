@@ -3,6 +3,7 @@ import { Clock, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { homeQuery } from '#web/home/home-queries.ts';
 import { Button } from '#web/kit/button.tsx';
+import { nowMs } from '#web/kit/clock.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { Note } from '#web/kit/error-note.tsx';
 import { exactTime } from '#web/kit/format.ts';
@@ -22,7 +23,7 @@ export interface MadeLink {
 const linkMs = 24 * 3_600_000;
 
 export function madeLink(url: string, phoneNumber: string): MadeLink {
-  return { url, phoneNumber, expiresAt: new Date(Date.now() + linkMs).toISOString() };
+  return { url, phoneNumber, expiresAt: new Date(nowMs() + linkMs).toISOString() };
 }
 
 /** The link as a QR code and to copy, until a phone took it; and the progress of that phone. */

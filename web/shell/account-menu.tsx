@@ -5,6 +5,7 @@ import { basePath } from '#web/api/base-path.ts';
 import { request } from '#web/api/request.ts';
 import { Avatar } from '#web/kit/avatar.tsx';
 import { Menu, MenuHeading, MenuItem, MenuLink, MenuSeparator } from '#web/kit/menu.tsx';
+import { notify } from '#web/kit/toast.tsx';
 import { roleNames } from './role-names.ts';
 import { useFoundTeam, useOverview } from './session.ts';
 
@@ -45,8 +46,12 @@ export function AccountMenu({ isSmall = false }: { readonly isSmall?: boolean })
 }
 
 async function signOut(): Promise<void> {
-  await request('POST', '/app/account/sign-out', {});
-  location.assign(`${basePath}/sign-in`);
+  try {
+    await request('POST', '/app/account/sign-out', {});
+    location.assign(`${basePath}/sign-in`);
+  } catch (error) {
+    notify('You are still signed in', (error as Error).message);
+  }
 }
 
 function Trigger(props: object): ReactNode {

@@ -42,11 +42,14 @@ export function InviteDialog({
       isOpen={isOpen}
       onClose={close}
       isClosedByButtonsOnly={link !== undefined}
+      isBusy={invitation.isPending}
       title={link === undefined ? `Invite a person to ${team.name}` : 'Pass this link on'}
       footer={
         link === undefined ? (
           <>
-            <Button onClick={close}>Cancel</Button>
+            <Button disabled={invitation.isPending} onClick={close}>
+              Cancel
+            </Button>
             <Button look="primary" type="submit" form="invite" isBusy={invitation.isPending}>
               Invite
             </Button>

@@ -35,10 +35,13 @@ export function WebhookForm({
     <Dialog
       isOpen
       onClose={onClose}
+      isBusy={save.isPending}
       title={title}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={save.isPending} onClick={onClose}>
+            Cancel
+          </Button>
           <Button look="primary" type="submit" form="webhook" isBusy={save.isPending}>
             {webhook ? 'Save changes' : 'Create webhook'}
           </Button>

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ApiError, readAnswer, readError } from '../../web/api/api-answer.ts';
+
+const unreadable = /could not be read/;
+
+describe('answers that the pages read (specification section 12.12)', () => {
+  it('an error of the API is taken over with all its fields (§12.12/page-errors)', () => {
+    const error = { code: 'limit_reached', message: 'The month is full.', limit: 500 };
+    assert.deepEqual(readError(JSON.stringify({ error })), error);
+  });
+
+  for (const text of [
+    '',
+    '<html>',
+    'null',
+    '{}',
+    '{"error":null}',
+    '{"error":"Bad gateway"}',
+    '{"error":{"code":502}}',
+  ]) {
+    it(`the error ${text || '(empty)'} of a proxy is one that can’t be read (§12.12/page-errors)`, () => {
+      assert.match(String(readError(text).message), unreadable);
+    });
+  }
+
+  it('a page with status 200 is an error, and an empty answer is none (§12.12/page-errors)', () => {
+    assert.throws(
+      () => readAnswer(200, '<!doctype html>'),
+      (error) => error instanceof ApiError && error.status === 200 && unreadable.test(error.message),
+    );
+    assert.equal(readAnswer(204, ''), undefined);
+    assert.deepEqual(readAnswer(200, '{"a":1}'), { a: 1 });
+  });
+});
