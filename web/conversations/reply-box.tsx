@@ -1,78 +1,68 @@
-import { useMutation } from '@tanstack/react-query';
 import { ArrowUp, Paperclip, X } from 'lucide-react';
-import {
-  type KeyboardEvent,
-  type ReactNode,
-  type RefObject,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-} from 'react';
-import type { ConversationMessageList } from '#contract/conversation.ts';
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect } from 'react';
 import { Button, IconButton } from '#web/kit/button.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { inputStyle } from '#web/kit/field.tsx';
-import { useTeam } from '#web/shell/session.ts';
-import { rereadConversations, sendMessage } from './conversation-queries.ts';
-import { newIdempotencyKey } from './idempotency-key.ts';
-import type { Draft } from './use-draft.ts';
+import { amount } from '#web/kit/format.ts';
+import { Handle } from '#web/kit/text.tsx';
+import { type Composition, countCharacters } from './outbox.ts';
+import { UnansweredNote } from './unanswered-note.tsx';
+import type { CompositionActions } from './use-composition.ts';
 
 /** The API's limit of a text (specification section 4.3). */
 const contentMaxCharacters = 5_000;
 
-/** A reply: Enter sends it, Shift and Enter begin a new line. A send that failed keeps the text. */
+/** A reply: Enter sends it, Shift and Enter begin a new line. A message that is refused returns into the field. */
 export function ReplyBox({
-  thread: { number, contact },
-  draft,
-  onDraft,
+  contact,
+  isGroup,
+  composition: { draft, outgoing, error },
+  actions,
   field,
 }: {
-  readonly thread: ConversationMessageList;
-  readonly draft: Draft;
-  readonly onDraft: (draft: Draft) => void;
+  readonly contact: string;
+  /** The last message came in a group. */
+  readonly isGroup: boolean;
+  readonly composition: Composition;
+  readonly actions: CompositionActions;
   readonly field: RefObject<HTMLTextAreaElement | null>;
 }): ReactNode {
-  const team = useTeam();
   const { text, mediaUrl } = draft;
-  const idempotencyKey = useRef(newIdempotencyKey());
-  const from = number.phone_number;
-  const sending = useMutation({
-    mutationFn: () =>
-      sendMessage(
-        team.id,
-        { from, to: contact, content: text, media_url: mediaUrl?.trim() || null },
-        idempotencyKey.current,
-      ),
-    onSuccess: () => {
-      idempotencyKey.current = newIdempotencyKey();
-      onDraft({ text: '' });
-      field.current?.focus();
-      return rereadConversations(team.id, { phoneNumber: from, contact });
-    },
-  });
+  const characters = countCharacters(text);
+  const isTooLong = characters > contentMaxCharacters;
+  const isSending = outgoing !== undefined && !outgoing.isUnanswered;
+  const canSend = text.trim() !== '' && !isTooLong && outgoing === undefined;
   useGrowingHeight(field, text);
   useFocusOnDesktop(field);
   const send = () => {
-    if (text.trim() !== '' && !sending.isPending) sending.mutate();
+    if (!canSend) return;
+    actions.send();
+    field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter also ends the choice of a character in Japanese and Chinese input.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || choosesCharacter(event.nativeEvent)) return;
     event.preventDefault();
     send();
-  };
-  const change = (changed: Draft) => {
-    onDraft(changed);
-    // Another text is another message.
-    if (sending.error) {
-      idempotencyKey.current = newIdempotencyKey();
-      sending.reset();
-    }
   };
   return (
     <div className="border-t border-line bg-surface px-4 py-3 md:px-5">
       <div className="mx-auto flex max-w-3xl flex-col gap-2">
-        {sending.error && <ErrorNote error={sending.error} />}
+        {outgoing?.isUnanswered ? (
+          <UnansweredNote outgoing={outgoing} actions={actions} />
+        ) : (
+          error && <ErrorNote error={error} />
+        )}
+        {isGroup && (
+          <p className="px-1 text-xs text-quiet">
+            The last message came in a group. Your reply goes to <Handle value={contact} /> alone.
+          </p>
+        )}
+        {isTooLong && (
+          <p role="status" className="px-1 text-xs text-bad-ink">
+            {amount(characters)} characters, and {amount(contentMaxCharacters)} are the most. Send it in
+            parts.
+          </p>
+        )}
         {mediaUrl !== undefined && (
           <div className="flex items-center gap-1">
             <input
@@ -81,12 +71,12 @@ export function ReplyBox({
               placeholder="https:// address of a picture or PDF, 5 MB at most"
               className={inputStyle}
               value={mediaUrl}
-              onChange={(event) => change({ text, mediaUrl: event.target.value })}
+              onChange={(event) => actions.write({ text, mediaUrl: event.target.value })}
               onKeyDown={onKeyDown}
               // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field
               autoFocus={mediaUrl === ''}
             />
-            <IconButton label="Attach nothing" onClick={() => change({ text })}>
+            <IconButton label="Attach nothing" onClick={() => actions.write({ text })}>
               <X />
             </IconButton>
           </div>
@@ -96,7 +86,7 @@ export function ReplyBox({
             label="Attach a file by its address"
             className="size-9 rounded-full max-sm:size-9"
             aria-expanded={mediaUrl !== undefined}
-            onClick={() => change(mediaUrl === undefined ? { text, mediaUrl: '' } : { text })}
+            onClick={() => actions.write(mediaUrl === undefined ? { text, mediaUrl: '' } : { text })}
           >
             <Paperclip />
           </IconButton>
@@ -105,11 +95,11 @@ export function ReplyBox({
             rows={1}
             dir="auto"
             value={text}
-            maxLength={contentMaxCharacters}
+            aria-invalid={isTooLong}
             aria-label="Reply"
             placeholder="Message"
             className="max-h-40 min-h-9 flex-1 resize-none bg-transparent py-2 leading-snug outline-none placeholder:text-faint"
-            onChange={(event) => change({ text: event.target.value, mediaUrl })}
+            onChange={(event) => actions.write({ text: event.target.value, mediaUrl })}
             onKeyDown={onKeyDown}
           />
           <Button
@@ -118,17 +108,21 @@ export function ReplyBox({
             aria-label="Send"
             title="Send (Enter)"
             className="size-9 rounded-full max-sm:size-9"
-            isBusy={sending.isPending}
-            disabled={text.trim() === ''}
+            isBusy={isSending}
+            disabled={!canSend}
             onClick={send}
           >
-            {!sending.isPending && <ArrowUp />}
+            {!isSending && <ArrowUp />}
           </Button>
         </div>
       </div>
     </div>
   );
 }
+
+/** Enter also ends the choice of a character in Japanese and Chinese input. Safari says so by the key code alone. */
+const choosesCharacter = ({ isComposing, keyCode }: KeyboardEvent['nativeEvent']) =>
+  isComposing || keyCode === 229;
 
 /** On a phone the keyboard would cover half of the conversation. */
 function useFocusOnDesktop(field: RefObject<HTMLTextAreaElement | null>): void {

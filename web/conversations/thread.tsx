@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Navigate } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useRef } from 'react';
 import type { ConversationMessage } from '#contract/conversation.ts';
 import { Failure, Loaded } from '#web/kit/load-state.tsx';
@@ -10,7 +11,7 @@ import { ReplyBox } from './reply-box.tsx';
 import { ThreadHead } from './thread-head.tsx';
 import { ThreadMessages } from './thread-messages.tsx';
 import type { Thread as ReadThread } from './thread-pages.ts';
-import { useDraft } from './use-draft.ts';
+import { useComposition } from './use-composition.ts';
 import { useReadMark } from './use-read-mark.ts';
 
 /** A conversation: head, messages, reply. */
@@ -18,7 +19,29 @@ export function Thread({ open }: { readonly open: ConversationKey }): ReactNode 
   const team = useTeam();
   const thread = useQuery(threadQuery(team.id, open));
   useReadMark(open, thread.data?.latest);
-  return <Loaded query={thread}>{(data) => <Content open={open} thread={data} />}</Loaded>;
+  return (
+    <Loaded query={thread}>
+      {(data) => {
+        const { number, contact } = data.latest;
+        // Rows of the live stream name the conversation by its normalized contact.
+        if (contact !== open.contact)
+          return <OtherSpelling open={{ phoneNumber: number.phone_number, contact }} />;
+        return <Content open={open} thread={data} />;
+      }}
+    </Loaded>
+  );
+}
+
+function OtherSpelling({ open }: { readonly open: ConversationKey }): ReactNode {
+  const team = useTeam();
+  return (
+    <Navigate
+      to="/teams/$teamId/conversations/$phoneNumber/$contact"
+      params={{ teamId: team.id, ...open }}
+      search={(filters: object) => filters}
+      replace
+    />
+  );
 }
 
 function Content({
@@ -32,14 +55,17 @@ function Content({
   const { latest, messages, hasEarlier } = thread;
   const loading = useMutation({ mutationFn: () => loadEarlier(team.id, open) });
   const hindrance = useHindrance(latest);
-  const [draft, setDraft] = useDraft(team.id, open);
+  const [composition, actions] = useComposition(team.id, open);
   const field = useRef<HTMLTextAreaElement>(null);
-  const keepDraft = useRef(setDraft);
-  keepDraft.current = setDraft;
-  const sendAgain = useCallback(({ content, media_url }: ConversationMessage) => {
-    keepDraft.current({ text: content, mediaUrl: media_url ?? undefined });
-    field.current?.focus();
-  }, []);
+  const { writeAgain } = actions;
+  const sendAgain = useCallback(
+    ({ content, media_url }: ConversationMessage) => {
+      writeAgain({ text: content, mediaUrl: media_url ?? undefined });
+      field.current?.focus();
+    },
+    [writeAgain],
+  );
+  const isGroup = messages.find(({ direction }) => direction === 'inbound')?.group ?? false;
   return (
     <>
       <ThreadHead thread={latest} />
@@ -56,7 +82,13 @@ function Content({
         <Failure error={loading.error} onRetry={() => loading.mutate()} isBusy={loading.isPending} />
       )}
       {hindrance === undefined ? (
-        <ReplyBox thread={latest} draft={draft} onDraft={setDraft} field={field} />
+        <ReplyBox
+          contact={latest.contact}
+          isGroup={isGroup}
+          composition={composition}
+          actions={actions}
+          field={field}
+        />
       ) : (
         <p className="border-t border-line bg-surface px-5 py-4 text-center text-quiet">{hindrance}</p>
       )}

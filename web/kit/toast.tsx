@@ -2,11 +2,31 @@ import { Toast } from '@base-ui/react/toast';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 
+/** A button in a toast. */
+interface ToastAction {
+  readonly text: string;
+  readonly onSelect: () => void;
+}
+
 const manager = Toast.createToastManager();
 
 /** Says in a sentence that something was done, or not. For news that has no place on the page. */
-export function notify(title: string, description?: string): void {
-  manager.add({ title, description });
+export function notify(title: string, description?: string, action?: ToastAction): void {
+  const id = manager.add({
+    title,
+    description,
+    // What a person has to act on stays until it is dismissed.
+    ...(action && {
+      timeout: 0,
+      actionProps: {
+        children: action.text,
+        onClick: () => {
+          manager.close(id);
+          action.onSelect();
+        },
+      },
+    }),
+  });
 }
 
 /** Shows toasts at the top on a phone, where the thumb is not, and at the lower right elsewhere. */
@@ -34,6 +54,7 @@ function List(): ReactNode {
       <Toast.Content className="min-w-0 flex-1">
         <Toast.Title className="font-medium" />
         <Toast.Description className="text-quiet" />
+        <Toast.Action className="mt-1 font-medium text-accent-ink underline underline-offset-2" />
       </Toast.Content>
       <Toast.Close aria-label="Dismiss" className="rounded-md p-1 text-quiet hover:bg-sunken">
         <X className="size-4" />

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { countCharacters, Outbox } from '../../web/conversations/outbox.ts';
+
+const conversation = '+14155550100 +14155550142';
+const refusal = new Error('refused');
+const loss = new Error('lost');
+
+describe('what a person writes and sends (specification section 12.12)', () => {
+  let outbox: Outbox;
+  let keys: number;
+  beforeEach(() => {
+    keys = 0;
+    outbox = new Outbox(
+      () => {
+        keys += 1;
+        return String(keys);
+      },
+      (error) => error === loss,
+    );
+  });
+  const textOf = () => outbox.get(conversation).draft.text;
+
+  /** Sends, types meanwhile, and ends the request. */
+  async function sendWhileTyping(typed: string, error?: Error) {
+    const answer = Promise.withResolvers<void>();
+    const sending = outbox.send(conversation, () => answer.promise);
+    outbox.write(conversation, { text: typed });
+    if (error) answer.reject(error);
+    else answer.resolve();
+    return sending;
+  }
+
+  it('what is typed while a message is sent is the next draft (§12.12/page-conversations)', async () => {
+    outbox.write(conversation, { text: 'First' });
+    assert.equal(await sendWhileTyping('Second'), 'sent');
+    assert.deepEqual(outbox.get(conversation), { draft: { text: 'Second' } });
+  });
+
+  it('a refused message returns before what was typed meanwhile, and its error stays until the text changes (§12.12/page-conversations)', async () => {
+    outbox.write(conversation, { text: 'First', mediaUrl: 'https://example.com/menu.pdf' });
+    assert.equal(await sendWhileTyping('Second', refusal), 'refused');
+    const { draft, error } = outbox.get(conversation);
+    assert.deepEqual(draft, { text: 'First\nSecond', mediaUrl: 'https://example.com/menu.pdf' });
+    assert.equal(error, refusal);
+    outbox.write(conversation, { text: 'Another' });
+    assert.deepEqual(outbox.get(conversation), {
+      draft: { text: 'Another' },
+      outgoing: undefined,
+      error: undefined,
+    });
+  });
+
+  it('a message without an answer keeps its text and its Idempotency-Key for each try (§12.12/page-conversations)', async () => {
+    const tries: string[] = [];
+    const lose = async (message: { readonly text: string }, key: string) => {
+      tries.push(`${key} ${message.text}`);
+      throw loss;
+    };
+    outbox.write(conversation, { text: 'First' });
+    assert.equal(await outbox.send(conversation, lose), 'unanswered');
+    outbox.write(conversation, { text: 'Second' });
+    assert.equal(await outbox.send(conversation, lose), 'unanswered');
+    assert.deepEqual(tries, ['1 First', '1 First']);
+    assert.equal(textOf(), 'Second');
+    outbox.takeBack(conversation);
+    assert.equal(textOf(), 'First\nSecond');
+    await outbox.send(conversation, lose);
+    assert.equal(tries[2], '2 First\nSecond', 'another message');
+    outbox.forget(conversation);
+    assert.deepEqual(outbox.get(conversation), { draft: { text: '' } });
+  });
+
+  it('one message at a time, and a page hears each change (§12.12/page-conversations)', async () => {
+    let changes = 0;
+    const end = outbox.subscribe(conversation, () => {
+      changes += 1;
+    });
+    assert.ok(outbox.isShown(conversation));
+    outbox.write(conversation, { text: 'First' });
+    const answer = Promise.withResolvers<void>();
+    const sending = outbox.send(conversation, () => answer.promise);
+    assert.equal(await outbox.send(conversation, async () => assert.fail()), undefined);
+    answer.resolve();
+    await sending;
+    assert.equal(changes, 3);
+    end();
+    assert.ok(!outbox.isShown(conversation));
+  });
+
+  it('characters are counted as the API does (§12.12/page-conversations)', () => {
+    assert.equal(countCharacters('a👍é'), 3);
+  });
+});

@@ -1,0 +1,72 @@
+import { useRouter } from '@tanstack/react-router';
+import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { ApiError } from '#web/api/request.ts';
+import { formatPhoneNumber } from '#web/kit/format.ts';
+import { notify } from '#web/kit/toast.tsx';
+import { type ConversationKey, rereadConversations, sendMessage } from './conversation-queries.ts';
+import { newIdempotencyKey } from './idempotency-key.ts';
+import { type Composition, type Draft, joined, Outbox } from './outbox.ts';
+
+/** Of a repeat these come before the server looks for the first try (specification section 4.3). */
+const beforeRepeats: readonly number[] = [401, 403, 429];
+
+/** A server that failed may have accepted the message before. */
+const isLost = (error: Error, isRepeat: boolean) =>
+  !(error instanceof ApiError) ||
+  error.status < 400 ||
+  error.status >= 500 ||
+  (isRepeat && beforeRepeats.includes(error.status));
+
+/** Of this tab. */
+const outbox = new Outbox(newIdempotencyKey, isLost);
+
+export interface CompositionActions {
+  readonly write: (draft: Draft) => void;
+  /** Puts a text before what is written. */
+  readonly writeAgain: (draft: Draft) => void;
+  readonly send: () => void;
+  readonly takeBack: () => void;
+  readonly forget: () => void;
+}
+
+/** What is written and sent in a conversation. A message that fails while another page is shown is told in a toast. */
+export function useComposition(
+  teamId: string,
+  { phoneNumber, contact }: ConversationKey,
+): [Composition, CompositionActions] {
+  const router = useRouter();
+  const key = `${teamId} ${phoneNumber} ${contact}`;
+  const composition = useSyncExternalStore(
+    useCallback((listener) => outbox.subscribe(key, listener), [key]),
+    () => outbox.get(key),
+  );
+  const actions = useMemo(() => {
+    const accept = ({ text, mediaUrl }: Draft, idempotencyKey: string) =>
+      sendMessage(
+        teamId,
+        { from: phoneNumber, to: contact, content: text, media_url: mediaUrl?.trim() || null },
+        idempotencyKey,
+      );
+    const open = () =>
+      void router.navigate({
+        to: '/teams/$teamId/conversations/$phoneNumber/$contact',
+        params: { teamId, phoneNumber, contact },
+      });
+    const send = async () => {
+      const outcome = await outbox.send(key, accept);
+      if (outcome !== undefined) void rereadConversations(teamId, { phoneNumber, contact });
+      if (outcome === undefined || outcome === 'sent' || outbox.isShown(key)) return;
+      const to = formatPhoneNumber(contact);
+      const title = outcome === 'refused' ? `Not sent to ${to}` : `The message to ${to} may have been sent`;
+      notify(title, outbox.get(key).error?.message, { text: 'Open the conversation', onSelect: open });
+    };
+    return {
+      write: (draft: Draft) => outbox.write(key, draft),
+      writeAgain: (draft: Draft) => outbox.write(key, joined(draft, outbox.get(key).draft)),
+      send: () => void send(),
+      takeBack: () => outbox.takeBack(key),
+      forget: () => outbox.forget(key),
+    };
+  }, [router, key, teamId, phoneNumber, contact]);
+  return [composition, actions];
+}
