@@ -118,6 +118,16 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.deepEqual(answered.conversations, await listed());
   });
 
+  it('a conversation whose only message is cancelled is in no rows, and leaves the list (§12.9/rows, §12.11/activity)', async () => {
+    const live = await follow();
+    const id = await send();
+    await live.next('rows', ({ conversations }) => conversations[0]?.waiting_count === 1);
+    assert.equal((await team.api.post(`/v1/messages/${id}/cancel`)).status, 200);
+    const { conversations } = await live.next('rows', ({ messages }) => messages[0]?.status === 'failed');
+    assert.deepEqual(conversations, []);
+    await live.next('changed', ({ resources }) => resources.includes('message'));
+  });
+
   it('shows a changed number as the list shows it, and names one that was deleted (§12.9/rows)', async () => {
     const live = await follow();
     const path = `/v1/numbers/${number.numberId}`;

@@ -17,7 +17,7 @@ import type { MessageWindow } from './message-window.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock'>;
 
-/** Rows to send, and the types of which there were too many. */
+/** Rows to send, and the types that browsers read again: there were too many, or a conversation left the list. */
 interface ReadRows {
   readonly rows: LiveRows;
   readonly tooMany: readonly ResourceType[];
@@ -39,26 +39,36 @@ export async function readRows(
   const conversations = await readConversations(services, teamId, messages);
   const rows = {
     messages: messages.map(messageView),
-    conversations: conversations ?? [],
+    conversations: conversations?.listed ?? [],
     ...(await readNumbers(services, teamId, wanted)),
     ...(wanted.usage || wanted.isRefresh ? { usage: await getUsageSummary(services, teamId) } : {}),
   };
-  return { rows, tooMany: newIds && conversations ? [] : ['message'] };
+  return { rows, tooMany: newIds && conversations && !conversations.areSomeGone ? [] : ['message'] };
 }
 
-/** @returns the conversations of these messages, the latest activity first; undefined where they are too many */
+interface ReadConversations {
+  /** As the list of conversations has them, the latest activity first. */
+  readonly listed: ConversationFacts[];
+  /** The list has some no more: their only messages failed before a hand-out. */
+  readonly areSomeGone: boolean;
+}
+
+/** @returns the conversations of these messages; undefined where they are too many */
 async function readConversations(
   { database: { pages } }: Services,
   teamId: TeamId,
   messages: readonly MessageRow[],
-): Promise<ConversationFacts[] | undefined> {
+): Promise<ReadConversations | undefined> {
   // The contact of a message whose sender is not known is empty, and belongs to no conversation.
   const keys = messages.map(conversationOf).filter(({ contact }) => contact !== '');
   const distinct = new Map(keys.map((key) => [textOfKey(key), key]));
-  if (distinct.size === 0) return [];
+  if (distinct.size === 0) return { listed: [], areSomeGone: false };
   if (distinct.size > rowConversationsMax) return undefined;
-  const facts = (await listFacts(pages, teamId, [...distinct.values()])).map(factsView);
-  return facts.sort((left, right) => (left.last_activity_at < right.last_activity_at ? 1 : -1));
+  const rows = await listFacts(pages, teamId, [...distinct.values()]);
+  const active = rows.filter((row) => row.last_activity_at !== null || row.queued_at !== null);
+  const listed = active.map(factsView);
+  listed.sort((left, right) => (left.last_activity_at < right.last_activity_at ? 1 : -1));
+  return { listed, areSomeGone: active.length < rows.length };
 }
 
 async function findNewIds({ database, clock }: Services, teamId: TeamId, window: MessageWindow) {
