@@ -1,16 +1,13 @@
-import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
-import { serverItself } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
 import { lockNumber } from './number-store.ts';
 import { isLeaseLive, type SimulatedPhoneLease } from './simulated-phone-store.ts';
 
 /**
  * Creates a setup link for the phone of a simulated number, with the effects of a reconnect (specification section 4.2):
  * the phone of another process works until the new one's first poll. The token of a link is only known to its creator,
- * so each start of a phone needs a new link.
+ * so each start of a phone needs a new link. The audit log has no entry of it: no person reconnected anything.
  * @returns the token of the link; undefined where the number is deleted or not simulated, or the lease has ended
  */
 export async function connectSimulatedPhone(
@@ -25,13 +22,6 @@ export async function connectSimulatedPhone(
     if (!(await isLeaseLive(trx, lease, clock.now()))) return undefined;
     const setupUrl = await createSetupLink(trx, services, teamId, numberId);
     if (number.verified_at === null) await endAllDevices(trx, teamId, numberId, clock.now());
-    else
-      await recordAudit(trx, services, {
-        by: serverItself,
-        action: 'number.reconnected',
-        teamId,
-        target: publicId('num', numberId),
-      });
     return setupUrl.slice(setupUrl.lastIndexOf('/') + 1);
   });
 }

@@ -26,7 +26,7 @@ export type RunSimulatedPhone = (setupToken: string, signal: AbortSignal) => Pro
 /**
  * Runs the phones of simulated numbers in this process (specification section 12.13, decision 0033). A lease per number
  * lets one process run it. A phone ends with its number or with the service; after any other end it is connected again,
- * with backoff.
+ * with backoff, which begins anew after a phone that ran for longer than the longest pause.
  */
 export function createSimulatedPhoneWorker(
   services: Runtime,
@@ -39,6 +39,7 @@ export function createSimulatedPhoneWorker(
     const line = { number: publicId('num', lease.number_id) };
     let pauseMs = simulatedPhonePauseMinMs;
     while (!signal.aborted) {
+      const startedMs = clock.elapsedMs();
       try {
         const setupToken = await connectSimulatedPhone(services, lease);
         if (setupToken === undefined) return;
@@ -47,6 +48,7 @@ export function createSimulatedPhoneWorker(
       } catch (error) {
         logger.warn({ ...line, err: error }, 'a simulated iPhone failed; it is connected again');
       }
+      if (clock.elapsedMs() - startedMs > simulatedPhonePauseMaxMs) pauseMs = simulatedPhonePauseMinMs;
       await waitFor(clock, pauseMs, signal);
       pauseMs = Math.min(2 * pauseMs, simulatedPhonePauseMaxMs);
     }
