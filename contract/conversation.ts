@@ -23,6 +23,11 @@ const contact = Type.String({
     'The other side: a phone number in E.164, a mail address in lower case, or another handle. With phone_number it identifies the conversation.',
   examples: ['+14155550101'],
 });
+const simulated = Type.Optional(
+  Type.Literal(true, {
+    description: 'Only of a number whose iPhone the server simulates: its messages reach no person.',
+  }),
+);
 const unread_count = Type.Integer({
   description: `Received messages after the one up to which this member has read, ${conversationCountMax} at most.`,
 });
@@ -31,6 +36,7 @@ const facts = {
   phone_number,
   number_label: Type.String({ description: 'The name that the team gives the number; "" for none.' }),
   number_removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
+  simulated,
   contact,
   last_message: nullable(Message),
   last_activity_at: timestamp(
@@ -109,6 +115,7 @@ export const ConversationMessageList = strictObject({
       status: stringEnum(numberStatuses, { description: 'paused: nothing is handed to the phone.' }),
       verified: Type.Boolean({ description: 'false: no phone has polled for it yet.' }),
       removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
+      simulated,
       last_seen_at: nullable(timestamp('The last poll of its phone, at most 10 seconds behind.')),
     },
     { description: 'The team’s number.' },

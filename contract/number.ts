@@ -79,10 +79,10 @@ export const VerifyNumberRequest = strictObject({
   phone_number: phoneNumber('The number of the iPhone that is to be connected, in E.164.'),
 });
 /** Numbers that may be simulated: +1 NXX 555 01XX, which are reserved for fiction (specification section 12.13). */
-const simulatedPattern = /^\+1[2-9]\d{2}55501\d{2}$/;
+export const fictionalPattern = /^\+1[2-9]\d{2}55501\d{2}$/;
 
 export function isFictionalNumber(phoneNumber: string): boolean {
-  return simulatedPattern.test(phoneNumber);
+  return fictionalPattern.test(phoneNumber);
 }
 
 /** POST /app/teams/:team_id/numbers/simulated */

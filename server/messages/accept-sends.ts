@@ -113,6 +113,7 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
   'from_unregistered',
   'from_pending',
   'from_paused',
+  'to_not_fictional',
   'opted_out',
   'media_not_in_plan',
   'over_limit',

@@ -1,3 +1,4 @@
+import { fictionalPattern } from '#contract/number.ts';
 import { planNames, plans } from '#contract/plans.ts';
 import { statement } from '#server/database/statement.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
@@ -33,6 +34,7 @@ export type SendVerdict =
   | 'from_unregistered'
   | 'from_pending'
   | 'from_paused'
+  | 'to_not_fictional'
   | 'opted_out'
   | 'media_not_in_plan'
   | 'over_limit'
@@ -87,7 +89,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      WHERE u.month = $9 AND u.team_id IN (SELECT team_id FROM input)
      ORDER BY u.team_id FOR NO KEY UPDATE OF u ${locking}
    ), number AS MATERIALIZED (
-     SELECT nu.team_id, nu.id, nu.phone_number, nu.status, nu.verified_at FROM numbers nu
+     SELECT nu.team_id, nu.id, nu.phone_number, nu.status, nu.verified_at, nu.is_simulated FROM numbers nu
      WHERE (SELECT count(*) FROM usage) >= 0 -- the usage rows first: every writer locks in this order
        AND nu.deleted_at IS NULL
        AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
@@ -105,6 +107,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          WHEN nu.id IS NULL THEN 'from_unregistered'
          WHEN nu.verified_at IS NULL THEN 'from_pending'
          WHEN nu.status = 'paused' THEN 'from_paused'
+         WHEN nu.is_simulated AND i.contact !~ '${fictionalPattern.source}' THEN 'to_not_fictional'
          WHEN ${sqlIsOptedOut('i.team_id', 'i.contact')} THEN 'opted_out'
          ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
          WHEN u.team_id IS NULL THEN 'month_missing'

@@ -53,7 +53,7 @@ export async function sendMessage(
     case 'opted_out':
       throw await optedOut(services, teamId, input.to, contact);
     default:
-      throw refusal(services, outcome.verdict, outcome, input.from);
+      throw refusal(services, outcome.verdict, outcome, input);
   }
 }
 
@@ -129,7 +129,7 @@ function refusal(
   { clock, config }: Pick<Runtime, 'clock' | 'config'>,
   verdict: Exclude<SendOutcome['verdict'], 'accepted' | 'replayed' | 'opted_out'>,
   outcome: SendOutcome | undefined,
-  from: string,
+  { from, to }: Pick<SendMessageRequest, 'from' | 'to'>,
 ): AppError {
   switch (verdict) {
     case 'key_reused':
@@ -149,6 +149,12 @@ function refusal(
       );
     case 'from_paused':
       return invalid('from', `${from} is paused. Set its status to active with PUT /v1/numbers/:id.`);
+    case 'to_not_fictional':
+      return invalid(
+        'to',
+        `${from} is simulated, and what it sends reaches no person. So it writes only to numbers that are reserved for fiction, ` +
+          `such as +14155550123, and ${to} is none. Send to one of these, or from the number of an iPhone.`,
+      );
     case 'media_not_in_plan':
       return new AppError(
         'plan_limit_exceeded',

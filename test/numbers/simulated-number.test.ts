@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { findConversation, readMessages } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
@@ -79,6 +80,26 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.equal(await findNumber(team.api, String(from)), undefined);
     const again = await simulated(team);
     await untilVerified(team, again.phoneNumber);
+  });
+
+  it('writes only to numbers that are reserved for fiction, and its conversations say that it is simulated (§12.13/simulated-recipients, §12.13/simulated-shown)', async () => {
+    const team = await newOwner();
+    const { phoneNumber: from } = await simulated(team);
+    await untilVerified(team, from);
+    for (const to of ['+14155550200', '+447911123456']) {
+      const refused = await team.api.post('/v1/messages/send', { from, to, content: 'Hello' });
+      assert.deepEqual([refused.status, field(refused.json, 'error.param')], [400, 'to'], to);
+      assert.match(String(field(refused.json, 'error.message')), /is simulated.* reserved for fiction/);
+    }
+    assert.deepEqual(await messagesOf(team), []);
+    await team.api.send({ from, to: contact, content: 'Hello' });
+    assert.equal((await findConversation(team.owner, contact))?.simulated, true);
+    assert.equal((await readMessages(team.owner, from, contact)).number.simulated, true);
+
+    const real = await connectNumber(service, team);
+    await team.api.send({ from: real.phoneNumber, to: '+447911123456', content: 'Hello' });
+    const conversation = await findConversation(team.owner, '+447911123456');
+    assert.ok(conversation && !('simulated' in conversation));
   });
 
   it('takes a number that is reserved for fiction and free, and no other (§12.13/simulated-number)', async () => {

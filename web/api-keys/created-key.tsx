@@ -5,6 +5,7 @@ import { basePath } from '#web/api/base-path.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { Segments } from '#web/kit/segments.tsx';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
+import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { firstRequest, type Language, languages, renderSample } from './request-samples.ts';
 
@@ -13,7 +14,8 @@ export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
   const team = useTeam();
   const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
   const [language, setLanguage] = useState<Language>('curl');
-  const from = numbers.find(({ verified }) => verified)?.phone_number;
+  const sender = realFirst(numbers).find(({ verified }) => verified);
+  const from = sender?.phone_number;
   const first = firstRequest(made.permissions, from ?? '+14155550100');
   const url = `${location.origin}${basePath}`;
   return (
@@ -32,7 +34,9 @@ export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
             <p className="text-[0.8125rem] text-quiet">
               {from === undefined
                 ? 'Replace +14155550100 by a number of the team, once one is connected, and +14155550123 by the number to write to.'
-                : 'Replace +14155550123 by the number to write to.'}
+                : sender?.simulated
+                  ? `${from} is simulated: it writes only to fictional numbers, such as +14155550123.`
+                  : 'Replace +14155550123 by the number to write to.'}
             </p>
           )}
         </div>

@@ -3,6 +3,7 @@ import { Ban, Clock, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Conversation } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
+import { Badge } from '#web/kit/badge.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
@@ -17,7 +18,8 @@ export function ConversationRow({
   readonly isNumberShown: boolean;
 }): ReactNode {
   const team = useTeam();
-  const { phone_number, contact, last_message, unread_count, number_label, number_removed } = conversation;
+  const { phone_number, contact, last_message, unread_count, number_label, number_removed, simulated } =
+    conversation;
   const isUnread = unread_count > 0 && !isOpen;
   return (
     <li className="border-b border-line last:border-0">
@@ -49,10 +51,15 @@ export function ConversationRow({
             </span>
           )}
         </span>
-        {isNumberShown && (
-          <span className="mt-1 block truncate text-xs text-faint">
-            {number_label || <Handle value={phone_number} />}
-            {number_removed && ' (deleted)'}
+        {(isNumberShown || simulated) && (
+          <span className="mt-1 flex items-center gap-1.5 text-xs text-faint">
+            {isNumberShown && (
+              <span className="truncate">
+                {number_label || <Handle value={phone_number} />}
+                {number_removed && ' (deleted)'}
+              </span>
+            )}
+            {simulated && <Badge>Simulated</Badge>}
           </span>
         )}
       </Link>

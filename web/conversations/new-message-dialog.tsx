@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import type { NumberResource } from '#contract/number.ts';
 import { ApiError } from '#web/api/request.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
 import { Form, Select, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
+import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
 
 /** Asks for both sides of a conversation and opens it, whether it exists already or not. */
@@ -20,7 +22,9 @@ export function NewMessageDialog({
   const team = useTeam();
   const navigate = useNavigate();
   const { data } = useQuery(numbersQuery(team.id));
-  const numbers = data?.numbers.filter(({ verified, status }) => verified && status === 'active') ?? [];
+  const numbers = realFirst(data?.numbers ?? []).filter(
+    ({ verified, status }) => verified && status === 'active',
+  );
   const [chosen, setChosen] = useState('');
   const [error, setError] = useState<Error | null>(null);
   const from = chosen || numbers[0]?.phone_number;
@@ -60,10 +64,7 @@ export function NewMessageDialog({
           <Select
             label="From"
             value={from}
-            options={numbers.map(({ phone_number, label }) => [
-              phone_number,
-              label ? `${label}, ${formatPhoneNumber(phone_number)}` : formatPhoneNumber(phone_number),
-            ])}
+            options={numbers.map((number) => [number.phone_number, nameOf(number)])}
             onChange={setChosen}
           />
           <TextField name="to" label="To" type="tel" inputMode="tel" placeholder="+1 415 555 0123" required />
@@ -71,4 +72,10 @@ export function NewMessageDialog({
       )}
     </Dialog>
   );
+}
+
+/** `Reception, +1 (415) 555-0100`; a list has no badges, so that the name says it of a simulated one. */
+function nameOf({ phone_number, label, simulated }: NumberResource): string {
+  const name = label ? `${label}, ${formatPhoneNumber(phone_number)}` : formatPhoneNumber(phone_number);
+  return simulated && label !== 'Simulated' ? `${name} (simulated)` : name;
 }

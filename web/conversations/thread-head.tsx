@@ -41,6 +41,7 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
             via {number.label && `${number.label}, `}
             <Handle value={number.phone_number} />
           </span>
+          {number.simulated && <Badge>Simulated</Badge>}
           {number.removed && <Badge tone="bad">Deleted</Badge>}
           {!number.removed && number.status === 'paused' && <Badge tone="warn">Paused</Badge>}
           {!number.removed && isOffline(number) && <Badge tone="bad">Offline</Badge>}

@@ -8,6 +8,7 @@ import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { simulateNumber } from '#web/numbers/number-queries.ts';
+import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
 
 interface Step {
@@ -22,7 +23,7 @@ export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
   const team = useTeam();
   const { first_run, numbers } = home;
   const params = { teamId: team.id };
-  const sender = numbers.find(({ verified }) => verified);
+  const sender = realFirst(numbers).find(({ verified }) => verified);
   const steps: readonly Step[] = [
     {
       title: 'Connect a number',

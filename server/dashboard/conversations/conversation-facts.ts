@@ -19,6 +19,7 @@ interface FactsOfRow {
   readonly number_status: NumberStatus;
   readonly is_verified: boolean;
   readonly is_removed: boolean;
+  readonly is_simulated: boolean;
   readonly last_seen_at: Date | null;
   /** null before the first hand-out or inbound message. */
   readonly last_activity_at: Date | null;
@@ -51,7 +52,7 @@ const readUntil = sqlReadUntil(
 const facts = statement<FactsRow>(
   'conversations.facts',
   `SELECT i.phone_number, i.contact, n.id AS live_number_id, n.label, n.status AS number_status, n.verified_at IS NOT NULL AS is_verified,
-     n.deleted_at IS NOT NULL AS is_removed, s.last_seen_at, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
+     n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, s.last_seen_at, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
      ${sqlIsOptedOut('$1', 'i.contact')} AS opted_out,
      (SELECT k.read_until FROM conversation_reads k WHERE k.team_id = $1 AND k.member_id = $4 AND k.phone_number = i.phone_number AND k.contact = i.contact)
        AS read_until,
@@ -122,6 +123,7 @@ export function factsView(row: FactsRow): ConversationFacts {
     phone_number: row.phone_number,
     number_label: row.label,
     number_removed: row.is_removed,
+    ...(row.is_simulated ? { simulated: true } : {}),
     contact: row.contact,
     last_message: row.id === null ? null : messageView(row),
     last_activity_at: new Date(Math.max(...times)).toISOString(),

@@ -134,6 +134,7 @@ function numberOf(facts: FactsRow): ConversationMessageList['number'] {
     status: facts.number_status,
     verified: facts.is_verified,
     removed: facts.is_removed,
+    ...(facts.is_simulated ? { simulated: true } : {}),
     last_seen_at: facts.last_seen_at?.toISOString() ?? null,
   };
 }
