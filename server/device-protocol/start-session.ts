@@ -10,7 +10,7 @@ import {
   updateDeviceDescription,
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
-import type { DeviceSessionId } from '#server/platform/ids/ids.ts';
+import { type DeviceSessionId, timeOfId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { takeoverReportGraceMs } from './limits.ts';
 import { type PollLookupRow, sessionLifeAfterAnswerMs } from './look-up-polls.ts';
@@ -61,7 +61,9 @@ export async function startDeviceSession(
         if (decision.kind === 'stop') return { stop: decision.reason };
         const now = clock.now();
         if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
-        const sessionId = ids.next('ses');
+        // The newer session has the higher id, although the process that made the older one may have a clock ahead of ours.
+        const notBeforeMs = current ? timeOfId(current.session_id).getTime() + 1 : 0;
+        const sessionId = ids.next('ses', Math.max(now.getTime(), notBeforeMs));
         await replaceDeviceSession(trx, {
           team_id: teamId,
           number_id: numberId,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { claim, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
@@ -69,6 +70,19 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       const id = await send(phoneNumber, 'to the one that lives');
       assert.equal((await second.answer).id, id);
     });
+
+  it('a start on a process whose clock is behind is the newer one all the same, and its phone goes on', async (context) => {
+    const { phoneNumber, start } = await newPhone();
+    const first = await start();
+    const behind = new Clock();
+    behind.advance(-2_000);
+    const other = await service.startAnother(behind);
+    context.after(() => other.close());
+    const second = await start(other.baseUrl);
+    assert.deepEqual(await first.answer, superseded);
+    const id = await send(phoneNumber, 'to the newer one');
+    assert.equal((await second.answer).id, id);
+  });
 
   describe('takes over while its first message is being sent', () => {
     const takeOver = async () => {
