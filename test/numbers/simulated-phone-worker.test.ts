@@ -9,6 +9,7 @@ import { claimSimulatedPhones, releaseSimulatedPhone } from '#server/numbers/sim
 import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
 import { operator } from '#server/platform/actor.ts';
 import type { NumberId } from '#server/platform/ids/ids.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { putLease } from '#test/support/numbers/given-simulated-leases.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
@@ -145,6 +146,12 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     await until('the other phone sends it', async () => {
       return (await api.get(`/v1/messages/${id}`)).json.status === 'delivered';
     });
+    const entries = await storedAuditEntries(first, { teamId: team.id });
+    assert.deepEqual(
+      entries.filter(({ action }) => action === 'number.reconnected'),
+      [],
+      'no person reconnected it',
+    );
     await second.close();
     await first.close();
   });
