@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { basePath } from './api/base-path.ts';
+import { readSearch, writeSearch } from './api/search-parameters.ts';
 import { AppShell } from './shell/app-shell.tsx';
 import { lastTeamId } from './shell/last-team.ts';
 import { NoTeam } from './shell/no-team.tsx';
@@ -98,6 +99,8 @@ const pages = [
 export const router = createRouter({
   routeTree: root.addChildren([start, team.addChildren(pages)]),
   basepath: basePath === '' ? '/' : basePath,
+  parseSearch: readSearch,
+  stringifySearch: writeSearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -10,6 +10,7 @@ import { ErrorNote } from '#web/kit/error-note.tsx';
 import { simulateNumber } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
 
 interface Step {
   readonly title: string;
@@ -21,6 +22,7 @@ interface Step {
 /** The way from an empty team to the first message that went out, with or without an iPhone at hand. */
 export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
   const team = useTeam();
+  const administrators = useAdministratorNames();
   const { first_run, numbers } = home;
   const params = { teamId: team.id };
   const sender = realFirst(numbers).find(({ verified }) => verified);
@@ -29,14 +31,14 @@ export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
       title: 'Connect a number',
       text: 'An iPhone of yours sends and receives. Without one at hand, try a simulated iPhone: its messages reach no person.',
       isDone: first_run.has_number,
-      action: team.can('numbers:write') ? <ConnectActions /> : 'Ask an owner or an admin to connect one.',
+      action: team.can('numbers:write') ? <ConnectActions /> : `Ask ${administrators} to connect one.`,
     },
     {
       title: 'Send a first message',
       text: 'Write it in Conversations, and see it leave the iPhone.',
       isDone: first_run.has_delivered,
       action: !team.can('messages:send')
-        ? 'Ask an owner or an admin for the role Member.'
+        ? `Ask ${administrators} for the role Member.`
         : sender && <WriteLink sender={sender} />,
     },
     {

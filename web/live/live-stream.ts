@@ -5,6 +5,8 @@ const names: readonly LiveEventName[] = ['hello', 'rows', 'changed', 'reload', '
 
 /** The browser reopens a stream that breaks, but not one that was refused: then after this time, and up to twice as much. */
 const retryMs = 4_000;
+/** Each refusal doubles the wait, up to this: the browser does not show the `retry-after` of a stream. */
+const retryMaxMs = 32_000;
 
 export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents[Name]) => void } & {
   /** Whether the stream is open. */
@@ -19,6 +21,7 @@ export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents
 export function followLiveStream(teamId: string, handlers: LiveHandlers): () => void {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let waitMs = retryMs;
   const close = () => {
     clearTimeout(timer);
     source?.close();
@@ -31,14 +34,19 @@ export function followLiveStream(teamId: string, handlers: LiveHandlers): () => 
     source = opened;
     for (const name of names) {
       opened.addEventListener(name, (event) => {
-        if (name === 'hello') handlers.connected(true);
+        if (name === 'hello') {
+          waitMs = retryMs;
+          handlers.connected(true);
+        }
         if (name === 'ended') close();
         handlers[name](JSON.parse(event.data));
       });
     }
     opened.addEventListener('error', () => {
       handlers.connected(false);
-      if (opened.readyState === EventSource.CLOSED) timer = setTimeout(open, retryMs * (1 + Math.random()));
+      if (opened.readyState !== EventSource.CLOSED) return;
+      timer = setTimeout(open, waitMs * (1 + Math.random()));
+      waitMs = Math.min(2 * waitMs, retryMaxMs);
     });
   };
   open();

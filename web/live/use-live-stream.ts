@@ -6,6 +6,7 @@ import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';
 import { applyRows } from './apply-rows.ts';
 import { followLiveStream } from './live-stream.ts';
+import { RowsDuringReads } from './rows-during-reads.ts';
 import { Throttle } from './throttle.ts';
 
 /** Counts and states that rows do not bring along are read again at most this often. */
@@ -29,7 +30,6 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     };
     const counts = new Throttle(countsMs, () => {
-      invalidate('message', '/conversations/unread');
       invalidate('number', '/home');
       // One number: its pacing warnings and inbound coverage follow from its messages.
       void queryClient.invalidateQueries({
@@ -37,6 +37,13 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         predicate: ({ queryKey: [, , path] }) => String(path).startsWith('/numbers/'),
       });
     });
+    // What the team sends makes nothing unread.
+    const unread = new Throttle(countsMs, () => invalidate('message', '/conversations/unread'));
+    const duringReads = new RowsDuringReads<LiveRows>(
+      queryClient,
+      teamId,
+      (rows) => void applyRows(queryClient, teamId, rows),
+    );
     const lists = new Throttle(countsMs, () => invalidate('message', 'conversations'));
     let notice: ReturnType<typeof setTimeout> | undefined;
     const end = followLiveStream(teamId, {
@@ -51,8 +58,10 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       },
       rows: (rows) => {
         const { hasUnknownConversations } = applyRows(queryClient, teamId, rows);
+        duringReads.note({ ...rows, numbers_complete: false });
         if (hasUnknownConversations) lists.run();
         for (const key of openDetailsOf(rows)) invalidate('message', ...key);
+        if (rows.messages.some(({ direction }) => direction === 'inbound')) unread.run();
         if (rows.messages.length + rows.numbers.length + rows.removed_numbers.length > 0) counts.run();
       },
       changed: ({ resources }) => {
@@ -72,6 +81,8 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
     return () => {
       end();
       counts.stop();
+      unread.stop();
+      duringReads.end();
       lists.stop();
       clearTimeout(notice);
     };

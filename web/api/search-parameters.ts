@@ -1,0 +1,17 @@
+/** Parameters of an address: `true` and `false` are switches, everything else is text, numbers and phone numbers too. */
+export function readSearch(search: string): Readonly<Record<string, string | boolean>> {
+  return Object.fromEntries(
+    [...new URLSearchParams(search)].map(([name, text]) => [
+      name,
+      text === 'true' ? true : text === 'false' ? false : text,
+    ]),
+  );
+}
+
+/** @returns '' without parameters, otherwise `?name=text` */
+export function writeSearch(search: Readonly<Record<string, unknown>>): string {
+  const parameters = new URLSearchParams(
+    Object.entries(search).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  ).toString();
+  return parameters === '' ? '' : `?${parameters}`;
+}

@@ -1,0 +1,43 @@
+import type { QueryCacheNotifyEvent, QueryClient } from '@tanstack/react-query';
+
+/**
+ * A read that was under way when rows came may answer with the state before them. So the rows are applied again to its answer.
+ * The reads are not repeated: on a busy team they would never end.
+ */
+export class RowsDuringReads<Rows> {
+  readonly #client: QueryClient;
+  readonly #teamId: string;
+  readonly #apply: (rows: Rows) => void;
+  readonly #rowsByRead = new Map<string, Rows[]>();
+  readonly #unsubscribe: () => void;
+
+  constructor(client: QueryClient, teamId: string, apply: (rows: Rows) => void) {
+    this.#client = client;
+    this.#teamId = teamId;
+    this.#apply = apply;
+    this.#unsubscribe = client.getQueryCache().subscribe((event) => this.#onChange(event));
+  }
+
+  /** Notes rows for the team's reads that are under way. */
+  note(rows: Rows): void {
+    const reads = this.#client.getQueryCache().findAll({ queryKey: [this.#teamId], fetchStatus: 'fetching' });
+    for (const { queryHash } of reads) {
+      this.#rowsByRead.set(queryHash, [...(this.#rowsByRead.get(queryHash) ?? []), rows]);
+    }
+  }
+
+  end(): void {
+    this.#unsubscribe();
+    this.#rowsByRead.clear();
+  }
+
+  #onChange(event: QueryCacheNotifyEvent): void {
+    if (event.type !== 'updated') return;
+    const { action, query } = event;
+    const isAnswer = action.type === 'success' && !action.manual;
+    if (!isAnswer && action.type !== 'error') return;
+    const rows = this.#rowsByRead.get(query.queryHash) ?? [];
+    this.#rowsByRead.delete(query.queryHash);
+    if (isAnswer) for (const one of rows) this.#apply(one);
+  }
+}
