@@ -311,7 +311,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
   it('a team without an iPhone tries a simulated one, which is labelled and deleted (§12.12/page-numbers)', async () => {
     const { owner } = await newSetting();
     const { page, complaints } = await open(owner, desktop);
-    await page.getByRole('button', { name: 'Try with a simulated iPhone' }).click();
+    await page.getByRole('button', { name: 'Try a simulated iPhone' }).click();
     await page.waitForURL('**/numbers/num_*');
     await page.getByText('Simulated', { exact: true }).first().waitFor();
     await page.getByText('No message reaches a person').waitFor();
@@ -324,7 +324,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await card(page, 'Simulated').getByRole('link').click();
     await page.getByRole('button', { name: 'Delete number' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete number' }).click();
-    await page.getByRole('button', { name: 'Try with a simulated iPhone' }).waitFor();
+    await page.getByRole('button', { name: 'Try a simulated iPhone' }).waitFor();
     assert.deepEqual(complaints, []);
     await page.context().close();
   });

@@ -137,7 +137,7 @@ function ConnectActions(): ReactNode {
           })
         }
       >
-        Connect your iPhone
+        Connect an iPhone
       </Button>
       {adding.error && <ErrorNote error={adding.error} className="basis-full" />}
     </>

@@ -5,6 +5,7 @@ import { conversationsQuery } from '#web/conversations/conversation-queries.ts';
 import { ConversationRow } from '#web/conversations/conversation-row.tsx';
 import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
+import { Loaded } from '#web/kit/load-state.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
 const shownMax = 5;
@@ -13,8 +14,6 @@ const shownMax = 5;
 export function LatestCard(): ReactNode {
   const team = useTeam();
   const list = useInfiniteQuery(conversationsQuery(team.id, {}));
-  const latest = list.data?.pages[0]?.conversations.slice(0, shownMax) ?? [];
-  if (latest.length === 0) return null;
   return (
     <Card
       title="Latest conversations"
@@ -29,16 +28,26 @@ export function LatestCard(): ReactNode {
         </Link>
       }
     >
-      <ul>
-        {latest.map((conversation) => (
-          <ConversationRow
-            key={`${conversation.phone_number} ${conversation.contact}`}
-            conversation={conversation}
-            isOpen={false}
-            isNumberShown={false}
-          />
-        ))}
-      </ul>
+      <Loaded query={list}>
+        {({ pages }) => {
+          const latest = pages[0]?.conversations.slice(0, shownMax) ?? [];
+          if (latest.length === 0) {
+            return <p className="px-5 py-4 text-quiet max-sm:px-4">No conversations yet.</p>;
+          }
+          return (
+            <ul>
+              {latest.map((conversation) => (
+                <ConversationRow
+                  key={`${conversation.phone_number} ${conversation.contact}`}
+                  conversation={conversation}
+                  isOpen={false}
+                  isNumberShown={false}
+                />
+              ))}
+            </ul>
+          );
+        }}
+      </Loaded>
     </Card>
   );
 }

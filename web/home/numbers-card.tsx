@@ -31,12 +31,12 @@ function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
         <Link to="/teams/$teamId/numbers/$id" params={{ teamId: team.id, id: number.id }} className={rowLink}>
           {number.label || <Handle value={number.phone_number} />}
         </Link>
-        <p className="text-[0.8125rem] text-quiet">
-          {number.label !== '' && (
-            <>
-              <Handle value={number.phone_number} /> ·{' '}
-            </>
-          )}
+        {number.label !== '' && (
+          <p className="truncate text-[0.8125rem] text-quiet">
+            <Handle value={number.phone_number} />
+          </p>
+        )}
+        <p className="truncate text-[0.8125rem] text-quiet">
           {number.waiting_messages > 0
             ? `${counted(number.waiting_messages, 'message')} waiting`
             : `${counted(number.messages_today, 'message')} today`}
@@ -49,7 +49,7 @@ function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
         </p>
       </div>
       <span className="flex shrink-0 items-center gap-1.5">
-        {number.simulated && <Badge>Simulated</Badge>}
+        {number.simulated && !/simulated/i.test(number.label) && <Badge>Simulated</Badge>}
         <Badge tone={numberStateTexts[state].tone} hasDot>
           {numberStateTexts[state].text}
         </Badge>

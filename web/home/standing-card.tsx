@@ -23,7 +23,7 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
   const matters = mattersOf(home, team.id);
   if (matters.length === 0) {
     return (
-      <section className="flex items-center gap-3.5 rounded-xl bg-good-tint px-5 py-4 text-good-ink">
+      <section className="flex items-center gap-3.5 rounded-xl bg-good-tint px-5 py-4 text-good-ink max-sm:px-4">
         <CircleCheck aria-hidden="true" className="size-6 shrink-0" />
         <div>
           <h2 className="text-[0.9375rem] font-semibold">Everything is fine</h2>
@@ -38,13 +38,20 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
   }
   return (
     <section className="overflow-hidden rounded-xl border border-line bg-surface shadow-card">
-      <h2 className="px-5 pt-4 pb-3 text-[0.9375rem] font-semibold">
-        {matters.length === 1 ? 'One thing needs you' : `${matters.length} things need you`}
+      <h2
+        className={classNames(
+          'px-5 py-3 text-[0.9375rem] font-semibold max-sm:px-4',
+          matters.some(({ isUrgent }) => isUrgent)
+            ? 'bg-bad-tint text-bad-ink'
+            : 'bg-warn-tint text-warn-ink',
+        )}
+      >
+        {headingOf(matters.length, team.role === 'viewer')}
       </h2>
       <ul>
         {matters.map(({ text, hint, link, isUrgent }) => (
           <li key={text} className="border-t border-line">
-            <Link {...link} className="flex items-center gap-3 px-5 py-3 hover:bg-sunken">
+            <Link {...link} className="flex items-center gap-3 px-5 py-3 hover:bg-sunken max-sm:px-4">
               <TriangleAlert
                 aria-hidden="true"
                 className={classNames('size-4.5 shrink-0', isUrgent ? 'text-bad-ink' : 'text-warn-ink')}
@@ -60,6 +67,12 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
       </ul>
     </section>
   );
+}
+
+/** A viewer can look at each of them and change none. */
+function headingOf(matters: number, isViewer: boolean): string {
+  const object = isViewer ? 'attention' : 'you';
+  return matters === 1 ? `One thing needs ${object}` : `${matters} things need ${object}`;
 }
 
 const counted = (messages: number) =>

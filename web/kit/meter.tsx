@@ -14,7 +14,8 @@ export function UsageMeter({
   /** undefined for no limit. */
   readonly limit: number | undefined;
 }): ReactNode {
-  if (limit === undefined) return <Facts label={<span>{label}</span>} used={used} of="unlimited" />;
+  if (limit === undefined)
+    return <Facts label={<span>{label}</span>} used={used} of="no limit" separator="," />;
   const share = limit === 0 ? 1 : Math.min(1, used / limit);
   const colour = share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent';
   return (
@@ -31,16 +32,19 @@ function Facts({
   label,
   used,
   of,
+  separator = '',
 }: {
   readonly label: ReactNode;
   readonly used: number;
   readonly of: string;
+  readonly separator?: string;
 }) {
   return (
     <div className="flex justify-between gap-3">
       {label}
       <span className="text-quiet tabular-nums">
-        <b className="font-semibold text-ink">{amount(used)}</b> {of}
+        <b className="font-semibold text-ink">{amount(used)}</b>
+        {separator} {of}
       </span>
     </div>
   );

@@ -25,7 +25,7 @@ export function SimulateButton(): ReactNode {
   });
   return (
     <Button isBusy={creation.isPending} onClick={() => creation.mutate()}>
-      Try with a simulated iPhone
+      Try a simulated iPhone
     </Button>
   );
 }
