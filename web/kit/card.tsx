@@ -21,18 +21,26 @@ export function Card({
   return (
     <section className={classNames('rounded-xl border border-line bg-surface shadow-card', className)}>
       {title !== undefined && (
-        <header className="flex flex-wrap items-start justify-between gap-3 px-5 pt-4 max-sm:px-4">
-          <div>
-            <h2 className="text-[0.9375rem] font-semibold">{title}</h2>
-            {description !== undefined && <p className="mt-0.5 text-quiet">{description}</p>}
+        <header className="flex flex-wrap items-start justify-between gap-x-3 px-5 pt-3 max-sm:px-4">
+          <div className="min-w-0">
+            <h2
+              className={classNames(
+                'flex min-h-8 items-center text-[0.9375rem] font-semibold',
+                actions !== undefined && 'max-sm:min-h-10',
+              )}
+            >
+              {title}
+            </h2>
+            {description !== undefined && <p className="text-quiet">{description}</p>}
           </div>
           {actions}
         </header>
       )}
       <div
-        className={
-          isFlush ? (title === undefined ? undefined : 'mt-3 border-t border-line') : 'px-5 py-4 max-sm:px-4'
-        }
+        className={classNames(
+          !isFlush && 'px-5 py-4 max-sm:px-4',
+          title !== undefined && (isFlush ? 'mt-2 border-t border-line' : 'pt-2'),
+        )}
       >
         {children}
       </div>

@@ -18,7 +18,7 @@ export function Checkbox({
       <input
         id={id}
         type="checkbox"
-        className="mt-0.5 size-4 shrink-0 accent-accent max-sm:size-5"
+        className="mt-0.5 grid size-4 shrink-0 appearance-none place-items-center rounded border-[1.5px] border-line-strong bg-surface checked:border-accent checked:bg-accent checked:after:h-2 checked:after:w-1 checked:after:-translate-y-px checked:after:rotate-45 checked:after:border-r-2 checked:after:border-b-2 checked:after:border-on-accent forced-colors:appearance-auto max-sm:size-5"
         checked={isOn}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onChange={(event) => onChange(event.target.checked)}

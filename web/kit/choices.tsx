@@ -22,7 +22,7 @@ export function Choices<Value extends string>({
             id={`${id}-${value}`}
             type="radio"
             name={id}
-            className="mt-0.5 size-4 shrink-0 accent-accent max-sm:size-5"
+            className="mt-0.5 size-4 shrink-0 appearance-none rounded-full border-[1.5px] border-line-strong bg-surface checked:border-[5px] checked:border-accent forced-colors:appearance-auto max-sm:size-5"
             checked={value === chosen}
             aria-describedby={`${id}-${value}-hint`}
             onChange={() => onChoose(value)}

@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from 'react';
 import { CopyButton } from './copy.tsx';
 
-/** A text of several lines that is read and copied: a program, a body. It scrolls by itself. */
+/** A text of several lines that is read and copied: a program, a body. Its lines scroll sideways. */
 export function CodeBlock({
   title,
   text,
@@ -17,14 +17,14 @@ export function CodeBlock({
 }): ReactNode {
   const shown = useRef<HTMLPreElement>(null);
   return (
-    <div className="overflow-hidden rounded-lg border border-line">
+    <div className="min-w-0 overflow-hidden rounded-lg border border-line">
       <div className="flex items-center justify-between gap-2 border-b border-line bg-sunken py-1 pr-1 pl-3">
         <span className="font-mono text-xs text-quiet">{title}</span>
         <CopyButton text={copied} what={what} {...(copied === text ? { value: shown } : {})} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard scrolls it */}
       <section tabIndex={0} aria-label={what} className="max-h-60 overflow-auto px-3 py-2.5">
-        <pre ref={shown} className="font-mono text-xs leading-relaxed break-words whitespace-pre-wrap">
+        <pre ref={shown} className="font-mono text-xs leading-relaxed whitespace-pre">
           <bdi>{text}</bdi>
         </pre>
       </section>

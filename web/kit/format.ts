@@ -19,6 +19,8 @@ const dayAndMonth = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'shor
 const dayMonthYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
 const clockTime = new Intl.DateTimeFormat('en', { hour: 'numeric', minute: '2-digit' });
 
+const clockTimeWithSeconds = new Intl.DateTimeFormat('en', { timeStyle: 'medium' });
+
 export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
@@ -26,6 +28,13 @@ export function exactTime(at: string): string {
 /** `10:32 AM`. */
 export function timeOfDay(at: string): string {
   return clockTime.format(new Date(at));
+}
+
+/** `10:32:07 AM`, and `Nov 4, 2026, 10:32:07 AM` for another day than today. */
+export function clockTimeOf(at: string, now: number): string {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return isToday ? clockTimeWithSeconds.format(date) : exact.format(date);
 }
 
 /** `just now`, `5 min ago`, `3 h ago`, `Nov 4`, and the same for times to come: `in 5 min`. */

@@ -23,7 +23,9 @@ export function Segments<Value extends string>({
           onClick={() => onChoose(option)}
           className={classNames(
             'rounded-md px-2.5 py-1 text-xs font-medium max-sm:py-2',
-            option === chosen ? 'bg-surface text-ink shadow-card' : 'text-quiet hover:text-ink',
+            option === chosen
+              ? 'bg-accent-tint text-accent-ink ring-1 ring-accent'
+              : 'text-quiet hover:text-ink',
           )}
         >
           {option}

@@ -1,19 +1,34 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { nowMs } from './clock.ts';
-import { exactTime, formatPhoneNumber, relativeTime } from './format.ts';
+import { clockTimeOf, exactTime, formatPhoneNumber, relativeTime } from './format.ts';
 
 /** A time relative to now, with the exact one on hover. It stays right while the page is open. */
 export function Time({ at }: { readonly at: string }): ReactNode {
-  const [now, setNow] = useState(() => nowMs());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(nowMs()), 15_000);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow();
   return (
     <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap tabular-nums">
       {relativeTime(at, now)}
     </time>
   );
+}
+
+/** The time of a step: by the clock, to the second, and then relative to now. */
+export function StepTime({ at }: { readonly at: string }): ReactNode {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={exactTime(at)} className="tabular-nums">
+      {clockTimeOf(at, now)} · {relativeTime(at, now)}
+    </time>
+  );
+}
+
+function useNow(): number {
+  const [now, setNow] = useState(() => nowMs());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(nowMs()), 15_000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
 }
 
 /** A phone number in a person's format; any other handle as it is. */

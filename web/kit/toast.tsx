@@ -10,9 +10,18 @@ interface ToastAction {
 
 const manager = Toast.createToastManager();
 
-/** Says in a sentence that something was done, or not. For news that has no place on the page. */
-export function notify(title: string, description?: string, action?: ToastAction): void {
+/**
+ * Says in a sentence that something was done, or not. For news that has no place on the page.
+ * @param subject a toast replaces the one before about the same subject; with an action it replaces none by default
+ */
+export function notify(
+  title: string,
+  description?: string,
+  action?: ToastAction,
+  subject = action ? undefined : title,
+): void {
   const id = manager.add({
+    ...(subject !== undefined && { id: subject }),
     title,
     description,
     // What a person has to act on stays until it is dismissed.
@@ -29,13 +38,13 @@ export function notify(title: string, description?: string, action?: ToastAction
   });
 }
 
-/** Shows toasts at the top on a phone, where the thumb is not, and at the lower right elsewhere. */
+/** Shows toasts at the lower right, and above the tab bar on a phone. */
 export function Toasts({ children }: { readonly children: ReactNode }): ReactNode {
   return (
     <Toast.Provider toastManager={manager} limit={3}>
       {children}
       <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2 max-sm:top-16 max-sm:bottom-auto">
+        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2 max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))]">
           <List />
         </Toast.Viewport>
       </Toast.Portal>

@@ -4,7 +4,7 @@ import type { TimelineDelivery, TimelineEvent } from '#contract/timeline.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { counted, relativeTime } from '#web/kit/format.ts';
-import { Code, Time } from '#web/kit/text.tsx';
+import { Code, StepTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
 /** The events that a message caused, and what became of each at each webhook. */
@@ -16,7 +16,7 @@ export function TimelineEvents({ events }: { readonly events: readonly TimelineE
           <div className="flex items-center justify-between gap-3 px-3.5 py-2.5">
             <Code>{event.type}</Code>
             <span className="text-xs text-quiet">
-              <Time at={event.timestamp} />
+              <StepTime at={event.timestamp} />
             </span>
           </div>
           {deliveries.length === 0 ? (

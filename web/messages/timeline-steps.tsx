@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { TimelineActor, TimelineStep } from '#contract/timeline.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { formatPhoneNumber } from '#web/kit/format.ts';
-import { Time } from '#web/kit/text.tsx';
+import { StepTime } from '#web/kit/text.tsx';
 
 /** The steps of a message, oldest first, each a sentence with its time. */
 export function TimelineSteps({ steps }: { readonly steps: readonly TimelineStep[] }): ReactNode {
@@ -20,7 +20,7 @@ export function TimelineSteps({ steps }: { readonly steps: readonly TimelineStep
           <div className="min-w-0 flex-1">
             <p>{sentenceOf(step)}</p>
             <p className="text-xs text-quiet">
-              <Time at={step.at} />
+              <StepTime at={step.at} />
             </p>
           </div>
         </li>

@@ -16,8 +16,9 @@ export function PauseSwitch({ number }: { readonly number: HomeNumber }): ReactN
     mutationFn: (status: NumberStatus) => updateNumber(team.id, number.id, { status }),
     onSuccess: async (_, status) => {
       await rereadNumbers(team.id);
-      if (status === 'paused') notify(`${name} is paused`, 'Waiting messages go out once you resume it.');
-      else notify(`${name} sends again`);
+      if (status === 'paused')
+        notify(`${name} is paused`, 'Waiting messages go out once you resume it.', undefined, name);
+      else notify(`${name} sends again`, undefined, undefined, name);
     },
     onError: (error) => notify('That did not work', error.message),
   });

@@ -107,7 +107,7 @@ function SideLinks({
     >
       <item.icon aria-hidden="true" className="size-[1.125rem]" strokeWidth={1.9} />
       {item.text}
-      {item.isInbox && <UnreadBadge />}
+      {item.isInbox && <UnreadBadge className="ml-auto" />}
     </Link>
   ));
 }
@@ -119,10 +119,11 @@ function PhoneLink({ item }: { readonly item: NavigationItem }): ReactNode {
       to={item.to}
       params={params}
       activeOptions={activeOptions(item)}
-      className="flex h-16 flex-1 flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet aria-[current=page]:text-accent-ink"
+      className="relative flex h-16 flex-1 flex-col items-center justify-center gap-1 text-[0.6875rem] font-medium text-quiet aria-[current=page]:text-accent-ink"
     >
       <item.icon aria-hidden="true" className="size-[1.375rem]" strokeWidth={1.8} />
       {item.text}
+      {item.isInbox && <UnreadBadge className="absolute top-1 left-1/2 ml-1" />}
     </Link>
   );
 }
