@@ -49,7 +49,7 @@ form.inline { display: grid; gap: 0.5rem; } form.inline input { margin: 0; font-
 .tick input { appearance: none; width: 1.6rem; height: 1.6rem; min-height: 0; padding: 0; margin: 0; display: grid; place-items: center; border: 2px solid var(--edge); border-radius: 6px; background: var(--surface); }
 .tick input:checked { background: var(--accent); border-color: var(--accent); } .tick input:checked::after { content: ''; width: 0.4rem; height: 0.8rem; margin-top: -0.15rem; border: solid var(--surface); border-width: 0 2.5px 2.5px 0; transform: rotate(45deg); } .tick input:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 input::placeholder { color: var(--quiet); opacity: 1; }
-kbd { font: 600 0.95em ui-monospace, monospace; background: var(--soft); border: 1px solid var(--edge); border-radius: 6px; padding: 0.05rem 0.4rem; white-space: nowrap; }
+kbd { font: 600 0.95em var(--mono); background: var(--soft); border: 1px solid var(--edge); border-radius: 6px; padding: 0.05rem 0.4rem; white-space: nowrap; }
 .step .results .mark { background: none; padding: 0; min-height: 0; }
 details { border: 1px solid var(--edge); border-radius: 8px; padding: 0 0.9rem; margin: 0.75rem 0; } summary { font-weight: 600; padding: 0.7rem 0; cursor: pointer; min-height: 48px; } details > :last-child { margin-bottom: 0.9rem; } .technician { border-color: var(--line); } .technician > summary { font-weight: 400; color: var(--quiet); } .technician details { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding: 0; }
 .build, .build ol { padding-left: 0; list-style: none; } .build ol { border-left: 2px solid var(--line); padding-left: 0.6rem; margin: 0.4rem 0; }

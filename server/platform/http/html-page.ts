@@ -19,7 +19,7 @@ p { margin: 0.5rem 0; } .quiet { color: var(--quiet); }
 section { background: var(--surface); border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shadow); padding: 1.1rem 1.25rem; margin: 1rem 0; }
 section > :first-child { margin-top: 0; } section > :last-child { margin-bottom: 0; }
 ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } ol ol { list-style: lower-alpha; } ol ol ol { list-style: lower-roman; }
-code { font: 0.9em ui-monospace, monospace; white-space: nowrap; } .long { white-space: normal; overflow-wrap: anywhere; }
+code { font: 0.9em var(--mono); white-space: nowrap; } .long { white-space: normal; overflow-wrap: anywhere; }
 .value { display: block; white-space: normal; overflow-wrap: anywhere; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 8px; background: var(--sunken); user-select: all; -webkit-user-select: all; }
 button { font: inherit; font-weight: 500; width: 100%; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 8px; color: var(--on-accent); background: var(--accent); cursor: pointer; }
 button:hover { background: var(--accent-hover); }
