@@ -82,12 +82,13 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       const { page } = await open(owner, look);
       await card(page, 'has not been opened').waitFor();
       await assertSound(page, `full-${nameOf(look)}`);
-      await card(page, 'has not been opened').getByRole('link').click();
+      await card(page, 'has not been opened').getByRole('link', { name: 'Show setup link' }).waitFor();
+      await card(page, 'has not been opened').getByRole('heading').getByRole('link').click();
       await page.getByRole('button', { name: 'Show a setup link' }).waitFor();
       await page.getByText('Save label').waitFor();
       await assertSound(page, `one-pending-${nameOf(look)}`);
       await page.getByRole('link', { name: 'All numbers' }).click();
-      await card(page, 'Front desk').getByRole('link').click();
+      await card(page, 'Front desk').getByRole('heading').getByRole('link').click();
       await page.getByText('Not tested').waitFor();
       await assertSound(page, `one-${nameOf(look)}`);
       await page.context().close();
@@ -122,7 +123,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await dialog.waitFor({ state: 'detached' });
       const connected = card(page, 'Front desk');
       await connected.getByText('Online').waitFor();
-      assert.match(await connected.innerText(), /asks for messages and sends them/);
+      assert.match(await connected.innerText(), /Ready to send and receive/);
       assert.deepEqual(complaints, []);
       await page.context().close();
     });
@@ -142,7 +143,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       assert.equal(await send(), 400);
       await assertSound(page, `paused-${nameOf(look)}`);
 
-      await one.getByRole('link').click();
+      await one.getByRole('heading').getByRole('link').click();
       await page.waitForURL(`**/numbers/${numberId}`);
       await page.getByText('New sends are refused').waitFor();
       await assertSound(page, `one-paused-${nameOf(look)}`);
@@ -213,7 +214,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await page.reload();
       await page.getByText('Ownline Outbox may have stopped').waitFor();
       await assertSound(page, `offline-${nameOf(look)}`);
-      await card(page, 'Test iPhone').getByRole('link').click();
+      await card(page, 'Test iPhone').getByRole('link', { name: 'What to check' }).click();
       await page.getByText('Check these on the iPhone').waitFor();
       for (const switchOfIos of [
         /Low Power Mode is off/,
@@ -292,7 +293,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       };
       assert.deepEqual(await offered(), [0, 0, 0]);
       await assertSound(page, `${role}-${nameOf(look)}`);
-      await card(page, 'Test iPhone').getByRole('link').click();
+      await card(page, 'Test iPhone').getByRole('heading').getByRole('link').click();
       await page.getByText('Ask Ada Example to pause').waitFor();
       await page.getByText('Mark it as failed').waitFor();
       assert.deepEqual(await offered(), [0, 0, 0]);
@@ -321,7 +322,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.getByRole('link', { name: 'All numbers' }).click();
     await card(page, 'Simulated').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Try with' }).count(), 0, 'one at a time');
-    await card(page, 'Simulated').getByRole('link').click();
+    await card(page, 'Simulated').getByRole('heading').getByRole('link').click();
     await page.getByRole('button', { name: 'Delete number' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete number' }).click();
     await page.getByRole('button', { name: 'Try a simulated iPhone' }).waitFor();
@@ -346,7 +347,8 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     const pacing = page.getByRole('dialog', { name: 'Change pacing' });
     await pacing.getByLabel('Shortest pause').fill('9');
     await pacing.getByRole('button', { name: 'Save pacing' }).click();
-    await pacing.getByRole('alert').getByText('must be at least').waitFor();
+    await pacing.getByText('The shortest pause has to be at most the longest').waitFor();
+    assert.equal(await pacing.getByLabel('Shortest pause').getAttribute('aria-invalid'), 'true');
     assert.equal(await pacing.getByLabel('Shortest pause').inputValue(), '9');
     await assertSound(page, `pacing-refused-${nameOf(phone)}`);
     await page.context().close();

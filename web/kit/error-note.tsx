@@ -14,13 +14,21 @@ export function ErrorNote({
 }): ReactNode {
   return (
     <Note tone="bad" className={className}>
-      <span role="alert">{error.message}</span>
+      <span role="alert">{sentenceOf(error)}</span>
       {error instanceof ApiError && <NextStep error={error} />}
     </Note>
   );
 }
 
-function NextStep({ error: { status, retryAfter } }: { readonly error: ApiError }): ReactNode {
+const retrySeconds = /Retry in \d+ seconds/;
+
+/** The sentence of the server, with its seconds to wait in words. */
+function sentenceOf(error: Error): string {
+  if (!(error instanceof ApiError) || error.retryAfter === undefined) return error.message;
+  return error.message.replace(retrySeconds, `You can try again in ${waitInWords(error.retryAfter)}`);
+}
+
+function NextStep({ error: { status, retryAfter, message } }: { readonly error: ApiError }): ReactNode {
   const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };
   if (status === 402 && teamId !== undefined) {
     return (
@@ -29,7 +37,7 @@ function NextStep({ error: { status, retryAfter } }: { readonly error: ApiError 
       </Link>
     );
   }
-  if (status !== 429 || retryAfter === undefined) return null;
+  if (status !== 429 || retryAfter === undefined || retrySeconds.test(message)) return null;
   return <p className="mt-1">You can try again in {waitInWords(retryAfter)}.</p>;
 }
 

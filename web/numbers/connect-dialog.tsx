@@ -7,6 +7,7 @@ import { Form, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { rereadNumbers, verifyNumber } from './number-queries.ts';
+import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
 
 /** Asks for the number of an iPhone, then shows its setup link and follows the iPhone until it is connected. */
@@ -46,7 +47,7 @@ export function ConnectDialog({
       }
       footer={
         link ? (
-          <Button onClick={close}>Done</Button>
+          <SetupLinkActions phoneNumber={link.phoneNumber} onClose={close} />
         ) : (
           <>
             <Button disabled={verification.isPending} onClick={close}>

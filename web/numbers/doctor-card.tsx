@@ -57,7 +57,7 @@ export function DoctorCard({
   const isOffline = number.state === 'offline';
   return (
     <Card isFlush>
-      <details key={String(isOffline)} open={isOffline} className="group">
+      <details id="checks" key={String(isOffline)} open={isOffline} className="group">
         <summary className="flex list-none items-center justify-between gap-3 rounded-xl px-5 py-4 max-sm:px-4 [&::-webkit-details-marker]:hidden">
           <span>
             <span className="block text-[0.9375rem] font-semibold">

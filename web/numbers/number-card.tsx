@@ -3,6 +3,7 @@ import { Smartphone } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
 import { Badge } from '#web/kit/badge.tsx';
+import { buttonStyle } from '#web/kit/button.tsx';
 import { amount } from '#web/kit/format.ts';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
@@ -38,7 +39,7 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
         </div>
         {team.can('numbers:write') && number.verified && (
           <span className="relative z-10">
-            <PauseSwitch number={number} />
+            <PauseSwitch number={number} isLabelled />
           </span>
         )}
       </div>
@@ -49,6 +50,7 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
           {waiting !== undefined && <Badge tone="warn">{waiting}</Badge>}
         </p>
         <p className="mt-2 text-quiet">{stateSentence(number)}</p>
+        <NextStep number={number} />
       </div>
       <dl className="grid grid-cols-3 divide-x divide-line border-t border-line">
         <Fact name="iPhone">
@@ -60,6 +62,27 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
         <Fact name="Messages today">{amount(number.messages_today)}</Fact>
       </dl>
     </li>
+  );
+}
+
+/** What ends a state that is not good: the checks of the iPhone, or its setup link. */
+function NextStep({ number: { id, state, simulated } }: { readonly number: HomeNumber }) {
+  const team = useTeam();
+  if (simulated) return null;
+  const params = { teamId: team.id, id };
+  const className = `${buttonStyle({ size: 'small' })} relative z-10 mt-3`;
+  if (state === 'offline') {
+    return (
+      <Link to="/teams/$teamId/numbers/$id" params={params} hash="checks" className={className}>
+        What to check
+      </Link>
+    );
+  }
+  if (state !== 'pending' || !team.can('numbers:write')) return null;
+  return (
+    <Link to="/teams/$teamId/numbers/$id" params={params} search={{ setup: true }} className={className}>
+      Show setup link
+    </Link>
   );
 }
 

@@ -13,7 +13,7 @@ export function stateSentence({ state, likely_cause, simulated }: HomeNumber): s
       ? 'The server plays this iPhone. Nothing reaches a person.'
       : 'The server is starting this iPhone.';
   }
-  return 'The iPhone asks for messages and sends them.';
+  return 'Ready to send and receive.';
 }
 
 export const coverageTexts: Readonly<

@@ -31,8 +31,6 @@ interface Limit {
   readonly name: string;
   readonly value: string;
   readonly fields: readonly (keyof Pacing)[];
-  /** gentle only warns of it. */
-  readonly isStrictOnly?: true;
 }
 
 /** The limits as a person reads them. */
@@ -50,19 +48,16 @@ function limitsOf(pacing: Pacing): readonly Limit[] {
       name: 'New contacts an hour',
       value: amount(pacing.new_contacts_per_hour),
       fields: ['new_contacts_per_hour'],
-      isStrictOnly: true,
     },
     {
       name: 'New contacts a day',
       value: amount(pacing.new_contacts_per_day),
       fields: ['new_contacts_per_day'],
-      isStrictOnly: true,
     },
     {
       name: 'Messages to a contact without an answer',
       value: amount(pacing.unanswered_per_contact),
       fields: ['unanswered_per_contact'],
-      isStrictOnly: true,
     },
   ];
 }
@@ -104,14 +99,9 @@ export function PacingCard({ number }: { readonly number: NumberDetail }): React
       )}
       {pacing.mode !== 'off' && (
         <dl className="grid gap-x-8 sm:grid-cols-2">
-          {limitsOf(pacing).map(({ name, value, fields, isStrictOnly }) => (
+          {limitsOf(pacing).map(({ name, value, fields }) => (
             <div key={name} className="flex items-baseline justify-between gap-4 border-b border-line py-2">
-              <dt className="text-quiet">
-                {name}
-                {isStrictOnly && pacing.mode === 'gentle' && (
-                  <span className="text-faint"> (only warned of)</span>
-                )}
-              </dt>
+              <dt className="text-quiet">{name}</dt>
               <dd className="shrink-0 text-right font-medium tabular-nums">
                 {value}
                 {fields.some((field) => own.includes(field)) && (
@@ -121,6 +111,11 @@ export function PacingCard({ number }: { readonly number: NumberDetail }): React
             </div>
           ))}
         </dl>
+      )}
+      {pacing.mode === 'gentle' && (
+        <p className="mt-3 text-[0.8125rem] text-quiet">
+          Gentle pacing only warns of the limits for new contacts and for messages without an answer.
+        </p>
       )}
       <PacingDialog number={number} isOpen={isChanging} onClose={() => setIsChanging(false)} />
     </Card>

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { NumberDetail } from '#contract/number.ts';
 import type { PacingSetting } from '#contract/pacing.ts';
+import { ApiError } from '#web/api/request.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
 import { Form, Select, TextField } from '#web/kit/field.tsx';
@@ -32,6 +33,19 @@ const contacts: readonly LimitField[] = [
   { name: 'unanswered_per_contact', label: 'Unanswered to a contact', min: 1, max: 1_000 },
 ];
 const limitFields = [...gaps, ...windows, ...contacts];
+
+/** The refusal of two pauses that do not fit is shown at the one that was written. */
+function explained(error: Error | null, given: PacingSetting | null | undefined): Error | null {
+  if (!(error instanceof ApiError) || error.param !== 'pacing') return error;
+  const isShortest = given?.gap_min_seconds !== undefined;
+  return new ApiError(error.status, {
+    code: error.code,
+    message: isShortest
+      ? 'The shortest pause has to be at most the longest. Write a smaller one here, or raise the longest.'
+      : 'The longest pause has to be at least the shortest. Write a greater one here, or lower the shortest.',
+    param: isShortest ? 'gap_min_seconds' : 'gap_max_seconds',
+  });
+}
 
 /** Sets the mode and the limits of a number. A limit that is left empty is the server's. */
 export function PacingDialog({
@@ -99,7 +113,12 @@ export function PacingDialog({
         </>
       }
     >
-      <Form id="pacing" error={update.error} fields={[]} onSubmit={save}>
+      <Form
+        id="pacing"
+        error={explained(update.error, update.variables?.pacing)}
+        fields={limitFields.map(({ name }) => name)}
+        onSubmit={save}
+      >
         <Select
           label="Mode"
           value={mode}
@@ -119,7 +138,7 @@ export function PacingDialog({
         <p className="text-[0.8125rem] text-quiet">
           Strict holds messages back at these; gentle warns of them.
         </p>
-        <div className="grid items-start gap-4 sm:grid-cols-3">{fields(contacts)}</div>
+        <div className="grid items-start gap-4 sm:grid-cols-2">{fields(contacts)}</div>
       </Form>
     </Dialog>
   );

@@ -9,7 +9,14 @@ import { useTeam } from '#web/shell/session.ts';
 import { rereadNumbers, updateNumber } from './number-queries.ts';
 
 /** On while the number sends; off pauses it at once. It shows the choice while the server takes it. */
-export function PauseSwitch({ number }: { readonly number: HomeNumber }): ReactNode {
+export function PauseSwitch({
+  number,
+  isLabelled = false,
+}: {
+  readonly number: HomeNumber;
+  /** Where no heading beside it names it. */
+  readonly isLabelled?: boolean;
+}): ReactNode {
   const team = useTeam();
   const name = formatPhoneNumber(number.phone_number);
   const change = useMutation({
@@ -24,11 +31,20 @@ export function PauseSwitch({ number }: { readonly number: HomeNumber }): ReactN
   });
   const status = change.isPending ? change.variables : number.status;
   return (
-    <Switch
-      label={`Send from ${name}`}
-      isOn={status === 'active'}
-      isDisabled={change.isPending}
-      onChange={(isOn) => change.mutate(isOn ? 'active' : 'paused')}
-    />
+    <span className="-my-2.5 flex min-h-11 items-center gap-2">
+      {isLabelled && (
+        <span aria-hidden="true" className="text-[0.8125rem] text-quiet">
+          Sending
+        </span>
+      )}
+      <span className="relative [&_button]:after:absolute [&_button]:after:-inset-2.5">
+        <Switch
+          label={`Send from ${name}`}
+          isOn={status === 'active'}
+          isDisabled={change.isPending}
+          onChange={(isOn) => change.mutate(isOn ? 'active' : 'paused')}
+        />
+      </span>
+    </span>
   );
 }

@@ -7,6 +7,7 @@ import { ErrorNote } from '#web/kit/error-note.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { reconnectNumber, rereadNumbers, verifyNumber } from './number-queries.ts';
+import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
 
 /** Makes a new setup link for a number: for its first iPhone where it has none yet, else for another one. */
@@ -44,7 +45,7 @@ export function ReconnectDialog({
       title={`${verified ? 'Connect another iPhone to' : 'Connect'} ${formatPhoneNumber(phoneNumber)}`}
       footer={
         link ? (
-          <Button onClick={close}>Done</Button>
+          <SetupLinkActions phoneNumber={link.phoneNumber} onClose={close} />
         ) : (
           <>
             <Button onClick={close}>Cancel</Button>

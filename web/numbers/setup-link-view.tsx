@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Clock, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { homeQuery } from '#web/home/home-queries.ts';
-import { Button } from '#web/kit/button.tsx';
+import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { Note } from '#web/kit/error-note.tsx';
@@ -50,6 +50,7 @@ export function SetupLinkView({
   }
   return (
     <div className="flex flex-col gap-5">
+      {progress === 'unopened' && <UnreachableNote url={link.url} />}
       <div className="flex items-center gap-6 max-sm:flex-col max-sm:gap-4">
         {progress === 'unopened' && <QrCode text={link.url} label="QR code of the setup link" />}
         <div className="flex min-w-0 flex-1 flex-col gap-4 self-stretch sm:justify-center">
@@ -62,16 +63,16 @@ export function SetupLinkView({
         </div>
       </div>
       {progress === 'unopened' && (
-        <>
-          <div className="flex flex-col gap-2">
-            <CopyRow value={link.url} what="the setup link" />
-            <p className="flex items-center gap-1.5 text-[0.8125rem] text-quiet">
-              <Clock aria-hidden="true" className="size-3.5 shrink-0" />
-              Good until {exactTime(link.expiresAt)}. It connects an iPhone, so send it only to its holder.
-            </p>
-          </div>
-          <UnreachableNote url={link.url} />
-        </>
+        <div className="flex flex-col gap-2">
+          <CopyRow value={link.url} what="the setup link" />
+          <a href={link.url} className={`${buttonStyle()} sm:hidden`}>
+            Open on this iPhone
+          </a>
+          <p className="flex items-center gap-1.5 text-[0.8125rem] text-quiet">
+            <Clock aria-hidden="true" className="size-3.5 shrink-0" />
+            Good until {exactTime(link.expiresAt)}. It connects an iPhone, so send it only to its holder.
+          </p>
+        </div>
       )}
     </div>
   );

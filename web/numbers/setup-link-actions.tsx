@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { homeQuery } from '#web/home/home-queries.ts';
+import { Button, buttonStyle } from '#web/kit/button.tsx';
+import { useTeam } from '#web/shell/session.ts';
+
+/** The end of the dialog of a setup link: "Done" and the next step once its iPhone is connected, "Close" before. */
+export function SetupLinkActions({
+  phoneNumber,
+  onClose,
+}: {
+  readonly phoneNumber: string;
+  readonly onClose: () => void;
+}): ReactNode {
+  const team = useTeam();
+  const home = useQuery(homeQuery(team.id));
+  const number = home.data?.numbers.find(({ phone_number }) => phone_number === phoneNumber);
+  if (number?.setup_link !== 'polled') return <Button onClick={onClose}>Close</Button>;
+  return (
+    <>
+      <Button onClick={onClose}>Done</Button>
+      {team.can('messages:send') && (
+        <Link
+          to="/teams/$teamId/conversations"
+          params={{ teamId: team.id }}
+          search={{ number: phoneNumber }}
+          className={buttonStyle({ look: 'primary' })}
+        >
+          Send a first message
+        </Link>
+      )}
+    </>
+  );
+}
