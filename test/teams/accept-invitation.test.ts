@@ -301,7 +301,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await visitor.get(expired)).status, 200);
       service.clock.advance(60_000);
       const ends = [
-        [used, /was used. The person who joined by it signs in/],
+        [used, /was used. You have joined already\? Sign in/],
         [revokedLink, /was revoked. Ask an owner or an admin/],
         [expired, /is older than 7 days. Ask an owner or an admin/],
         [old, /There is no such invitation.*only the newest link works/],

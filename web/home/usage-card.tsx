@@ -15,6 +15,7 @@ export function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNod
   return (
     <Card title="This month">
       <UsageMeter
+        isAlarming
         label="Messages sent"
         used={usage.sent}
         limit={isUnlimited ? undefined : usage.monthly_message_limit}

@@ -33,7 +33,7 @@ export function Form({
     <BaseForm
       id={id}
       className={classNames('flex flex-col gap-4', className)}
-      errors={param === undefined ? {} : { [param]: error?.message ?? '' }}
+      errors={param === undefined ? {} : { [param]: withoutName(error?.message ?? '', param) }}
       onFormSubmit={(values) => onSubmit(values as Readonly<Record<string, string>>)}
     >
       {children}
@@ -44,6 +44,11 @@ export function Form({
       )}
     </BaseForm>
   );
+}
+
+/** `email must be …` says `It must be …` below its field. */
+function withoutName(message: string, param: string): string {
+  return message.startsWith(`${param} `) ? `It${message.slice(param.length)}` : message;
 }
 
 /** The end of a long form may not be seen. */
@@ -91,11 +96,13 @@ export function Labelled({
   readonly children: ReactNode;
 }): ReactNode {
   return (
-    <BaseField.Root name={name} className={classNames('flex flex-col gap-1.5', className)}>
+    <BaseField.Root name={name} className={classNames('group/field flex flex-col gap-1.5', className)}>
       <BaseField.Label className={isLabelHidden ? 'sr-only' : 'font-medium'}>{label}</BaseField.Label>
       {children}
       {hint !== undefined && (
-        <BaseField.Description className="text-[0.8125rem] text-quiet">{hint}</BaseField.Description>
+        <BaseField.Description className="text-[0.8125rem] text-quiet group-data-invalid/field:hidden">
+          {hint}
+        </BaseField.Description>
       )}
       {/* Without children: otherwise an error of the server is not shown. */}
       <BaseField.Error className="text-[0.8125rem] text-bad-ink" />

@@ -8,16 +8,19 @@ export function UsageMeter({
   label,
   used,
   limit,
+  isAlarming = false,
 }: {
   readonly label: string;
   readonly used: number;
   /** undefined for no limit. */
   readonly limit: number | undefined;
+  /** Red at the end: where work stops then. Seats that are all taken are no fault. */
+  readonly isAlarming?: boolean;
 }): ReactNode {
   if (limit === undefined)
     return <Facts label={<span>{label}</span>} used={used} of="no limit" separator="," />;
   const share = limit === 0 ? 1 : Math.min(1, used / limit);
-  const colour = share >= 1 ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent';
+  const colour = share >= 1 && isAlarming ? 'bg-bad' : share >= 0.8 ? 'bg-warn' : 'bg-accent';
   return (
     <Meter.Root value={share * 100} getAriaValueText={() => `${amount(used)} of ${amount(limit)}`}>
       <Facts label={<Meter.Label>{label}</Meter.Label>} used={used} of={`of ${amount(limit)}`} />

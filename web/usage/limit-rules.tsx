@@ -30,7 +30,7 @@ export function LimitRules({ usage }: { readonly usage: Usage }): ReactNode {
         <li>Owners and admins are told at 80 % and at 100 %.</li>
         {notices.map(({ percent, at }) => (
           <li key={percent} className="text-ink">
-            They were told of {percent} % <Time at={at} />.
+            Owners and admins were told of {percent} % <Time at={at} />.
           </li>
         ))}
       </ul>

@@ -35,7 +35,7 @@ export function UsagePage(): ReactNode {
         {current.data && <LimitReached usage={current.data} />}
         <Card
           title={shown.data ? monthInWords(shown.data.month) : 'Messages'}
-          description={shown.data && sums(shown.data)}
+          description={shown.data && sums(shown.data, shown.data.month === current.data?.month)}
           actions={current.data && <MonthSteps thisMonth={current.data.month} shownMonth={month} />}
         >
           <Loaded query={shown} skeleton={<div className="h-[14.25rem]" />}>
@@ -57,7 +57,9 @@ export function UsagePage(): ReactNode {
   );
 }
 
-function sums({ sent, received }: Usage): string {
+function sums({ sent, received }: Usage, isThisMonth: boolean): string {
+  if (sent === 0 && received === 0)
+    return isThisMonth ? 'No messages this month yet' : 'No messages in this month';
   return `${counted(sent, 'message')} sent, ${amount(received)} received`;
 }
 
@@ -106,6 +108,7 @@ function Limits({
     <div className="flex flex-col gap-4">
       <UsageMeter
         label="Messages sent this month"
+        isAlarming
         used={usage?.sent ?? 0}
         limit={isUnlimited(limit) ? undefined : limit}
       />

@@ -119,11 +119,14 @@ function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Deliv
   return [
     {
       head: 'Event',
-      cell: ({ id, event_type, test }) => (
+      cell: ({ id, event_id, event_type, test }) => (
         <span className="flex flex-wrap items-center gap-2">
           <button type="button" className={rowLink} onClick={() => onOpen(id)}>
             {event_type}
           </button>
+          <span title={event_id} className="font-mono text-xs text-quiet">
+            …{event_id.slice(-6)}
+          </span>
           {test && <Badge tone="accent">Test</Badge>}
         </span>
       ),

@@ -18,9 +18,10 @@ const tones: Readonly<Record<DeliveryStatus, Tone>> = {
   skipped: 'neutral',
 };
 
-/** The badge of a delivery. One that waits after a failure says so. */
+/** The badge of a delivery. One that waits after a failure says so, and one that failed until the webhook was off. */
 export function statusOf({ status, attempt_count }: Delivery): readonly [Tone, string] {
   if (status === 'pending' && attempt_count > 0) return ['warn', 'Retrying'];
+  if (status === 'skipped' && attempt_count > 0) return ['bad', 'Stopped'];
   return [tones[status], statusTexts[status]];
 }
 

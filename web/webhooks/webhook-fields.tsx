@@ -2,11 +2,13 @@ import { Field } from '@base-ui/react/field';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { EventType } from '#contract/event.ts';
+import { plans } from '#contract/plans.ts';
 import { Checkbox } from '#web/kit/checkbox.tsx';
 import { Select, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
+import { planUsageQuery } from '#web/usage/usage-queries.ts';
 import { eventTexts, eventTypes } from './event-texts.ts';
 
 /** The choices of a webhook beside its address. '' as number: all of the team. */
@@ -34,6 +36,10 @@ export function WebhookFields({
       ...choices,
       events: eventTypes.filter((one) => (one === type ? isOn : events.includes(one))),
     });
+  const team = useTeam();
+  const plan = useQuery(planUsageQuery(team.id)).data?.plan;
+  const isMissing = (type: EventType) =>
+    type === 'message.delivered' && plan !== undefined && !plans[plan].standard;
   return (
     <>
       <TextField
@@ -52,8 +58,9 @@ export function WebhookFields({
           <Checkbox
             key={type}
             label={type}
-            hint={eventTexts[type]}
+            hint={isMissing(type) ? 'From Starter on.' : eventTexts[type]}
             isOn={events.includes(type)}
+            isDisabled={isMissing(type) && !events.includes(type)}
             onChange={(isOn) => toggle(type, isOn)}
           />
         ))}

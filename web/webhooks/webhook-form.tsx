@@ -28,7 +28,10 @@ export function WebhookForm({
     mutationFn: (url: string) => {
       const { events, number } = choices;
       if (events.length === 0) return Promise.reject(noEvent);
-      return onSave({ url: url.trim(), events: [...events], phone_number: number === '' ? null : number });
+      const phone_number = number === '' ? null : number;
+      return onSave({ url: url.trim(), events: [...events], phone_number }).catch((error: Error) => {
+        throw explained(error, url.trim());
+      });
     },
   });
   return (
@@ -63,6 +66,17 @@ export function WebhookForm({
       </Form>
     </Dialog>
   );
+}
+
+/** The refusals of an address that a member meets, without the names of the server's settings. */
+function explained(error: Error, url: string): Error {
+  if (!(error instanceof ApiError) || error.param !== 'url') return error;
+  const message = !/^https:/i.test(url)
+    ? 'Write the address with https:// at its beginning.'
+    : error.message.includes('EGRESS_ALLOW_CIDRS')
+      ? 'This address is in a private network. Use one on the public internet, or ask your administrator to allow it.'
+      : error.message;
+  return new ApiError(error.status, { ...error.details, code: error.code, message, param: 'url' });
 }
 
 const noEvent = new ApiError(400, {

@@ -46,7 +46,7 @@ ${needs === 'present_and_new' ? presentField(problem, link) : ''}
 
 function presentField(problem: PasswordProblem | undefined, link: string): string {
   const isTold = problem?.param === 'current_password';
-  const hint = isTold ? '' : ` <span class="quiet">Forgotten? Sign in with ${link}.</span>`;
+  const hint = isTold ? '' : ` <span class="quiet">Forgot it? Sign in with ${link}.</span>`;
   return `<label for="current_password">Present password${hint}</label>
 <input id="current_password" name="current_password" type="password" autocomplete="current-password" required${atFault(problem, 'current_password')}>`;
 }

@@ -39,7 +39,7 @@ export async function joinTeam(
       team,
       await countMembers(trx, team.id),
       services.config,
-      'All places are taken. Have the team make room or upgrade, then repeat this.',
+      'All places are taken. Have the team make room or get a larger plan, then repeat this.',
     );
     await insertMember(trx, {
       team_id: team.id,
