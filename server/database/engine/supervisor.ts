@@ -45,6 +45,7 @@ export class Supervisor {
   #watching: Promise<void> = Promise.resolve();
   #endGuard: () => void = () => undefined;
   #logChecks: NodeJS.Timeout | undefined;
+  #logRotation: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -150,10 +151,15 @@ export class Supervisor {
     );
   }
 
+  /** One rotation at a time: a second one would replace the copy of the first by the emptied file. */
   #rotateLog(): void {
-    rotateLog(this.#options.layout.logFile).catch((error: Error) =>
-      this.#options.logger.warn({ err: error }, 'moving the content of postgres.log failed'),
-    );
+    this.#logRotation ??= rotateLog(this.#options.layout.logFile)
+      .catch((error: Error) =>
+        this.#options.logger.warn({ err: error }, 'moving the content of postgres.log failed'),
+      )
+      .finally(() => {
+        this.#logRotation = undefined;
+      });
   }
 
   /** Ends early, without an error, when `stop` is called. */
