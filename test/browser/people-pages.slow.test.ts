@@ -110,7 +110,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
         await page.goto(`${service.baseUrl}/password`);
         const stops = [/new password/i, /Set password/, /Back/, /Sign out/];
-        await assertSound('no-password', [/You have none yet/, /ask your administrator/], stops);
+        await assertSound('no-password', [/You have none yet/, /link from your administrator/], stops);
         await page.getByLabel('New password').fill(password);
         await page.keyboard.press('Enter');
         await page.getByRole('status').waitFor();
