@@ -127,13 +127,13 @@ describe('tests on the setup page (specification section 11.8)', () => {
         openSetupPage({ setupUrl, path: '/test-text', form: { to: friend, after } });
       const pages = await Promise.all([send('0'), send('0')]);
       assert.deepEqual(
-        pages.map(({ status, marks }) => [status, marks.text]),
-        [
-          [200, 'busy'],
-          [200, 'busy'],
-        ],
+        pages.map(({ status }) => status),
+        [200, 200],
       );
+      // The second form may be answered while the text of the first is being accepted.
+      assert.ok(pages.some(({ marks }) => marks.text === 'busy'));
       const again = await send('0');
+      assert.equal(again.marks.text, 'busy');
       assert.match(again.html, /name="after" value="1"/);
       const texts = async () =>
         (await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`)).json
