@@ -23,6 +23,7 @@ describe('the page of conversations in a browser (specification section 12.11)',
   before(async () => {
     service = await startTestService();
     team = await service.newTeam();
+    await newMember(service, team, 'owner', { name: 'Olga Example' });
     member = await newMember(service, team, 'member');
     viewer = await newMember(service, team, 'viewer');
     number = await connectNumber(service, team);
@@ -65,13 +66,13 @@ describe('the page of conversations in a browser (specification section 12.11)',
     });
   }
 
-  it('a viewer reads and can’t reply', async () => {
+  it('a viewer reads, can’t reply, and reads whom to ask (§12.12/page-permissions)', async () => {
     const [look] = looks;
     assert.ok(look);
     const page = await openDashboard(browser, viewer, '/conversations', look);
     await page.getByRole('link', { name: /\+1 415 555 0143/ }).click();
     await page.getByText('Are you open on Sunday?').last().waitFor();
-    await page.getByText(/ask an owner or an admin/).waitFor();
+    await page.getByText('To reply, ask Olga Example for the role Member.').waitFor();
     assert.equal(await page.getByRole('textbox', { name: 'Reply' }).count(), 0);
     assert.equal(await page.getByRole('button', { name: 'New message' }).count(), 0);
     await page.context().close();

@@ -295,6 +295,9 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await assertSound(page, `${role}-${nameOf(look)}`);
       await card(page, 'Test iPhone').getByRole('heading').getByRole('link').click();
       await page.getByText('Ask Ada Example to pause').waitFor();
+      await page.getByText('Ask Ada Example for a setup link').waitFor();
+      await page.getByText('When the iPhone goes offline').click();
+      await page.getByText('Ask Ada Example to connect another one').waitFor();
       await page.getByText('Mark it as failed').waitFor();
       assert.deepEqual(await offered(), [0, 0, 0]);
       await assertSound(page, `one-${role}-${nameOf(look)}`);

@@ -3,6 +3,7 @@ import type { InboundCoverage } from '#contract/number.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
+import { useAdministratorNames } from '#web/team/administrators.ts';
 import { coverageTexts } from './number-texts.ts';
 
 /** Replies of which each shows that one automation works (specification section 11.8). */
@@ -20,6 +21,7 @@ export function CoverageCard({
   readonly coverage: InboundCoverage;
   readonly onSetup: (() => void) | undefined;
 }): ReactNode {
+  const administrators = useAdministratorNames();
   const { text, tone, sentence } = coverageTexts[coverage];
   const replies = testReplies[coverage];
   return (
@@ -47,7 +49,7 @@ export function CoverageCard({
               Test on the setup page
             </Button>
           ) : (
-            <p>Ask an owner or an admin for a setup link.</p>
+            <p>Ask {administrators} for a setup link.</p>
           )}
         </div>
       )}

@@ -5,6 +5,7 @@ import { basePath } from '#web/api/base-path.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Code } from '#web/kit/text.tsx';
+import { useAdministratorNames } from '#web/team/administrators.ts';
 
 interface Check {
   readonly title: string;
@@ -54,6 +55,7 @@ export function DoctorCard({
   readonly number: HomeNumber;
   readonly onSetup: (() => void) | undefined;
 }): ReactNode {
+  const administrators = useAdministratorNames();
   const isOffline = number.state === 'offline';
   return (
     <Card isFlush>
@@ -97,7 +99,7 @@ export function DoctorCard({
               Connect another iPhone
             </Button>
           ) : (
-            <p className="text-quiet">Ask an owner or an admin to connect another one.</p>
+            <p className="text-quiet">Ask {administrators} to connect another one.</p>
           )}
         </div>
       </details>
