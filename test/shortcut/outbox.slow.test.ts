@@ -130,7 +130,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
   it('a lost connection ends the run; a starter begins a new one once the session is over (§11.11/failing-action)', async () => {
     const line = await world.runningLine();
     await world.untilStatus(await world.send(line, 'before'), 'sent');
-    world.proxy.breakConnections();
+    await world.proxy.breakPoll(line.wire.token);
     assert.equal((await endOf(line.run)).kind, 'failed');
     assert.deepEqual(await endOf(line.phone.startOutbox()), { kind: 'stopped' });
     await world.restart(line);

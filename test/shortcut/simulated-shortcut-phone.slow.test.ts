@@ -71,10 +71,10 @@ describe('a simulated phone that runs the shortcuts (specification section 10.2)
   });
 
   it('names a lost connection in a line, with the time until a starter begins again', async () => {
-    const { phone, phoneNumber, lines } = await newPhone({ server: world.proxy.url });
+    const { phone, phoneNumber, lines, wire } = await newPhone({ server: world.proxy.url });
     const running = phone.run();
     await world.untilVerified({ phoneNumber });
-    world.proxy.breakConnections();
+    await world.proxy.breakPoll(wire.token);
     await until('the line is there', () => lines.length > 0);
     phone.switchOff();
     await running;

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { until } from './until.ts';
 
 /** The fault of the next forwarded poll or inbound message; a lost hand-out waits for the next one with a message. */
 export type Mishap =
@@ -19,8 +20,11 @@ export interface FlakyProxy {
   readonly next: (mishap: Mishap, call?: 'poll' | 'inbound') => void;
   /** Sends further calls to another process of the service. */
   readonly retarget: (target: string) => void;
-  /** Resets all connections of phones. */
-  readonly breakConnections: () => void;
+  /**
+   * Resets the connection of a phone in the middle of a poll. Between two polls a phone would connect anew, and notice
+   * nothing.
+   */
+  readonly breakPoll: (deviceToken: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -29,7 +33,11 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
   let target = firstTarget;
   const mishapsOf = { poll: [] as Mishap[], inbound: [] as Mishap[] };
   const lost: string[] = [];
+  const unanswered = new Map<ServerResponse, { readonly path: string; readonly deviceToken: string }>();
   const server = createServer((request, response) => {
+    const deviceToken = String(request.headers['x-device-token'] ?? '');
+    unanswered.set(response, { path: request.url ?? '', deviceToken });
+    response.once('close', () => unanswered.delete(response));
     forward(request, response).catch(() => response.destroy());
   });
 
@@ -79,7 +87,16 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
     retarget: (newTarget) => {
       target = newTarget;
     },
-    breakConnections: () => server.closeAllConnections(),
+    breakPoll: (deviceToken) =>
+      until('the phone polls', () => {
+        const [polled] =
+          [...unanswered].find(
+            ([response, call]) =>
+              call.deviceToken === deviceToken && call.path.endsWith('/poll') && !response.writableEnded,
+          ) ?? [];
+        polled?.destroy();
+        return polled !== undefined;
+      }).then(() => undefined),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
