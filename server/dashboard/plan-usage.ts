@@ -10,7 +10,7 @@ import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock'>;
 
-/** What a team has of the things that its plan limits, each counted as its limit counts it. */
+/** Counts of the resources that a plan limits, each counted as the limit counts it. */
 export interface ResourceCounts {
   /** Open invitations included. */
   readonly members: number;

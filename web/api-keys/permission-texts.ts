@@ -1,6 +1,6 @@
 import type { Grant, Permission } from '#contract/permissions.ts';
 
-/** What a key with the permission may do, in the words of the page. */
+/** Describes on the page the effect of each permission. */
 export const permissionTexts: Readonly<Record<Permission, string>> = {
   'messages:send': 'Send and cancel messages, and read them',
   'messages:read': 'Read messages and events',
@@ -11,7 +11,7 @@ export const permissionTexts: Readonly<Record<Permission, string>> = {
   'team:write': 'Rename the team, invite and remove members',
 };
 
-/** What most keys are made for comes first. */
+/** The permissions that most keys need come first. */
 export const permissionsInOrder = Object.keys(permissionTexts) as readonly Permission[];
 
 /** `Everything`, or the permissions as the API spells them. */

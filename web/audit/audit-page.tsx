@@ -17,7 +17,7 @@ import { auditQuery } from './audit-queries.ts';
 import { actorName, auditPredicate, refusalText } from './audit-sentence.ts';
 import { type TargetNames, useTargetNames } from './target-names.ts';
 
-/** Who did what in the team, and what was refused (specification section 12.6). */
+/** The audit log: actions of the team and refused attempts (specification section 12.6). */
 export function AuditPage(): ReactNode {
   const isAllowed = useTeam().can('audit:read');
   return <TeamFrame>{isAllowed ? <AuditLog /> : <NoPermission />}</TeamFrame>;

@@ -115,7 +115,7 @@ export function actorName({ kind, id, name }: AuditEntry['actor'], names: Target
   return names.get(id) ?? names.get(name) ?? name;
 }
 
-/** What an entry says after its actor: `paused the number +1 415 555 0100`, or `tried to pause …`. */
+/** The predicate of an entry, behind its actor: `paused the number +1 415 555 0100`, or `tried to pause …`. */
 export function auditPredicate(entry: AuditEntry, names: TargetNames): string {
   const { action, actor, details, outcome, target } = entry;
   // By a link of the operator a person joins without their own act.

@@ -12,7 +12,7 @@ import { membersQuery } from '#web/team/member-queries.ts';
 /** Names of things by their ids, and of people by their addresses too. */
 export type TargetNames = ReadonlyMap<string, string>;
 
-/** What details name the target of an entry by. */
+/** Fields of `details` that can name the target of an entry, in order of preference. */
 const namingDetails = ['phone_number', 'url', 'name', 'email'] as const;
 
 /**

@@ -14,7 +14,7 @@ interface BubbleProps {
   readonly message: ConversationMessage;
   /** Why the conversation's messages wait, for one that waits. */
   readonly waiting: Waiting;
-  /** Of the newest sent one; one that waits or failed shows its state anyway. */
+  /** True for the newest outbound message; one that waits or failed shows its state in any case. */
   readonly isStatusShown: boolean;
   /** The person or key that sent it, where it is another than the reader and the next message is of another sender. */
   readonly senderName: string | undefined;

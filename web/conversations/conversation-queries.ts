@@ -70,7 +70,7 @@ export async function loadEarlier(teamId: string, key: ConversationKey): Promise
   queryClient.setQueryData<Thread>(queryKey, (thread) => thread && withEarlier(thread, cursor, page));
 }
 
-/** What is shown of conversations is read again, the log and details of messages are left alone. */
+/** Invalidates the conversation, the list and the unread count, but not the message log and details. */
 export const rereadConversations = (teamId: string, key: ConversationKey) =>
   Promise.all(
     [threadKey(teamId, key), [teamId, 'message', 'conversations'], unreadQuery(teamId).queryKey].map(

@@ -14,7 +14,7 @@ export interface Outgoing {
   readonly isUnanswered: boolean;
 }
 
-/** What is written and sent in a conversation. */
+/** The draft of a conversation, and the message that is being sent. */
 export interface Composition {
   readonly draft: Draft;
   readonly outgoing?: Outgoing | undefined;
@@ -27,8 +27,8 @@ export type Outcome = 'sent' | 'refused' | 'unanswered';
 const empty: Composition = { draft: { text: '' } };
 
 /**
- * What a person writes and sends in this tab, by conversation: it stays while other pages are shown. The text leaves the draft
- * when it is sent, so that what is typed meanwhile is another message, and returns if the message is refused.
+ * Keeps the compositions of this tab, by conversation, also while other pages are shown. A send clears the draft, so that
+ * text typed meanwhile is another message. A refusal puts the sent text back into the draft.
  */
 export class Outbox {
   readonly #newKey: () => string;
@@ -110,7 +110,7 @@ export class Outbox {
   }
 }
 
-/** What came first, and what was typed meanwhile below it. */
+/** Joins two drafts: the text of the second one goes below that of the first. */
 export function joined(first: Draft, then: Draft): Draft {
   const text = [first.text, then.text].filter((part) => part !== '').join('\n');
   return { text, mediaUrl: first.mediaUrl ?? then.mediaUrl };

@@ -81,7 +81,7 @@ export function ThreadMessages({
   );
 }
 
-/** Who sent a message of ours: another person or a key, under the last of those in a row. */
+/** The name of the other person or key that sent an outbound message, under the last of its messages in a row. */
 function senderNameOf(
   { sender }: ConversationMessage,
   next: ConversationMessage | undefined,

@@ -1,7 +1,7 @@
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
 
-/** What was read of a conversation: the newest messages again and again, and earlier ones once. */
+/** The loaded messages of a conversation. The newest page is read again and again, earlier pages once. */
 export interface Thread {
   /** The newest page, with the facts of number and contact. */
   readonly latest: ConversationMessageList;

@@ -7,17 +7,17 @@ import { type ConversationKey, rereadConversations, sendMessage } from './conver
 import { newIdempotencyKey } from './idempotency-key.ts';
 import { type Composition, type Draft, joined, Outbox } from './outbox.ts';
 
-/** Of a repeat these come before the server looks for the first try (specification section 4.3). */
+/** Statuses that the server answers before it looks up the Idempotency-Key (specification section 4.3). */
 const beforeRepeats: readonly number[] = [401, 403, 429];
 
-/** A server that failed may have accepted the message before. */
+/** Whether the message may have been accepted in spite of the error. */
 const isLost = (error: Error, isRepeat: boolean) =>
   !(error instanceof ApiError) ||
   error.status < 400 ||
   error.status >= 500 ||
   (isRepeat && beforeRepeats.includes(error.status));
 
-/** Of this tab. */
+/** One per tab: its drafts outlive the pages. */
 const outbox = new Outbox(newIdempotencyKey, isLost);
 
 export interface CompositionActions {
@@ -29,7 +29,7 @@ export interface CompositionActions {
   readonly forget: () => void;
 }
 
-/** What is written and sent in a conversation. A message that fails while another page is shown is told in a toast. */
+/** Draft and send of a conversation. If a send fails while another page is shown, a toast says so. */
 export function useComposition(
   teamId: string,
   { phoneNumber, contact }: ConversationKey,

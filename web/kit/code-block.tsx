@@ -10,7 +10,7 @@ export function CodeBlock({
 }: {
   readonly title: string;
   readonly text: string;
-  /** What the button copies, where that differs from what is shown. */
+  /** The text that the button copies, where it differs from the shown one. */
   readonly copied?: string;
   /** Names it for people who hear the page. */
   readonly what: string;

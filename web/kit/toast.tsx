@@ -24,7 +24,7 @@ export function notify(
     ...(subject !== undefined && { id: subject }),
     title,
     description,
-    // What a person has to act on stays until it is dismissed.
+    // A toast with an action does not time out.
     ...(action && {
       timeout: 0,
       actionProps: {

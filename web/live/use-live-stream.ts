@@ -37,7 +37,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         predicate: ({ queryKey: [, , path] }) => String(path).startsWith('/numbers/'),
       });
     });
-    // What the team sends makes nothing unread.
+    // Only received messages and read marks change the unread count.
     const unread = new Throttle(countsMs, () => invalidate('message', '/conversations/unread'));
     const duringReads = new RowsDuringReads<LiveRows>(
       queryClient,

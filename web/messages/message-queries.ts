@@ -4,7 +4,7 @@ import { request } from '#web/api/request.ts';
 import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
 import { type MessageFilters, mergeSources, sourcesOf } from './message-filters.ts';
 
-/** What the address holds: the filters, and the message whose details are open. */
+/** The search parameters of the page's address: filters, and the message whose details are open. */
 export interface MessagesSearch extends MessageFilters {
   readonly message?: string | undefined;
 }

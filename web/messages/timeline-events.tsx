@@ -66,7 +66,7 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
   );
 }
 
-/** What became of a delivery: the last attempt, and when the next one is due. */
+/** Describes the last attempt of a delivery, and when the next one is due. */
 function sentenceOf({ attempts, attempt_count, next_attempt_at, status }: TimelineDelivery): string {
   const last = attempts.at(-1);
   if (!last)

@@ -65,7 +65,7 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
   );
 }
 
-/** What ends a state that is not good: the checks of the iPhone, or its setup link. */
+/** A link to the remedy for the state: the checks of an offline iPhone, or the setup link of a pending one. */
 function NextStep({ number: { id, state, simulated } }: { readonly number: HomeNumber }) {
   const team = useTeam();
   if (simulated) return null;

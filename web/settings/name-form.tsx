@@ -18,7 +18,7 @@ export function NameForm({
   readonly value: string;
   readonly autoComplete?: string;
   readonly save: (name: string) => Promise<unknown>;
-  /** What a toast says afterwards. */
+  /** The text of the toast after a successful save. */
   readonly saved: string;
 }): ReactNode {
   const work = useMutation({ mutationFn: save, onSuccess: () => notify(saved) });

@@ -4,7 +4,7 @@ import type { CurrentTeam } from '#web/shell/session.ts';
 export type MemberAction = 'change-role' | 'end';
 
 /**
- * What a person may do with a member (specification section 12.4). Only owners change owners, an owner is not removed,
+ * The actions that a person may take on a member (specification section 12.4). Only owners change owners, an owner is not removed,
  * and the last one stays.
  * @param owners how many the team has
  */

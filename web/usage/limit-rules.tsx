@@ -6,7 +6,7 @@ import { Time } from '#web/kit/text.tsx';
 import { utcDay } from './months.ts';
 import { isUnlimited } from './plan-texts.ts';
 
-/** What happens at the limit of the month, when it ends, and what was mailed about it. */
+/** Explains the monthly limit: refused sends, the reset, and the notices that were mailed. */
 export function LimitRules({ usage }: { readonly usage: Usage }): ReactNode {
   const { monthly_message_limit: limit, resets_at, notices } = usage;
   if (isUnlimited(limit)) {

@@ -17,7 +17,7 @@ export function limitText(limit: number): string {
   return isUnlimited(limit) ? 'Unlimited' : amount(limit);
 }
 
-/** What plans are compared by, in the order of a person's questions. */
+/** The lines of the plan comparison: a label, and the value for a plan. */
 export const planLines: readonly (readonly [string, (plan: PlanName) => string])[] = [
   ['Messages a month', (plan) => limitText(plans[plan].monthlyMessages)],
   ['Numbers', (plan) => limitText(plans[plan].numbers)],

@@ -19,7 +19,7 @@ import { PlanComparison } from './plan-comparison.tsx';
 import { isUnlimited, planTitles } from './plan-texts.ts';
 import { planUsageQuery, teamDetailsQuery, usageQuery } from './usage-queries.ts';
 
-/** What the team has used of its plan, day by day, and what the plans allow. */
+/** The usage of the month by day, and the limits of the plans. */
 export function UsagePage(): ReactNode {
   const team = useTeam();
   const { month } = useSearch({ strict: false }) as { readonly month?: string };

@@ -32,7 +32,7 @@ interface DrawerProps {
   readonly onOpen: (deliveryId: string) => void;
 }
 
-/** What became of a delivery, attempt by attempt, with what was sent and answered. */
+/** Shows the attempts of a delivery, each with its request and response. */
 export function DeliveryDrawer({ webhook, deliveryId, onClose, onOpen }: DrawerProps): ReactNode {
   const team = useTeam();
   const found = useQuery({

@@ -25,7 +25,7 @@ export function statusOf({ status, attempt_count }: Delivery): readonly [Tone, s
   return [tones[status], statusTexts[status]];
 }
 
-/** What became of a delivery that does not wait, and what to do next. */
+/** Describes the outcome of a delivery that is not pending, and the next step. */
 export function outcomeText({ status, attempt_count: attempts, test }: Delivery): string {
   if (status === 'succeeded') {
     return attempts > 1
@@ -46,14 +46,14 @@ export function durationText(ms: number): string {
   return ms < 1_000 ? `${amount(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** What a status that is no success means. The sentences of the API name classes of statuses. */
+/** Explains the classes of status codes other than 2xx. */
 const statusMeanings: Readonly<Partial<Record<AttemptOutcome, string>>> = {
   redirect: 'that is a redirect, which is never followed',
   http_4xx: 'the receiver did not accept the request',
   http_5xx: 'the receiver failed',
 };
 
-/** What an attempt came to: `It answered 503 after 120 ms: the receiver failed.` */
+/** Describes the outcome of an attempt: `It answered 503 after 120 ms: the receiver failed.` */
 export function attemptText(attempt: AttemptSummary): string {
   const { status_code: status, duration_ms: ms, error_message: error, outcome } = attempt;
   const after = durationText(ms);
@@ -65,7 +65,7 @@ export function attemptText(attempt: AttemptSummary): string {
     : `It answered ${status} after ${after}: ${meaning}.`;
 }
 
-/** What to do about a failure, beside what its sentence says. Empty for a success. */
+/** Advice for a failed attempt, behind its description. Empty for a success. */
 export function adviceOf({
   outcome,
   status_code: status,

@@ -82,7 +82,7 @@ function LastFailure({ health }: { readonly health: WebhookHealth | undefined })
   );
 }
 
-/** What happens to the events. */
+/** Explains the effect of the failures on events. */
 function Consequence({ webhook, health }: HealthOf): ReactNode {
   const since = health?.missed_since;
   if (webhook.active) {

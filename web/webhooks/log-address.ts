@@ -9,7 +9,7 @@ export interface LogFilters {
   readonly event?: EventType;
 }
 
-/** What the address of a webhook's page says beside its path: the filters of its log, and the open delivery. */
+/** The search parameters of a webhook's page: the filters of its log, and the open delivery. */
 export interface LogAddress extends LogFilters {
   readonly delivery?: string;
 }

@@ -9,7 +9,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { BodyBlock } from './body-block.tsx';
 import { deliveryRequestQuery } from './webhook-queries.ts';
 
-/** What each attempt sends. */
+/** Shows the body that each attempt sends. */
 export function RequestBody({ delivery }: { readonly delivery: Delivery }): ReactNode {
   const team = useTeam();
   const found = useQuery(deliveryRequestQuery(team.id, delivery.webhook_id, delivery.id));

@@ -15,7 +15,7 @@ export function SecretDialog({
 }: {
   readonly title: string;
   readonly secret: string;
-  /** What to do with it. */
+  /** Instructions below the secret. */
   readonly children: ReactNode;
   readonly onClose: () => void;
 }): ReactNode {

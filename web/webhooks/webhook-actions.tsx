@@ -9,7 +9,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { refreshWebhooks, sendTest } from './webhook-queries.ts';
 
-/** What a person is about to do to a webhook, in a dialog. */
+/** The action on a webhook whose dialog is open. */
 export type Task = 'edit' | 'pause' | 'enable' | 'rotate' | 'finish' | 'replay' | 'delete';
 
 /** The buttons of a webhook's page; none for a person who may only look. */

@@ -10,7 +10,7 @@ import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-sql.ts'
 import { unreadExaminedMax } from './limits.ts';
 import { type Reader, sqlReadUntil } from './read-store.ts';
 
-/** Of a conversation, and of the number that the team connected last for its phone number. */
+/** Columns of a conversation, and of the number that the team connected last for its phone number. */
 interface FactsOfRow {
   readonly phone_number: string;
   readonly contact: string;

@@ -77,7 +77,7 @@ export function listRowsOfConversation(
   return page.rows(db, teamId, handles, phoneNumber, before, examinedMax, limit);
 }
 
-/** What waits in a conversation for the phone of a number. */
+/** Finds the messages of a conversation that wait for the phone of a number. */
 export async function findWaitingMessages(
   db: Queryable,
   teamId: TeamId,

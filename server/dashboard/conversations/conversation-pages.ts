@@ -38,8 +38,8 @@ function sqlIsUnread(phoneNumber: string, contact: string): string {
 }
 
 /**
- * Along the activity of a team's conversations, newest first. Of several rows of one conversation the latest stands for
- * it. Messages whose sender is not known belong to none: their contact is empty.
+ * Walks along the activity of a team's conversations, newest first. If a conversation has several rows, the latest one stands
+ * for it. Messages whose sender is not known belong to none: their contact is empty.
  */
 const page = statement<PageRow>(
   'conversations.page',

@@ -16,7 +16,7 @@ import { listNumberFacts, type NumberFactsRow } from './home-store.ts';
 import { failedPeriodMs, firstRunMessagesMax } from './limits.ts';
 import { type LatestLink, numberState, setupLinkState } from './number-state.ts';
 
-/** What the Home page shows of a team (specification section 12.10). Each statement reads a bounded number of rows. */
+/** Reads the state of a team for the Home page (specification section 12.10). Each statement reads a bounded number of rows. */
 export async function getHome(services: Pick<Runtime, 'database' | 'clock'>, teamId: TeamId): Promise<Home> {
   const { database, clock } = services;
   const { pages, pool } = database;

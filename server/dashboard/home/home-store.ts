@@ -31,7 +31,7 @@ const numberFacts = statement<NumberFactsRow>(
    WHERE n.team_id = $1 AND n.deleted_at IS NULL`,
 );
 
-/** Of the team's live numbers. @param waitingMax messages of a number that are counted */
+/** Lists facts of the team's live numbers. @param waitingMax messages of a number that are counted */
 export function listNumberFacts(
   db: Queryable,
   teamId: TeamId,

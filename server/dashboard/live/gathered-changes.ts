@@ -14,7 +14,7 @@ export interface WantedRows {
   readonly isRefresh: boolean;
 }
 
-/** The resource types whose rows are sent. Of all others a stream says only that they changed. */
+/** The resource types whose rows are sent. For all others a stream says only that they changed. */
 export const typesWithRows: readonly ResourceType[] = ['message', 'number', 'usage'];
 
 /** Gathers the changes of a team until they are sent: which rows to read, and which types to announce. */
