@@ -28,7 +28,7 @@ export const Usage = strictObject({
 });
 export type Usage = Type.Static<typeof Usage>;
 
-/** What a team has used of its month, without the days (specification sections 12.9 and 12.10). */
+/** The usage of a team in the current month, without the days (specification sections 12.9 and 12.10). */
 export const UsageSummary = strictObject({
   month: Type.String({ description: 'In UTC.', examples: ['2026-11'] }),
   sent: Type.Integer({

@@ -99,7 +99,7 @@ class SocketWatch {
 
 const openStates = ['01', '08'];
 
-/** @returns of each socket its remote end, and the bytes that the kernel keeps for it */
+/** @returns the remote end of each socket, and the bytes that the kernel keeps for it */
 function openSockets(port: number): { readonly remote: string; readonly queued: string }[] {
   return readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')

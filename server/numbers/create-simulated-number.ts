@@ -13,7 +13,7 @@ import { findSimulatedNumber, findTakenPhoneNumbers, insertNumber } from './numb
 
 const label = 'Simulated';
 
-/** Of 80,000 numbers; that all of these are taken does not happen. */
+/** Random candidates out of 80,000 fictional numbers; one of them is free in practice. */
 const candidatesMax = 20;
 
 /**

@@ -9,7 +9,7 @@ export interface UsageDayRow {
   readonly received: number;
 }
 
-/** What a team has used of a month. */
+/** The usage of a team in a month. */
 export interface UsageSummaryRow {
   readonly monthly_message_limit: number;
   readonly sent: number;

@@ -20,7 +20,7 @@ interface SignInPage {
 }
 
 export interface PasskeyPaths {
-  /** Of APP_URL, without a slash at its end. */
+  /** The path of APP_URL, without a slash at its end. */
   readonly base: string;
   /** Where a sign-in leads. */
   readonly next: string;
