@@ -188,7 +188,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
-  it('a viewer sees no link to the page, and at its address who can help (§12.12/page-permissions)', async () => {
+  it('a viewer sees no link to the page, and at its address the names of administrators (§12.12/page-permissions)', async () => {
     const viewer = await newMember(service, team, 'viewer', { name: 'Vera Example' });
     const { page, complaints } = await open(viewer, desktop);
     await page.getByText('Ask Ada Example for another role').waitFor();

@@ -94,7 +94,7 @@ describe('the audit log on the page Team in a browser (specification section 12.
     await page.context().close();
   });
 
-  it('a member has no link to it, and at its address reads whom to ask (§12.12/page-permissions)', async () => {
+  it('a member has no link to it, and at its address sees the names of administrators (§12.12/page-permissions)', async () => {
     const team = await service.newTeam();
     await newMember(service, team, 'owner', { name: 'Ada Example' });
     const grace = await newMember(service, team, 'member');

@@ -233,7 +233,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('what is typed during a send stays, a refusal is told on another page, and a lost answer is tried again once (§12.12/page-conversations)', async () => {
+  it('text typed during a send stays, another page shows a refusal, and a lost answer is tried again once (§12.12/page-conversations)', async () => {
     const contact = '+14155550147';
     await receive(number, contact, 'Hello');
     const page = await open(contact);

@@ -274,7 +274,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.context().close();
   });
 
-  it('a member and a viewer see each number, nothing that changes it, and whom to ask (§12.12/page-permissions)', async () => {
+  it('a member and a viewer see each number and the names of administrators, and nothing that changes it (§12.12/page-permissions)', async () => {
     const { team } = await newSetting();
     const { numberId } = await connectNumber(service, team);
     for (const [role, look] of [

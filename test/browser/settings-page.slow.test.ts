@@ -119,7 +119,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await dialog.getByRole('button', { name: 'Remove passkey' }).click();
       await page.getByText('No passkeys yet').waitFor();
       assert.deepEqual(complaints, []);
-      // The device still has it, and is told that it is not known here.
+      // The device still offers the passkey; the sign-in page says that the server does not know it.
       await page.context().clearCookies();
       await authenticator.answer(false);
       await page.goto(`${origin}/sign-in`);
@@ -200,7 +200,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await context.close();
   });
 
-  it('a viewer is told whom to ask for another name of the team', async () => {
+  it('a viewer sees the administrators who can rename the team', async () => {
     const team = await service.newTeam();
     await newMember(service, team, 'owner', { name: 'Olga Example' });
     const viewer = await newMember(service, team, 'viewer');

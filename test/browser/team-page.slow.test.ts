@@ -148,7 +148,7 @@ describe('the members on the page Team in a browser (specification section 12.12
     await page.context().close();
   });
 
-  it('a member and a viewer see the people, whom to ask, and only leave (§12.12/page-permissions)', async () => {
+  it('a member and a viewer see the people and the names of administrators, and can only leave (§12.12/page-permissions)', async () => {
     const { grace, vera } = await newTeamOfAll();
     for (const [member, name] of [
       [grace, 'Grace'],

@@ -64,7 +64,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
   }
 
   for (const look of [desktop, phone]) {
-    it(`${look.width}: a member creates a webhook, sees why it fails, corrects the address, and sends the event again (§12.12/page-webhooks, §12.12/page-errors)`, async () => {
+    it(`${look.width}: a member creates a webhook, sees the cause of a failure, corrects the address and redelivers the event (§12.12/page-webhooks, §12.12/page-errors)`, async () => {
       const { team } = await givenTeam();
       const member = await newMember(service, team, 'member');
       const { page, assertSound, assertQuiet } = await open(member, '/webhooks', look);
@@ -138,7 +138,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
   }
 
   for (const look of [desktop, phone]) {
-    it(`${look.width}: one that ten failures switched off says why and how to enable it, and sends what it missed (§12.12/page-webhooks)`, async () => {
+    it(`${look.width}: a webhook disabled by ten failures states cause and remedy, and replays missed events when it is enabled (§12.12/page-webhooks)`, async () => {
       const { team, owner } = await givenTeam();
       const { id } = await newWebhook(team.api, { url: receiver.brokenUrl, events: ['message.received'] });
       await emitMany(team, 10);
@@ -183,7 +183,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     });
   }
 
-  it('a secret is rotated: both sign until the rotation is finished; a test event shows it at once (§12.12/page-webhooks)', async () => {
+  it('during a rotation both secrets sign, which a test event shows at once (§12.12/page-webhooks)', async () => {
     const { team, owner } = await givenTeam();
     const { id, secret } = await newWebhook(team.api, { url: receiver.url });
     const { page, assertSound, assertQuiet } = await open(owner, `/webhooks/${id}`, desktop);
@@ -219,7 +219,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     await assertQuiet();
   });
 
-  it('a webhook is paused, what it missed is replayed, and it is deleted (§12.12/page-webhooks)', async () => {
+  it('a webhook is paused, its missed events are replayed, and it is deleted (§12.12/page-webhooks)', async () => {
     const { team, owner } = await givenTeam();
     const { id } = await newWebhook(team.api, { url: receiver.url, events: ['message.received'] });
     const { page, assertSound, assertQuiet } = await open(owner, `/webhooks/${id}`, phone);
@@ -256,7 +256,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     await assertQuiet();
   });
 
-  it('the message of a delivery leads to it, and back (§12.12/page-webhooks)', async () => {
+  it('a message links to its delivery, and the delivery to the message (§12.12/page-webhooks)', async () => {
     const { team, owner } = await givenTeam();
     const number = await connectNumber(service, team, '+14155550140');
     const { id } = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });
@@ -279,7 +279,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     await assertQuiet();
   });
 
-  it('a viewer sees health, log and attempts, and is told whom to ask for the rest (§12.12/page-permissions, §12.12/page-webhooks)', async () => {
+  it('a viewer sees health, log, attempts and the names of administrators (§12.12/page-permissions, §12.12/page-webhooks)', async () => {
     const { team } = await givenTeam();
     const viewer = await newMember(service, team, 'viewer');
     const { id } = await newWebhook(team.api, { url: receiver.brokenUrl, events: ['message.received'] });

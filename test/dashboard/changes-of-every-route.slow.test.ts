@@ -43,7 +43,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /webhooks/:id/replay': ['delivery all', 'audit new'],
   'POST /webhooks/:id/test': ['delivery new', 'audit new'],
   'POST /keys': ['key new', 'audit new'],
-  // Of the person who reads alone.
+  // A read mark belongs to one member: nothing changes for the team.
   'PUT /conversations/:phone_number/:contact/read': [],
   'DELETE /keys/:id': ['key :id', 'audit new'],
 };
@@ -128,22 +128,22 @@ describe('the changes that each route notifies (decision 0018)', () => {
   }
 
   it('every changing route is listed', () => {
-    const doors = service.app.routes.filter(({ audience }) => audience === 'api' || audience === 'team');
+    const listed = service.app.routes.filter(({ audience }) => audience === 'api' || audience === 'team');
     const changing = (routes: typeof service.app.routes) =>
       routes.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
     const bare = (name: string) => name.replace(below, '').replace('/v1/', '/');
-    assert.deepEqual([...new Set(changing(doors).map(bare))].sort(), Object.keys(told).sort());
+    assert.deepEqual([...new Set(changing(listed).map(bare))].sort(), Object.keys(told).sort());
     assert.deepEqual(
-      changing(service.app.routes.filter((route) => !doors.includes(route))).sort(),
+      changing(service.app.routes.filter((route) => !listed.includes(route))).sort(),
       [...toldElsewhere, ...ofOnePerson].sort(),
     );
   });
 
-  for (const [door, all] of [
+  for (const [prefix, all] of [
     ['/v1', operations],
     [below, ofMembers],
   ] as const) {
-    it(`through ${door} each operation notifies its team of its resource types and no others, and a read notifies nothing`, async () => {
+    it(`below ${prefix} each operation notifies its team of its resource types and no others, and a read notifies nothing`, async () => {
       for (const [name, { status, body }] of Object.entries(all)) {
         // Its phone, which connects at once, changes the number too: see below.
         if (name.endsWith('/numbers/simulated')) continue;
@@ -155,7 +155,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
         const fields = name.startsWith('PUT ') && pattern.endsWith('/team') ? { name } : body?.(about);
         const address = addressOf(pattern, about, method).replace(':team_id', team.publicId);
         const id = lastIdIn(address.replace(team.publicId, ''));
-        const client = door === '/v1' ? team.api : member;
+        const client = prefix === '/v1' ? team.api : member;
         const heard = await toldBy(
           async () => {
             // A stream does not end by itself.
@@ -165,7 +165,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
           },
           id === undefined ? {} : { id },
         );
-        assert.deepEqual(heard, (told[name.replace(door, '')] ?? []).toSorted(), name);
+        assert.deepEqual(heard, (told[name.replace(prefix, '')] ?? []).toSorted(), name);
       }
     });
   }

@@ -58,18 +58,18 @@ describe('how far members have read (specification section 12.11)', () => {
     assert.equal(await unread(member), 0);
   });
 
-  it('of marks that arrive at once the latest stays (§12.11/unread)', async () => {
+  it('the latest of marks that arrive at once stays (§12.11/unread)', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 8; index += 1) ids.push(await receive(number, ada, String(index)));
     await Promise.all(ids.toReversed().map((id) => mark(member, id)));
     assert.equal((await readMessages(member, number.phoneNumber, ada)).read_until, ids.at(-1));
   });
 
-  it('what came before a member joined counts as read, again after they left and came back (§12.11/unread)', async () => {
+  it('messages of before a member joined count as read, again after they left and came back (§12.11/unread)', async () => {
     await receive(number, ada, 'before');
     service.clock.advance(1_000);
     const later = await newMember(service, team, 'member');
-    // Of another team as well: their session outlives the removal.
+    // A second membership lets their session outlive the removal.
     await join(service, await service.newTeam(), later, 'viewer');
     assert.equal(await unread(later), 0);
     assert.equal(await countUnread(later), 0);

@@ -33,7 +33,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     return answer.json as unknown as Home;
   };
 
-  it('of a new team has nothing but its month (§12.10/home)', async () => {
+  it('has nothing but the month for a new team (§12.10/home)', async () => {
     const { usage, ...rest } = await home();
     assert.deepEqual(rest, {
       waiting_messages: 0,

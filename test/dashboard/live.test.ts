@@ -218,7 +218,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.ok(live.texts.every((text) => Buffer.byteLength(text) < 257 * 1_024));
   });
 
-  it('is told of commits of another process, and of none of another team (§12.9/rows)', async () => {
+  it('gets commits of another process, and none of another team (§12.9/rows)', async () => {
     const another = await service.startAnother();
     try {
       const stranger = await service.newTeam();

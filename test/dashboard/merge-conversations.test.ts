@@ -103,7 +103,7 @@ describe('a page of conversations with waiting messages (specification section 1
     });
   }
 
-  it('of equal times the greater id stands first, and a cursor names both (§12.11/conversation-pages)', () => {
+  it('at equal times the greater id stands first, and a cursor names both (§12.11/conversation-pages)', () => {
     const [low, high] = [at(5), { ...at(6), at: at(5).at }];
     const page = mergePage(
       [{ ...conversation('ada 5'), position: low }],

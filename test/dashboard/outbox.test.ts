@@ -6,7 +6,7 @@ const conversation = '+14155550100 +14155550142';
 const refusal = new Error('refused');
 const loss = new Error('lost');
 
-describe('what a person writes and sends (specification section 12.12)', () => {
+describe('compositions of the dashboard (specification section 12.12)', () => {
   let outbox: Outbox;
   let keys: number;
   beforeEach(() => {
@@ -31,7 +31,7 @@ describe('what a person writes and sends (specification section 12.12)', () => {
     return sending;
   }
 
-  it('what is typed while a message is sent is the next draft (§12.12/page-conversations)', async () => {
+  it('text typed during a send is the next draft (§12.12/page-conversations)', async () => {
     outbox.write(conversation, { text: 'First' });
     assert.equal(await sendWhileTyping('Second'), 'sent');
     assert.deepEqual(outbox.get(conversation), { draft: { text: 'Second' } });

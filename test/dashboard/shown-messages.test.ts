@@ -9,7 +9,7 @@ import { mergeSources } from '../../web/messages/message-filters.ts';
 const rowsOf = (ids: string) => ids.split('').map((id) => ({ id }) as Message);
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('');
 
-describe('what a page shows of messages (specification section 12.12)', () => {
+describe('messages on a page (specification section 12.12)', () => {
   it('a thread reads its newest page again and keeps the earlier ones; after a gap it begins anew (§12.12/page-conversations)', () => {
     const page = (ids: string, has_more: boolean, cursor = ids.at(-1) ?? '') =>
       ({ messages: rowsOf(ids), cursor, has_more }) as unknown as ConversationMessageList;

@@ -79,12 +79,12 @@ const timedOut = {
 const contact: TimelineActor = { kind: 'contact', id: '', name: '+14155550101' };
 
 describe('the steps of a message (specification section 12.8) (§12.8/timeline-steps, §12.8/timeline-actors)', () => {
-  it('of one that waits: its acceptance, by its sender, or by no one who is known', () => {
+  it('a waiting message has its acceptance, with its sender as the actor where that is known', () => {
     assert.deepEqual(lines({}), ['0 accepted by key Bookings']);
     assert.deepEqual(lines({ sender: null }), ['0 accepted']);
   });
 
-  it('of one that was delivered: hand-out and reports by its phone, with its media before', () => {
+  it('a delivered message has the hand-out and reports of its phone, and its media before', () => {
     const media = { name: 'menu.pdf', type: 'application/pdf', size_bytes: 3, created_at: time(1) };
     assert.deepEqual(
       lines({
@@ -103,7 +103,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     );
   });
 
-  it('its own times stand in for events that are not there', () => {
+  it('times of the message replace missing events', () => {
     assert.deepEqual(
       lines({
         message: {
@@ -124,7 +124,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     );
   });
 
-  it('of one whose phone fell silent: it failed by the server, and a late report is late', () => {
+  it('a message without a report is failed by the server, and a later report is marked late', () => {
     const silent = [handOut(1, 'unconfirmed', [2, 90])];
     assert.deepEqual(
       lines({
@@ -147,7 +147,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     assert.equal(late.filter((line) => line.includes('failed')).length, 1);
   });
 
-  it('of one that was handed out twice: it was queued again in between, also while the second hand-out is due', () => {
+  it('a message that was handed out twice was queued again in between, also while the second hand-out is due', () => {
     const first = handOut(1, 'unconfirmed', [2, 90]);
     assert.deepEqual(lines({ handOuts: [first] }).slice(1), [
       '2 handed_out by device Phone 1 {"hand_out":1}',
@@ -186,7 +186,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     });
   }
 
-  it('of an inbound one: the contact wrote, and may have opted out by it', () => {
+  it('an inbound message was received from the contact, who may have opted out with it', () => {
     const received = { ...message, direction: 'inbound', status: 'received', from: '+14155550101' } as const;
     assert.deepEqual(lines({ message: received, events: [event('message.received', 0)] }), [
       '0 received by contact +14155550101',

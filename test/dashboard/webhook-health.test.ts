@@ -22,7 +22,7 @@ import {
 } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
 
-describe('what the pages of webhooks read beside /v1 (specification section 12.3)', () => {
+describe('reads of the webhook pages beside /v1 (specification section 12.3)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
   let team: TestTeam;

@@ -21,7 +21,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
-/** To whom every message goes, and from whom every text comes. */
+/** The recipient of every message, and the sender of every text. */
 const contact = '+12125550100';
 
 const walks = 40;

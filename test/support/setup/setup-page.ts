@@ -12,7 +12,7 @@ export interface OpenedPage {
   readonly marks: Readonly<Record<string, string>>;
   /** Names of the inbound tests that have passed. */
   readonly passedTests: readonly string[];
-  /** The version that the script sends to be told of a newer one. */
+  /** The version that the script compares with that of the server. */
   readonly version: string;
 }
 

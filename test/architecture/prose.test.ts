@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  commentSentences,
+  documentSentences,
+  type Sentence,
+  testTitles,
+} from '#test/support/architecture/prose.ts';
+
+/** A subject comes first: `The draft of a conversation`, not `What is written in a conversation`. */
+const withoutSubject = /^["“(]?(?:What|Who|Whom|Whose|Whoever|Whatever|Of)\b/;
+/** Names in backticks are quoted, such as the user `nobody`. */
+const ruledOut =
+  /(?<!`)\b(?:(?:any|every|no|some)body|whoever|to whom|(?:is|are|was|were) told|(?:is|are|be) let in|doors?|knocks?)\b(?!`)/i;
+
+function offences(sentences: readonly Sentence[]): string[] {
+  return sentences
+    .filter(({ text }) => withoutSubject.test(text) || ruledOut.test(text))
+    .map(({ path, line, text }) => `${path}:${line}: ${text}`);
+}
+
+describe('sentences have a subject and name no one by a pronoun (CONTRIBUTING.md, How it is written)', () => {
+  it('in comments', () => {
+    const sentences = commentSentences();
+    assert.ok(sentences.length > 4_000);
+    assert.deepEqual(offences(sentences), []);
+  });
+
+  it('in documents', () => {
+    const sentences = documentSentences();
+    assert.ok(sentences.length > 2_000);
+    assert.deepEqual(offences(sentences), []);
+  });
+
+  it('in titles of tests', () => {
+    const titles = testTitles();
+    assert.ok(titles.length > 1_000);
+    assert.deepEqual(offences(titles), []);
+  });
+});

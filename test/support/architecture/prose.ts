@@ -1,0 +1,84 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './sources.ts';
+
+/** A sentence of a comment, a document or the title of a test. */
+export interface Sentence {
+  readonly path: string;
+  /** The line in which its comment, paragraph or title begins. */
+  readonly line: number;
+  readonly text: string;
+}
+
+const folders =
+  '{bench,campaign,contract,referees,server,shortcut,simulated-phone,test,web,webhook-listener}';
+// Comments that begin a line, and those behind code. Strings with /* or // in them are neither.
+const comment = /^[ \t]*\{?\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+|[ \t]\/\/ .*$/gm;
+const title = /\b(?:describe|it|test)\(\s*(?:'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`)/g;
+
+const capitalized = (sentence: string) => sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
+const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length;
+
+/** All comments, except those of server/setup and of migrations, whose text does not change. */
+export function commentSentences(): Sentence[] {
+  const sources = read(`${folders}/**/*.{ts,tsx,mjs,js,css}`);
+  return sources
+    .filter(({ path }) => !path.startsWith('server/setup/'))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(comment)].flatMap((match) => {
+        const prose = match[0]
+          .replaceAll(/\*\/\}?\s*$/g, '')
+          .replaceAll(/^[ \t]*(?:\{?\/\*\*?|\*|\/\/)/gm, ' ')
+          .replaceAll(/@(?:returns|throws)\b/g, '. ');
+        return split(prose).map((sentence) => ({
+          path,
+          line: lineAt(text, match.index),
+          text: capitalized(sentence),
+        }));
+      }),
+    );
+}
+
+/** All documents without their headings, code blocks and the glossary's table of words that are ruled out. */
+export function documentSentences(): Sentence[] {
+  const documents = read('{*.md,referees/*.md,docs/**/*.md}').filter(
+    ({ path }) => !/^docs\/(?:coverage|glossary)\.md$/.test(path),
+  );
+  return documents.flatMap(({ path, text }) => {
+    const prose = text
+      .replaceAll(/^```[\s\S]*?^```/gm, (block) => block.replaceAll(/[^\n]/g, ''))
+      .replaceAll(/^#.*$/gm, '')
+      .replaceAll(/<!--.*?-->/g, '');
+    // A paragraph, a list item or a row of a table.
+    return [...prose.matchAll(/\S.*(?:\n(?!\s*(?:[-*|]|\d+\.)\s)[ \t]*\S.*)*/g)].flatMap((match) =>
+      match[0]
+        .split('|')
+        .flatMap((cell) => split(cell.replaceAll(/^\s*(?:[-*]|\d+\.)\s/gm, '').replaceAll('**', '')))
+        .map((sentence) => ({ path, line: lineAt(text, match.index), text: sentence })),
+    );
+  });
+}
+
+export function testTitles(): Sentence[] {
+  return read('test/**/*.test.ts').flatMap(({ path, text }) =>
+    [...text.matchAll(title)].map((match) => ({
+      path,
+      line: lineAt(text, match.index),
+      text: capitalized(match[1] ?? match[2] ?? ''),
+    })),
+  );
+}
+
+function read(pattern: string): { readonly path: string; readonly text: string }[] {
+  return globSync(pattern, { cwd: root, exclude: (name) => /(?:^|\/)(?:node_modules|dist)$/.test(name) }).map(
+    (path) => ({ path, text: readFileSync(join(root, path), 'utf8') }),
+  );
+}
+
+function split(prose: string): string[] {
+  return prose
+    .replaceAll(/\s+/g, ' ')
+    .split(/(?<=[.!?])\s+(?=["“`(A-Z])|^\s*\.\s|\s\.\s/)
+    .map((sentence) => sentence.trim())
+    .filter(Boolean);
+}
