@@ -18,6 +18,7 @@ import {
 } from './conversation-queries.ts';
 import { ConversationRow } from './conversation-row.tsx';
 import { NewMessageDialog } from './new-message-dialog.tsx';
+import { rowKey } from './row-key.ts';
 
 const views = ['All', 'Unread'] as const;
 
@@ -77,7 +78,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
               <ul>
                 {conversations.map((conversation) => (
                   <ConversationRow
-                    key={`${conversation.phone_number} ${conversation.contact}`}
+                    key={rowKey(conversation)}
                     conversation={conversation}
                     isOpen={
                       open?.phoneNumber === conversation.phone_number && open.contact === conversation.contact
@@ -105,8 +106,8 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
 /** A conversation whose waiting message brought it to the first page may come again on a later one. */
 function withoutRepeats(conversations: readonly Conversation[]): readonly Conversation[] {
   const seen = new Set<string>();
-  return conversations.filter(({ phone_number, contact }) => {
-    const key = `${phone_number} ${contact}`;
+  return conversations.filter((conversation) => {
+    const key = rowKey(conversation);
     return !seen.has(key) && seen.add(key);
   });
 }

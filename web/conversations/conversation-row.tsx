@@ -6,6 +6,7 @@ import type { Message } from '#contract/message.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { isUnread, unreadText } from './unread.ts';
 
 /** A conversation in the list: the other side, the last message, and whether it was read. */
 export function ConversationRow({
@@ -18,9 +19,8 @@ export function ConversationRow({
   readonly isNumberShown: boolean;
 }): ReactNode {
   const team = useTeam();
-  const { phone_number, contact, last_message, unread_count, number_label, number_removed, simulated } =
-    conversation;
-  const isUnread = unread_count > 0 && !isOpen;
+  const { phone_number, contact, last_message, number_label, number_removed, simulated } = conversation;
+  const isMarked = isUnread(conversation) && !isOpen;
   return (
     <li className="border-b border-line last:border-0">
       <Link
@@ -30,9 +30,9 @@ export function ConversationRow({
         aria-current={isOpen ? 'page' : undefined}
         className="relative block py-3 pr-4 pl-6 outline-offset-[-2px] hover:bg-sunken/70 aria-[current=page]:bg-accent-tint"
       >
-        {isUnread && <span className="absolute top-[1.15rem] left-2.5 size-2 rounded-full bg-accent" />}
+        {isMarked && <span className="absolute top-[1.15rem] left-2.5 size-2 rounded-full bg-accent" />}
         <span className="flex items-baseline justify-between gap-2">
-          <span className={isUnread ? 'truncate font-semibold' : 'truncate font-medium'}>
+          <span className={isMarked ? 'truncate font-semibold' : 'truncate font-medium'}>
             <Handle value={contact} />
           </span>
           <span className="shrink-0 text-xs text-quiet">
@@ -44,9 +44,9 @@ export function ConversationRow({
             <Mark conversation={conversation} />
             <bdi className="[overflow-wrap:anywhere]">{last_message ? preview(last_message) : ''}</bdi>
           </span>
-          {isUnread && (
+          {isMarked && (
             <span className="shrink-0 rounded-full bg-accent px-1.5 text-[0.6875rem] leading-4.5 font-semibold text-on-accent">
-              {unread_count >= 100 ? '99+' : unread_count}
+              {unreadText(conversation)}
               <span className="sr-only"> unread</span>
             </span>
           )}

@@ -2,12 +2,13 @@ import { useEffect } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { type ConversationKey, markRead, rereadConversations } from './conversation-queries.ts';
+import { markOf } from './unread.ts';
 
 /** Marks the conversation as read up to its newest message while it is open in a visible tab. */
 export function useReadMark(open: ConversationKey, latest: ConversationMessageList | undefined): void {
   const team = useTeam();
   const { phoneNumber, contact } = open;
-  const newest = latest && latest.unread_count > 0 ? latest.messages[0]?.id : undefined;
+  const newest = markOf(latest);
   useEffect(() => {
     if (newest === undefined) return;
     const key = { phoneNumber, contact };

@@ -1,5 +1,7 @@
 import type { Conversation, ConversationFacts } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
+import { rowKey } from '../conversations/row-key.ts';
+import { countUnreadSince, isUnread } from '../conversations/unread.ts';
 
 /** A page of conversations, the latest activity first. */
 export interface ConversationPage {
@@ -19,9 +21,6 @@ export interface MergedConversations<Page> {
   readonly hasUnknown: boolean;
 }
 
-export const keyOf = ({ phone_number, contact }: Pick<ConversationFacts, 'phone_number' | 'contact'>) =>
-  `${phone_number} ${contact}`;
-
 /**
  * Puts rows into pages that were read. Conversations stand by their latest activity; one that is older than the pages belongs
  * to a page that was not read. A list of unread ones gets no read ones.
@@ -32,7 +31,7 @@ export function mergeConversations<Page extends ConversationPage>(
   isUnreadOnly: boolean,
 ): MergedConversations<Page> {
   const shown = pages.flatMap((page) => page.conversations);
-  const known = new Map(shown.map((one) => [keyOf(one), one]));
+  const known = new Map(shown.map((one) => [rowKey(one), one]));
   const newest = shown[0]?.last_message?.id ?? '';
   const changedIds = new Set(messages.map(({ id }) => id));
   // A cancelled message gives way to an earlier one. Otherwise a row with an earlier message is older than what was read.
@@ -40,42 +39,34 @@ export function mergeConversations<Page extends ConversationPage>(
     !!before?.last_message &&
     before.last_message.id > (last_message?.id ?? '') &&
     !changedIds.has(before.last_message.id);
-  const current = conversations.filter((facts) => !isLate(facts, known.get(keyOf(facts))));
+  const current = conversations.filter((facts) => !isLate(facts, known.get(rowKey(facts))));
   const changed = current.map((facts) => {
-    const before = known.get(keyOf(facts));
+    const before = known.get(rowKey(facts));
     const since = before ? (before.last_message?.id ?? '') : newest;
-    return { ...facts, unread_count: (before?.unread_count ?? 0) + countReceived(facts, messages, since) };
+    return { ...facts, unread_count: (before?.unread_count ?? 0) + countUnreadSince(facts, messages, since) };
   });
-  const now = new Map(changed.map((one) => [keyOf(one), one]));
+  const now = new Map(changed.map((one) => [rowKey(one), one]));
   const isMoved = (one: Conversation) => {
-    const latest = now.get(keyOf(one));
+    const latest = now.get(rowKey(one));
     return latest !== undefined && latest.last_activity_at > one.last_activity_at;
   };
-  const unknown = changed.filter((one) => !known.has(keyOf(one)));
+  const unknown = changed.filter((one) => !known.has(rowKey(one)));
   let risen = [
-    ...unknown.filter(({ unread_count }) => !isUnreadOnly || unread_count > 0),
-    ...shown.filter(isMoved).flatMap((one) => now.get(keyOf(one)) ?? []),
+    ...unknown.filter((one) => !isUnreadOnly || isUnread(one)),
+    ...shown.filter(isMoved).flatMap((one) => now.get(rowKey(one)) ?? []),
   ];
   const merged = pages.map((page) => {
     const oldest = page.conversations.at(-1)?.last_activity_at ?? '';
     const isOfPage = (one: Conversation) => one.last_activity_at > oldest || !page.has_more;
     const own = risen.filter(isOfPage);
     risen = risen.filter((one) => !isOfPage(one));
-    const stayed = page.conversations.filter((one) => !isMoved(one)).map((one) => now.get(keyOf(one)) ?? one);
+    const stayed = page.conversations
+      .filter((one) => !isMoved(one))
+      .map((one) => now.get(rowKey(one)) ?? one);
     return { ...page, conversations: own.length === 0 ? stayed : latestFirst([...own, ...stayed]) };
   });
-  const shownNow = new Set(merged.flatMap((page) => page.conversations.map(keyOf)));
-  return { pages: merged, hasUnknown: unknown.some((one) => shownNow.has(keyOf(one))) };
-}
-
-/** The received messages of a conversation after one; at least its last one, whose handle may be spelled differently. */
-function countReceived(facts: ConversationFacts, messages: readonly Message[], since: string): number {
-  const { phone_number, contact, last_message } = facts;
-  const isNew = (message: Message) => message.direction === 'inbound' && message.id > since;
-  const count = messages.filter(
-    (message) => isNew(message) && message.to === phone_number && message.from === contact,
-  ).length;
-  return last_message !== null && isNew(last_message) ? Math.max(1, count) : count;
+  const shownNow = new Set(merged.flatMap((page) => page.conversations.map(rowKey)));
+  return { pages: merged, hasUnknown: unknown.some((one) => shownNow.has(rowKey(one))) };
 }
 
 function latestFirst(conversations: readonly Conversation[]): Conversation[] {

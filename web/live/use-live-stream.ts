@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { LiveRows } from '#contract/live.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { signIn } from '#web/api/request.ts';
+import { hasUnread } from '#web/conversations/unread.ts';
 import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';
 import { applyRows } from './apply-rows.ts';
@@ -37,7 +38,6 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         predicate: ({ queryKey: [, , path] }) => String(path).startsWith('/numbers/'),
       });
     });
-    // Only received messages and read marks change the unread count.
     const unread = new Throttle(countsMs, () => invalidate('message', '/conversations/unread'));
     const duringReads = new RowsDuringReads<LiveRows>(
       queryClient,
@@ -61,7 +61,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         duringReads.note({ ...rows, numbers_complete: false });
         if (hasUnknownConversations) lists.run();
         for (const key of openDetailsOf(rows)) invalidate('message', ...key);
-        if (rows.messages.some(({ direction }) => direction === 'inbound')) unread.run();
+        if (hasUnread(rows.messages)) unread.run();
         if (rows.messages.length + rows.numbers.length + rows.removed_numbers.length > 0) counts.run();
       },
       changed: ({ resources }) => {

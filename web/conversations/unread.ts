@@ -1,0 +1,46 @@
+import type {
+  Conversation,
+  ConversationFacts,
+  ConversationMessageList,
+  conversationCountMax,
+} from '#contract/conversation.ts';
+import type { Message } from '#contract/message.ts';
+
+// Unread are the received messages after the read mark (specification section 12.11). The server counts them; rows of the live
+// stream, which know no member, add the later ones until the next read.
+
+const countMax: typeof conversationCountMax = 100;
+
+export const isUnread = ({ unread_count }: Pick<Conversation, 'unread_count'>) => unread_count > 0;
+
+/** The count as it is shown: the server stops counting at 100. */
+export const unreadText = ({ unread_count }: Pick<Conversation, 'unread_count'>) =>
+  unread_count >= countMax ? `${countMax - 1}+` : String(unread_count);
+
+/** Whether messages add to an unread count. */
+export const hasUnread = (messages: readonly Message[]) => messages.some(isReceived);
+
+/**
+ * Counts the received messages of a conversation after one; at least its last one, whose handle may be spelled differently.
+ * @param since the id of the message up to which they are counted already
+ */
+export function countUnreadSince(
+  { phone_number, contact, last_message }: ConversationFacts,
+  messages: readonly Message[],
+  since: string,
+): number {
+  const isNew = (message: Message) => isReceived(message) && message.id > since;
+  const count = messages.filter(
+    (message) => isNew(message) && message.to === phone_number && message.from === contact,
+  ).length;
+  return last_message !== null && isNew(last_message) ? Math.max(1, count) : count;
+}
+
+/** The id that the read mark of an open conversation moves to; undefined where nothing is unread. */
+export function markOf(latest: ConversationMessageList | undefined): string | undefined {
+  return latest && isUnread(latest) ? latest.messages[0]?.id : undefined;
+}
+
+function isReceived({ direction }: Message): boolean {
+  return direction === 'inbound';
+}
