@@ -102,7 +102,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     server.behave('hang at greeting');
     const sender = await spawnSender();
     await mailing.queue(to);
-    await until('the attempt hangs', () => server.hanging() === 1);
+    await until('the check at start and the attempt hang', () => server.hanging() === 2);
     assert.equal(await sender.kill('SIGTERM'), 0, sender.output());
     assert.doesNotMatch(sender.output(), /did not close/);
     const row = await mailing.row(to);
