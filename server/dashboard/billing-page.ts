@@ -1,6 +1,7 @@
+import { isUnlimited, limitText, planLines, planTitles } from '#contract/plan-texts.ts';
 import { type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { renderPage } from '#server/platform/http/html-page.ts';
+import { type PageParts, pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import type { ResourceCounts } from './plan-usage.ts';
 
 /** A team's plan, with the used part of its limits. */
@@ -12,15 +13,28 @@ export interface PlanInUse extends ResourceCounts {
   readonly monthlyMessageLimit: number;
   /** Messages that count against the month's limit. */
   readonly sent: number;
-  /** The first day of the next month's limit: `2026-12-01`, UTC. */
-  readonly resetsOn: string;
+  /** The start of the next month, whose messages count anew. */
+  readonly resetsAt: Date;
 }
 
-/** The cheapest plan with media and message.delivered. */
-const firstStandard = planNames.find((name) => plans[name].standard);
+const style = `
+body:has(main.plans) { --column: 64rem; }
+.grid { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); margin-top: 0.75rem; }
+.plan { border: 1px solid var(--line); border-radius: 8px; padding: 0.75rem 1rem; }
+h3 { font-size: 0.9375rem; font-weight: 600; margin: 0 0 0.5rem; }
+dl { margin: 0; font-size: 0.875rem; }
+dl > div { display: flex; justify-content: space-between; gap: 0.75rem; border-top: 1px solid var(--line); padding: 0.375rem 0; }
+dt { color: var(--quiet); } dd { margin: 0; font-weight: 500; font-variant-numeric: tabular-nums; }
+.team-of { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.75rem; } .team-of h2 { margin: 0; }
+.badge { border-radius: 99px; padding: 0.05rem 0.6rem; font-size: 0.8125rem; font-weight: 500; background: var(--accent-tint); color: var(--accent-ink); }
+.sides { display: grid; gap: 0.5rem 2.5rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); margin-top: 0.75rem; }
+.sides p:first-child { margin-top: 0; }`;
+
+const parts: PageParts = { style };
+export const plansPageHeaders = pageHeadersFor(parts);
 
 /**
- * The page about plans on a server that sells none (specification section 8).
+ * The page about plans on a server that sells none (specification section 8), with the lines of the dashboard's page of usage.
  * @param teams undefined without a session
  * @param pathTo puts the path of APP_URL before a path
  */
@@ -30,11 +44,13 @@ export function renderPlans(
 ): string {
   return renderPage(
     'Plans and limits',
-    `<main class="wide"><h1>Plans and limits</h1>
+    `<main class="plans"><h1>Plans and limits</h1>
 <p>Nothing is sold here. The operator of this server gives each team its plan, and can change it at any time.</p>
 ${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, pathTo)}
-<section><h2>What the plans allow</h2><ul>${planNames.map(planHtml).join('\n')}</ul>
-<p class="quiet">Per team. Everything that a team has already goes on working on a smaller plan; only more is refused.</p></section></main>`,
+<section><h2>Plans</h2>
+<p class="quiet">Per team. On a smaller plan everything that a team has goes on working; only more is refused.</p>
+<div class="grid">${planNames.map(planHtml).join('\n')}</div></section></main>`,
+    parts,
   );
 }
 
@@ -46,16 +62,18 @@ function teamsHtml(teams: readonly PlanInUse[], pathTo: (path: string) => string
 }
 
 function teamHtml(team: PlanInUse, usagePath: string): string {
-  const { members, numbers, webhooks, requestsPerMinute, standard } = plans[team.plan];
-  return `<section><h2>${escapeHtml(team.teamName)}</h2><p>Plan: <b>${team.plan}</b></p>
-<ul><li>Messages this month: ${used(team.sent, team.monthlyMessageLimit)}; they begin anew on ${team.resetsOn} (UTC)</li>
-<li>Members, open invitations included: ${used(team.members, members)}</li>
-<li>Numbers, pending ones included: ${used(team.numbers, numbers)}</li>
-<li>Webhooks: ${used(team.webhooks, webhooks)}</li>
-<li>Requests per minute: ${amount(requestsPerMinute)}</li>
-<li>The event message.delivered: ${standard ? 'included' : `from the plan ${firstStandard} on`}</li></ul>
+  const { members, numbers, webhooks } = plans[team.plan];
+  const lines = linesHtml([
+    ['Messages sent this month', used(team.sent, team.monthlyMessageLimit)],
+    ['Members and open invitations', used(team.members, members)],
+    ['Numbers', used(team.numbers, numbers)],
+    ['Webhooks', used(team.webhooks, webhooks)],
+  ]);
+  const name = escapeHtml(team.teamName);
+  return `<section><div class="team-of"><h2>${name}</h2><span class="badge">Plan ${planTitles[team.plan]}</span></div>
+<div class="sides">${lines}<div><p>Counting of messages begins anew on ${dayForPeople(team.resetsAt)}, at 0:00 UTC.</p>
 ${raiseHtml(team)}
-<p><a href="${escapeHtml(usagePath)}">See the usage of ${escapeHtml(team.teamName)}</a></p></section>`;
+<p><a href="${escapeHtml(usagePath)}">See the usage of ${name}</a></p></div></div></section>`;
 }
 
 /** Tells the person which plan to ask the administrator for, or that no plan allows more. */
@@ -63,29 +81,24 @@ function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
   const isBelowPlan = monthlyMessageLimit < plans[plan].monthlyMessages;
   const next = planNames[planNames.indexOf(plan) + 1] ?? (isBelowPlan ? plan : undefined);
   if (next === undefined) return '<p class="quiet">No plan allows more.</p>';
-  return `<p>To raise the limits, ask your administrator for the plan <b>${next}</b>, and tell them the id of the team:</p>
-<code class="value">${teamId}</code>
-<p class="quiet">They can allow another number of messages than the plan’s, too.</p>`;
+  return `<p>For higher limits, ask your administrator for the plan <b>${planTitles[next]}</b>, or for another number of messages than the plan’s. Give them the id of the team:</p>
+<code class="value">${teamId}</code>`;
 }
 
 function planHtml(name: PlanName): string {
-  const { monthlyMessages, members, numbers, webhooks, requestsPerMinute, standard } = plans[name];
-  return `<li><b>${name}</b>: ${amount(monthlyMessages)} messages a month, ${counted(members, 'member')}, ${counted(numbers, 'number')}, ${counted(webhooks, 'webhook')}, ${amount(requestsPerMinute)} requests a minute, ${standard ? 'with' : 'without'} the event message.delivered</li>`;
+  return `<div class="plan"><h3>${planTitles[name]}</h3>${linesHtml(planLines.map(([text, textOf]) => [text, textOf(name)]))}</div>`;
+}
+
+function linesHtml(lines: readonly (readonly [string, string])[]): string {
+  return `<dl>${lines.map(([text, value]) => `<div><dt>${text}</dt><dd>${value}</dd></div>`).join('')}</dl>`;
 }
 
 function used(count: number, limit: number): string {
-  return isUnlimited(limit) ? `${amount(count)}, unlimited` : `${amount(count)} of ${amount(limit)}`;
+  const amount = count.toLocaleString('en');
+  return isUnlimited(limit) ? `${amount}, no limit` : `${amount} of ${limitText(limit)}`;
 }
 
-function counted(limit: number, noun: string): string {
-  return `${amount(limit)} ${noun}${limit === 1 ? '' : 's'}`;
-}
-
-function amount(count: number): string {
-  return isUnlimited(count) ? 'unlimited' : count.toLocaleString('en');
-}
-
-/** The maximum of a limit is shown as unlimited (specification section 8). */
-function isUnlimited(limit: number): boolean {
-  return limit >= plans.enterprise.monthlyMessages;
+/** `December 1`, in UTC. */
+function dayForPeople(moment: Date): string {
+  return moment.toLocaleDateString('en', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 }

@@ -2,13 +2,12 @@ import { Type } from 'typebox';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { pageHeaders } from '#server/platform/http/html-page.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
-import { dayOf, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
+import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { listMemberships } from '#server/teams/members/member-store.ts';
 import { findMonthUsage } from '#server/usage/usage-store.ts';
-import { type PlanInUse, renderPlans } from './billing-page.ts';
+import { type PlanInUse, plansPageHeaders, renderPlans } from './billing-page.ts';
 import { countResources } from './plan-usage.ts';
 
 /** The target of every `upgrade_url` (specification section 8). */
@@ -24,7 +23,7 @@ export function billingRoutes(services: Runtime & { readonly requireSession: Req
       handle: async ({ request }) => {
         const signedIn = await findSignedIn(requireSession, request);
         const teams = signedIn && (await plansInUse(services, signedIn.accountId));
-        return { body: renderPlans(teams, pathTo), headers: pageHeaders };
+        return { body: renderPlans(teams, pathTo), headers: plansPageHeaders };
       },
     }),
   ];
@@ -44,7 +43,7 @@ async function plansInUse(
       plan,
       monthlyMessageLimit: monthly_message_limit,
       sent: await findMonthUsage(database.pool, teamId, monthOf(now)),
-      resetsOn: dayOf(startOfNextMonth(now)),
+      resetsAt: startOfNextMonth(now),
       ...(await countResources({ database, clock }, teamId)),
     })),
   );

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
+import { planLines, planTitles } from '#contract/plan-texts.ts';
 import { type PlanName, planNames } from '#contract/plans.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
-import { planLines, planTitles } from './plan-texts.ts';
 
 /** All plans side by side, and how a team gets another one. */
 export function PlanComparison({

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { isUnlimited, planTitles } from '#contract/plan-texts.ts';
 import { plans } from '#contract/plans.ts';
 import type { PlanUsage, Usage } from '#contract/usage.ts';
 import { IconButton } from '#web/kit/button.tsx';
@@ -16,7 +17,6 @@ import { LimitRules } from './limit-rules.tsx';
 import { MonthChart } from './month-chart.tsx';
 import { monthAfter, monthInWords, utcDay } from './months.ts';
 import { PlanComparison } from './plan-comparison.tsx';
-import { isUnlimited, planTitles } from './plan-texts.ts';
 import { planUsageQuery, teamDetailsQuery, usageQuery } from './usage-queries.ts';
 
 /** The usage of the month by day, and the limits of the plans. */

@@ -8,7 +8,6 @@ const tokens = readFileSync(new URL('../../../web/tokens.css', import.meta.url),
 const css = `${tokens}
 * { box-sizing: border-box; }
 body { --column: 27rem; margin: 0; background: var(--page); font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; color: var(--ink); overflow-wrap: anywhere; }
-body:has(main.wide) { --column: 46rem; }
 .brand, main { width: 100%; max-width: var(--column); margin: 0 auto; padding: 0 1rem; }
 .brand { display: flex; gap: 0.6rem; align-items: center; padding-top: 1.75rem; font-weight: 600; letter-spacing: -0.01em; }
 .brand svg { width: 1.75rem; height: 1.75rem; } .brand .ground { fill: var(--accent); } .brand .bubble { fill: #fff; } .brand .line { stroke: var(--accent); fill: none; stroke-width: 2.4; stroke-linecap: round; }
@@ -21,8 +20,9 @@ section > :first-child { margin-top: 0; } section > :last-child { margin-bottom:
 ol, ul { margin: 0.25rem 0; padding-left: 1.35rem; } li { margin: 0.35rem 0; } ol ol { list-style: lower-alpha; } ol ol ol { list-style: lower-roman; }
 code { font: 0.9em var(--mono); white-space: nowrap; } .long { white-space: normal; overflow-wrap: anywhere; }
 .value { display: block; white-space: normal; overflow-wrap: anywhere; padding: 0.6rem 0.7rem; margin: 0.25rem 0 0.75rem; border: 1px solid var(--line); border-radius: 8px; background: var(--sunken); user-select: all; -webkit-user-select: all; }
-button { font: inherit; font-weight: 500; width: 100%; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 8px; color: var(--on-accent); background: var(--accent); cursor: pointer; }
-button:hover { background: var(--accent-hover); }
+button, .button { font: inherit; font-weight: 500; width: 100%; min-height: 44px; padding: 0.5rem 1.1rem; border: 0; border-radius: 8px; color: var(--on-accent); background: var(--accent); cursor: pointer; }
+.button { display: grid; place-items: center; text-decoration: none; }
+button:hover, .button:hover { background: var(--accent-hover); }
 button.second { margin-top: 0.5rem; border: 1px solid var(--line); color: var(--ink); background: var(--surface); box-shadow: var(--shadow); }
 button.second:hover { background: var(--sunken); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
@@ -32,7 +32,7 @@ input:focus-visible { outline-width: 1px; outline-offset: 0; border-color: var(-
 input[aria-invalid=true] { border-color: var(--bad); } input[readonly] { background: var(--sunken); }
 @media (pointer: coarse) { input { font-size: 16px; } }
 [hidden], [type=hidden] { display: none; } label { font-weight: 500; } label .quiet { display: block; font-weight: 400; font-size: 0.875rem; }
-a { color: var(--accent-ink); }
+a:not(.button) { color: var(--accent-ink); }
 .done, .error { border-radius: 8px; padding: 0.65rem 0.85rem; margin: 0.75rem 0; }
 .done { background: var(--good-tint); color: var(--good-ink); } .error { background: var(--bad-tint); color: var(--bad-ink); }
 `;
@@ -68,7 +68,7 @@ export const pageHeaders = pageHeadersFor({});
 
 /**
  * A plain page in both themes, with the looks of the dashboard.
- * @param body HTML, its texts escaped already; `<main class="wide">` around it takes more room
+ * @param body HTML, its texts escaped already, perhaps in a `main` of its own
  */
 export function renderPage(title: string, body: string, { style = '', script }: PageParts = {}): string {
   return `<!doctype html>

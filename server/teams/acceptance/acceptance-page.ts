@@ -154,6 +154,6 @@ export function renderInvitationEnd(end: InvitationEnd, own: (path: string) => s
   return renderPage(
     'Invitation',
     `<h1>${what}</h1><p>${next}</p>
-${end === 'used' ? `<p><a href="${escapeHtml(own('/sign-in'))}">Sign in</a></p>` : ''}`,
+${end === 'used' ? `<p><a class="button" href="${escapeHtml(own('/sign-in'))}">Sign in</a></p>` : ''}`,
   );
 }

@@ -1,5 +1,6 @@
-import { type PlanName, plans } from '#contract/plans.ts';
-import { amount } from '#web/kit/format.ts';
+import { type PlanName, plans } from './plans.ts';
+
+/* The plans as the dashboard and the public page of plans show them to people. */
 
 export const planTitles: Readonly<Record<PlanName, string>> = {
   free: 'Free',
@@ -14,7 +15,7 @@ export function isUnlimited(limit: number): boolean {
 }
 
 export function limitText(limit: number): string {
-  return isUnlimited(limit) ? 'Unlimited' : amount(limit);
+  return isUnlimited(limit) ? 'Unlimited' : limit.toLocaleString('en');
 }
 
 /** The lines of the plan comparison: a label, and the value for a plan. */
@@ -23,7 +24,7 @@ export const planLines: readonly (readonly [string, (plan: PlanName) => string])
   ['Numbers', (plan) => limitText(plans[plan].numbers)],
   ['Members', (plan) => limitText(plans[plan].members)],
   ['Webhooks', (plan) => limitText(plans[plan].webhooks)],
-  ['API requests a minute', (plan) => amount(plans[plan].requestsPerMinute)],
+  ['API requests a minute', (plan) => limitText(plans[plan].requestsPerMinute)],
   ['Sending media', (plan) => (plans[plan].standard ? 'Included' : 'No')],
   ['Delivery events', (plan) => (plans[plan].standard ? 'Included' : 'No')],
 ];
