@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { MadeApiKey } from '#contract/api-key.ts';
 import { basePath } from '#web/api/base-path.ts';
+import { CodeBlock } from '#web/kit/code-block.tsx';
 import { CopyRow } from '#web/kit/copy.tsx';
 import { Segments } from '#web/kit/segments.tsx';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
@@ -29,7 +30,11 @@ export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
             </h3>
             <Segments label="Language" options={languages} chosen={language} onChoose={setLanguage} />
           </div>
-          <CopyRow value={renderSample[language](first, url, made.key)} what="the request" />
+          <CodeBlock
+            title={language}
+            text={renderSample[language](first, url, made.key)}
+            what="the request"
+          />
           {first.body && (
             <p className="text-[0.8125rem] text-quiet">
               {from === undefined

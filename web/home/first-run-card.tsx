@@ -8,6 +8,7 @@ import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { simulateNumber } from '#web/numbers/number-queries.ts';
+import { connectChoice } from '#web/numbers/number-texts.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
@@ -29,7 +30,7 @@ export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
   const steps: readonly Step[] = [
     {
       title: 'Connect a number',
-      text: 'An iPhone of yours sends and receives. Without one at hand, try a simulated iPhone: its messages reach no person.',
+      text: connectChoice,
       isDone: first_run.has_number,
       action: team.can('numbers:write') ? <ConnectActions /> : `Ask ${administrators} to connect one.`,
     },
@@ -124,10 +125,8 @@ function ConnectActions(): ReactNode {
   });
   return (
     <>
-      <Button look="primary" size="small" isBusy={adding.isPending} onClick={() => adding.mutate()}>
-        Try a simulated iPhone
-      </Button>
       <Button
+        look="primary"
         size="small"
         onClick={() =>
           void navigate({
@@ -138,6 +137,9 @@ function ConnectActions(): ReactNode {
         }
       >
         Connect an iPhone
+      </Button>
+      <Button size="small" isBusy={adding.isPending} onClick={() => adding.mutate()}>
+        Try a simulated iPhone
       </Button>
       {adding.error && <ErrorNote error={adding.error} className="basis-full" />}
     </>

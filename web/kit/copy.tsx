@@ -79,17 +79,21 @@ function copyShown(text: string, value: HTMLElement | null | undefined, beside: 
   return isCopied;
 }
 
-/** A value that is made to be copied: a key, a secret, a link, a snippet. */
+/** A value that is made to be copied: a key, a secret, a link. It has one line, which scrolls sideways. */
 export function CopyRow({ value, what }: { readonly value: string; readonly what: string }): ReactNode {
   const shown = useRef<HTMLPreElement>(null);
   return (
-    <div className="flex items-start gap-2 rounded-lg border border-line bg-sunken py-2 pr-2 pl-3">
-      <pre
-        ref={shown}
-        className="min-w-0 flex-1 self-center font-mono text-[0.8125rem] break-all whitespace-pre-wrap select-all"
+    <div className="flex min-w-0 items-center gap-1 rounded-lg border border-line bg-sunken py-1.5 pr-1.5">
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard scrolls it
+        tabIndex={0}
+        aria-label={what}
+        className="fading-end min-w-0 flex-1 overflow-x-auto rounded-md px-3 py-1 [scrollbar-width:none]"
       >
-        {value}
-      </pre>
+        <pre ref={shown} className="w-max pr-4 font-mono text-[0.8125rem] whitespace-pre select-all">
+          {value}
+        </pre>
+      </section>
       <CopyButton text={value} what={what} value={shown} />
     </div>
   );

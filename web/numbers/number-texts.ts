@@ -4,6 +4,10 @@ import type { PacingWarning } from '#contract/pacing.ts';
 import type { Tone } from '#web/kit/badge.tsx';
 import { numberCauseTexts } from './number-state-texts.ts';
 
+/** The two ways to a first number. */
+export const connectChoice =
+  'Connect an iPhone of yours in about ten minutes. Without one at hand, try a simulated iPhone: its messages reach no person.';
+
 /** The state of a number in a sentence. */
 export function stateSentence({ state, likely_cause, simulated }: HomeNumber): string {
   if (likely_cause !== null && !simulated) return numberCauseTexts[likely_cause];

@@ -12,6 +12,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { ConnectDialog } from './connect-dialog.tsx';
 import { NumberCard } from './number-card.tsx';
+import { connectChoice } from './number-texts.ts';
 import { SimulateButton } from './simulate-button.tsx';
 
 /** The iPhones of the team, each with its state and likely cause. `?connect=true` opens the dialog. */
@@ -37,8 +38,8 @@ export function NumbersPage(): ReactNode {
         canManage &&
         numbers.length > 0 && (
           <>
-            {!numbers.some(({ simulated }) => simulated) && <SimulateButton />}
             {connectButton}
+            {!numbers.some(({ simulated }) => simulated) && <SimulateButton />}
           </>
         )
       }
@@ -76,8 +77,7 @@ function NoNumbers({ connectButton }: { readonly connectButton: ReactNode }) {
         </>
       }
     >
-      Connect an iPhone with its own number in about ten minutes. Or try Ownline at once with an iPhone that
-      the server simulates.
+      {connectChoice}
     </EmptyState>
   );
 }

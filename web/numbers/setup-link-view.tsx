@@ -48,13 +48,15 @@ export function SetupLinkView({
       </Note>
     );
   }
+  const isReachable = !ownNames.has(new URL(link.url).hostname);
+  const isCodeShown = progress === 'unopened' && isReachable;
   return (
     <div className="flex flex-col gap-5">
-      {progress === 'unopened' && <UnreachableNote url={link.url} />}
+      {progress === 'unopened' && !isReachable && <UnreachableNote url={link.url} />}
       <div className="flex items-center gap-6 max-sm:flex-col max-sm:gap-4">
-        {progress === 'unopened' && <QrCode text={link.url} label="QR code of the setup link" />}
+        {isCodeShown && <QrCode text={link.url} label="QR code of the setup link" />}
         <div className="flex min-w-0 flex-1 flex-col gap-4 self-stretch sm:justify-center">
-          {progress === 'unopened' && (
+          {isCodeShown && (
             <p className="max-sm:text-center">
               Point the camera of the iPhone at the code, and follow the steps there.
             </p>
@@ -65,9 +67,11 @@ export function SetupLinkView({
       {progress === 'unopened' && (
         <div className="flex flex-col gap-2">
           <CopyRow value={link.url} what="the setup link" />
-          <a href={link.url} className={`${buttonStyle()} sm:hidden`}>
-            Open on this iPhone
-          </a>
+          {isReachable && (
+            <a href={link.url} className={`${buttonStyle()} sm:hidden`}>
+              Open on this iPhone
+            </a>
+          )}
           <p className="flex items-center gap-1.5 text-[0.8125rem] text-quiet">
             <Clock aria-hidden="true" className="size-3.5 shrink-0" />
             Good until {exactTime(link.expiresAt)}. It connects an iPhone, so send it only to its holder.
@@ -78,14 +82,17 @@ export function SetupLinkView({
   );
 }
 
-/** No iPhone opens an address of this machine alone. */
+/** Names and addresses of the server’s own machine, which no iPhone reaches. */
+const ownNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0']);
+
 function UnreachableNote({ url }: { readonly url: string }) {
-  const { hostname } = new URL(url);
-  if (!['localhost', '127.0.0.1', '[::1]', '0.0.0.0'].includes(hostname)) return null;
   return (
     <Note tone="warn" icon={<TriangleAlert />}>
-      No iPhone reaches {hostname}: it is an address of the server alone. The administrator of the server has
-      to give Ownline a public address first.
+      <p className="font-semibold">No iPhone reaches {new URL(url).host}</p>
+      <p>
+        It is an address of the server alone. Ask its administrator to give Ownline an address that iPhones
+        reach, then create another link. Only a simulated iPhone on the server can use this one.
+      </p>
     </Note>
   );
 }
