@@ -44,9 +44,14 @@ export function notFound(noun: string): AppError {
   return new AppError('not_found', `No such ${noun}. Check the id; it may have been deleted.`);
 }
 
-/** Specification section 7.2. @param seconds the time after which the same request is accepted */
-export function tooManyRequests(seconds: number): AppError {
-  return new AppError('rate_limited', `Too many requests. Retry in ${seconds} seconds.`, {
+/**
+ * Specification section 7.2.
+ * @param seconds the time after which the same request is accepted
+ * @param limit for a person: which limit it is, such as `a session has 600 a minute`
+ */
+export function tooManyRequests(seconds: number, limit?: string): AppError {
+  const which = limit === undefined ? '' : `: ${limit}`;
+  return new AppError('rate_limited', `Too many requests${which}. Retry in ${seconds} seconds.`, {
     headers: { 'retry-after': String(seconds) },
   });
 }

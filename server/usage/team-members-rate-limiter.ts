@@ -18,7 +18,11 @@ export class TeamMembersRateLimiter {
 
   /** Counts a request. @throws AppError 429 with retry-after: whole seconds until the minute ends */
   take(teamId: TeamId, plan: PlanName): void {
-    if (this.#limit.allows(teamId, teamMembersRateMultiple * plans[plan].requestsPerMinute)) return;
-    throw tooManyRequests(this.#limit.secondsLeft);
+    const perMinute = teamMembersRateMultiple * plans[plan].requestsPerMinute;
+    if (this.#limit.allows(teamId, perMinute)) return;
+    throw tooManyRequests(
+      this.#limit.secondsLeft,
+      `the members of a team on the plan ${plan} have ${perMinute} a minute together`,
+    );
   }
 }

@@ -37,6 +37,10 @@ describe('requests of members per minute (specification section 12.3)', () => {
     assert.deepEqual([refused.status, field(refused.json, 'error.code')], [429, 'rate_limited']);
     const seconds = Number(refused.headers.get('retry-after'));
     assert.ok(seconds >= 1 && seconds <= 60, String(seconds));
+    assert.equal(
+      field(refused.json, 'error.message'),
+      `Too many requests: the members of a team on the plan free have ${ofFree} a minute together. Retry in ${seconds} seconds.`,
+    );
     assert.equal((await team.api.get('/v1/team')).status, 200, 'its keys go on');
     assert.equal(await passing(1, other), 1, 'another team of the same person');
     await setTeamPlan(service.runtime.database.pool, team.id, 'starter', 1_000);

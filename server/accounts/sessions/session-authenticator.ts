@@ -42,7 +42,7 @@ export function createRequireSession(
     const hash = sha256(token);
     // Counted before the look-up, which therefore has the same limit.
     if (config.rateLimits && !isAgain && !limiter.allows(hash.toString('latin1')))
-      throw tooManyRequests(limiter.secondsLeft);
+      throw tooManyRequests(limiter.secondsLeft, `a session has ${sessionRequestsPerMinute} a minute`);
     const session = await sessions.find(token, request.ip);
     if (!session) throw new NotSignedIn(sessions.refuse(request.ip));
     await touch(session);

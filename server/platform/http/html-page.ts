@@ -91,11 +91,12 @@ export function messageHtml(message: string): string {
  * The page for a page that failed.
  * @param message for the person who asked for it
  * @param startPath the path of its link back to the start
+ * @param isReloaded the browser asks for the page again by itself
  */
-export function renderErrorPage(message: string, startPath: string): string {
+export function renderErrorPage(message: string, startPath: string, isReloaded = false): string {
   return renderPage(
     'This did not work',
     `<h1>This did not work</h1><p class="error" role="alert">${messageHtml(message)}</p>
-<p><a href="${escapeHtml(startPath)}">Go to the start</a></p>`,
+${isReloaded ? '<p>This page loads again by itself then.</p>\n' : ''}<p><a href="${escapeHtml(startPath)}">Go to the start</a></p>`,
   );
 }

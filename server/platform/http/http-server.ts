@@ -316,9 +316,13 @@ function sendError(
   setResponseHeaders(options, audienceOf(request), request, reply);
   reply.code(appError.status).headers({ ...appError.headers });
   // An HTML page for browsers that open a page; the JSON envelope for all other clients.
-  if (wantsHtml(request))
-    reply.headers(pageHeaders).send(renderErrorPage(appError.message, options.startPath));
-  else reply.type('application/json').send(appError.envelope());
+  if (wantsHtml(request)) {
+    const waitSeconds = request.method === 'GET' ? appError.headers['retry-after'] : undefined;
+    if (waitSeconds !== undefined) reply.header('refresh', waitSeconds);
+    reply
+      .headers(pageHeaders)
+      .send(renderErrorPage(appError.message, options.startPath, waitSeconds !== undefined));
+  } else reply.type('application/json').send(appError.envelope());
 }
 
 /**
