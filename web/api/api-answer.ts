@@ -7,6 +7,8 @@ export class ApiError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
   /** Seconds, of `retry-after`. */
   readonly retryAfter: number | undefined;
+  /** When it came, in ms of this machine's clock. */
+  readonly atMs = Date.now();
 
   constructor(
     status: number,

@@ -16,11 +16,27 @@ function isWorthRetrying(failures: number, error: Error): boolean {
   return isPassing && failures < 3;
 }
 
+/** A query in the state that its interval depends on. */
+interface Reread<Data> {
+  readonly state: { readonly data: Data | undefined; readonly error: Error | null };
+}
+
+/**
+ * The interval of a read. One that a rate limiter refused waits for the end of its limit instead.
+ * @param intervalMs false for a read that is not repeated
+ */
+export function rereadEvery<Data>(intervalMs: (data: Data | undefined) => number | false) {
+  return ({ state: { data, error } }: Reread<Data>): number | false => {
+    const limitSeconds = error instanceof ApiError && error.status === 429 ? error.retryAfter : undefined;
+    return limitSeconds === undefined ? intervalMs(data) : limitSeconds * 1_000;
+  };
+}
+
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      refetchInterval: ({ state }) => (isLongList(state.data) ? false : rereadMs),
+      refetchInterval: rereadEvery((data) => (isLongList(data) ? false : rereadMs)),
       refetchOnWindowFocus: true,
       retry: isWorthRetrying,
       // The browser's guess of being offline is wrong on a machine without internet, where Ownline may well run.

@@ -3,10 +3,10 @@ import { ScrollText } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { AuditEntry } from '#contract/audit.ts';
 import { Badge } from '#web/kit/badge.tsx';
-import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { dayOf } from '#web/kit/format.ts';
+import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { Time } from '#web/kit/text.tsx';
@@ -54,13 +54,9 @@ function AuditLog(): ReactNode {
           }
         </Loaded>
       </Card>
-      {log.hasNextPage && (
-        <div className="mt-4 text-center">
-          <Button isBusy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore list={log} className="mt-4">
+        Load more
+      </LoadMore>
     </>
   );
 }

@@ -3,9 +3,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { MessageSquarePlus, MessagesSquare } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Conversation } from '#contract/conversation.ts';
-import { Button, IconButton } from '#web/kit/button.tsx';
+import { IconButton } from '#web/kit/button.tsx';
 import { Select } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
+import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { Segments } from '#web/kit/segments.tsx';
@@ -90,13 +91,9 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
             );
           }}
         </Loaded>
-        {list.hasNextPage && (
-          <div className="p-3 text-center">
-            <Button size="small" isBusy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              Show more
-            </Button>
-          </div>
-        )}
+        <LoadMore list={list} size="small" className="p-3">
+          Show more
+        </LoadMore>
       </div>
       <NewMessageDialog isOpen={isWriting} onClose={() => setIsWriting(false)} />
     </>

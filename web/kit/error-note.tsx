@@ -3,6 +3,7 @@ import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ApiError } from '#web/api/request.ts';
 import { classNames } from './class-names.ts';
+import { RetryTime } from './retry-time.tsx';
 
 /** Why something did not work, in the sentence of the server. A limit of the plan leads to the page of usage. */
 export function ErrorNote({
@@ -20,31 +21,24 @@ export function ErrorNote({
   );
 }
 
-const retrySeconds = /Retry in \d+ seconds/;
+/** Whether a rate limiter refused it, and said until when. */
+export const isRateLimited = (error: Error): error is ApiError =>
+  error instanceof ApiError && error.status === 429 && error.retryAfter !== undefined;
 
-/** The sentence of the server, with its seconds to wait in words. */
-function sentenceOf(error: Error): string {
-  if (!(error instanceof ApiError) || error.retryAfter === undefined) return error.message;
-  return error.message.replace(retrySeconds, `You can try again in ${waitInWords(error.retryAfter)}`);
-}
+/** The sentence of the server; RetryTime counts its seconds to wait. */
+export const sentenceOf = (error: Error): string =>
+  isRateLimited(error) ? error.message.replace(/ Retry in \d+ seconds\.$/, '') : error.message;
 
-function NextStep({ error: { status, retryAfter, message } }: { readonly error: ApiError }): ReactNode {
+function NextStep({ error }: { readonly error: ApiError }): ReactNode {
   const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };
-  if (status === 402 && teamId !== undefined) {
+  if (error.status === 402 && teamId !== undefined) {
     return (
       <Link to="/teams/$teamId/usage" params={{ teamId }} className="mt-1 block font-medium underline">
         See usage and plans
       </Link>
     );
   }
-  if (status !== 429 || retryAfter === undefined || retrySeconds.test(message)) return null;
-  return <p className="mt-1">You can try again in {waitInWords(retryAfter)}.</p>;
-}
-
-function waitInWords(seconds: number): string {
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 60 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
+  return isRateLimited(error) ? <RetryTime error={error} /> : null;
 }
 
 const tones = {

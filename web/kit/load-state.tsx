@@ -2,10 +2,15 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from './button.tsx';
+import { isRateLimited, sentenceOf } from './error-note.tsx';
 import { EmptyState } from './page.tsx';
+import { RetryTime } from './retry-time.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-/** Shows the data of a read; until then a skeleton, and after a failure its sentence with a button to try again. */
+/**
+ * Shows the data of a read; until then a skeleton, and after a failure its sentence with a button to try again. A read that a
+ * rate limiter refused is made again once it may be (rereadEvery).
+ */
 export function Loaded<Data>({
   query,
   skeleton = <Skeleton lines={6} />,
@@ -17,7 +22,14 @@ export function Loaded<Data>({
 }): ReactNode {
   if (query.data !== undefined) return children(query.data);
   if (query.error)
-    return <Failure error={query.error} onRetry={() => query.refetch()} isBusy={query.isFetching} />;
+    return (
+      <Failure
+        error={query.error}
+        onRetry={() => query.refetch()}
+        isBusy={query.isFetching}
+        isTriedAgain={isRateLimited(query.error)}
+      />
+    );
   return <Late>{skeleton}</Late>;
 }
 
@@ -35,10 +47,13 @@ export function Failure({
   error,
   onRetry,
   isBusy = false,
+  isTriedAgain = false,
 }: {
   readonly error: Error;
   readonly onRetry: () => void;
   readonly isBusy?: boolean;
+  /** The page reads it again by itself. */
+  readonly isTriedAgain?: boolean;
 }): ReactNode {
   return (
     <div role="alert">
@@ -51,7 +66,8 @@ export function Failure({
           </Button>
         }
       >
-        {error.message}
+        {sentenceOf(error)}
+        {isRateLimited(error) && <RetryTime error={error} isAutomatic={isTriedAgain} />}
       </EmptyState>
     </div>
   );

@@ -7,6 +7,7 @@ import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
+import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
@@ -47,13 +48,9 @@ export function MessagesPage(): ReactNode {
             );
           }}
         </Loaded>
-        {log.hasNextPage && (
-          <div className="border-t border-line p-3 text-center">
-            <Button size="small" isBusy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-              Show older messages
-            </Button>
-          </div>
-        )}
+        <LoadMore list={log} size="small" className="border-t border-line p-3">
+          Show older messages
+        </LoadMore>
       </Card>
       <MessageDrawer id={open} onClose={() => change({ message: undefined })} />
     </Page>

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { ChevronLeft, MessagesSquare, Smartphone } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
-import { rereadMs } from '#web/api/query-client.ts';
+import { rereadEvery, rereadMs } from '#web/api/query-client.ts';
 import { homeQuery } from '#web/home/home-queries.ts';
 import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
@@ -25,10 +25,9 @@ export function NumberPage(): ReactNode {
   const { id: numberId = '' } = useParams({ strict: false }) as { readonly id?: string };
   const home = useQuery({
     ...homeQuery(team.id),
-    refetchInterval: ({ state }) =>
-      state.data?.numbers.find(({ id }) => id === numberId)?.verified === false
-        ? firstPollRereadMs
-        : rereadMs,
+    refetchInterval: rereadEvery((data) =>
+      data?.numbers.find(({ id }) => id === numberId)?.verified === false ? firstPollRereadMs : rereadMs,
+    ),
   });
   const number = home.data?.numbers.find(({ id }) => id === numberId);
   const name = number === undefined ? 'Number' : number.label || formatPhoneNumber(number.phone_number);

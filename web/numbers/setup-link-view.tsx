@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Clock, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { rereadEvery } from '#web/api/query-client.ts';
 import { homeQuery } from '#web/home/home-queries.ts';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
@@ -35,7 +36,7 @@ export function SetupLinkView({
   readonly onRenew: () => void;
 }): ReactNode {
   const team = useTeam();
-  const home = useQuery({ ...homeQuery(team.id), refetchInterval: firstPollRereadMs });
+  const home = useQuery({ ...homeQuery(team.id), refetchInterval: rereadEvery(() => firstPollRereadMs) });
   const number = home.data?.numbers.find(({ phone_number }) => phone_number === link.phoneNumber);
   const progress = number?.setup_link ?? 'unopened';
   if (progress === 'ended') {

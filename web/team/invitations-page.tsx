@@ -8,6 +8,7 @@ import { Card } from '#web/kit/card.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
+import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, Table } from '#web/kit/table.tsx';
@@ -106,13 +107,9 @@ export function InvitationsPage(): ReactNode {
           }}
         </Loaded>
       </Card>
-      {invitations.hasNextPage && (
-        <div className="mt-4 text-center">
-          <Button isBusy={invitations.isFetchingNextPage} onClick={() => void invitations.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <LoadMore list={invitations} className="mt-4">
+        Show more
+      </LoadMore>
       <Dialog
         isOpen={shown !== undefined}
         onClose={() => setShown(undefined)}

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { RotateCw, Send } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import type { DeliveryDetail, Webhook } from '#contract/webhook.ts';
+import { rereadEvery, rereadMs } from '#web/api/query-client.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
@@ -37,7 +38,7 @@ export function DeliveryDrawer({ webhook, deliveryId, onClose, onOpen }: DrawerP
   const team = useTeam();
   const found = useQuery({
     ...deliveryQuery(team.id, webhook.id, deliveryId),
-    refetchInterval: ({ state }) => (isDue(state.data) ? watchMs : 30_000),
+    refetchInterval: rereadEvery((data) => (isDue(data) ? watchMs : rereadMs)),
   });
   const { data } = found;
   const status = data?.status;

@@ -8,6 +8,7 @@ import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Select } from '#web/kit/field.tsx';
 import { counted } from '#web/kit/format.ts';
+import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
@@ -81,13 +82,9 @@ export function DeliveryLog({
                 rows={deliveries}
                 keyOf={({ id }) => id}
               />
-              {log.hasNextPage && (
-                <div className="flex justify-center border-t border-line p-3">
-                  <Button isBusy={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-                    Load more
-                  </Button>
-                </div>
-              )}
+              <LoadMore list={log} className="border-t border-line p-3">
+                Load more
+              </LoadMore>
             </>
           )
         }

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { looks, startBrowser } from '#test/support/browser/browser.ts';
+import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { nextMinute } from '#test/support/service/next-minute.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+/** Enough to see the refusals, and short enough to wait for. */
+const leftSeconds = 15;
+const sessionLimit = 'Too many requests: a session has 600 a minute.';
+
+describe('rate limits in a browser (specification section 12.12)', () => {
+  let service: TestService;
+  let browser: Browser;
+
+  before(async () => {
+    service = await startTestService({ RATE_LIMITS: 'on' });
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  /** Uses up the requests of a session for the rest of this minute. */
+  const exhaust = async (member: TeamMember) => {
+    nextMinute(service.clock);
+    const path = '/app/account/sessions';
+    const answers = await Promise.all(Array.from({ length: 601 }, () => member.get(path)));
+    const refused = answers.find(({ status }) => status === 429);
+    assert.ok(refused, 'the session is past its limit');
+    const seconds = Number(refused.headers.get('retry-after'));
+    service.clock.advance(Math.max(0, seconds - leftSeconds) * 1_000);
+  };
+
+  for (const look of looks.filter(({ width, colorScheme }) => width > 600 === (colorScheme === 'light'))) {
+    const name = nameOfLook(look);
+    it(`${name}: a read goes on by itself, a write keeps what was typed, and both say when (§12.12/page-rate-limits, §12.3/csrf-and-checks)`, async () => {
+      const owner = await newMember(service, await service.newTeam(), 'owner');
+      const reading = await openDashboard(browser, owner, '/settings', look);
+      const writing = await openDashboard(browser, owner, '/keys', look);
+      await reading.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+      await writing.getByRole('button', { name: 'Create key' }).first().click();
+      const dialog = writing.getByRole('dialog');
+      await dialog.getByLabel('Name', { exact: true }).fill('Reports');
+      await exhaust(owner);
+
+      await dialog.getByRole('button', { name: 'Create key' }).click();
+      await dialog.getByText(sessionLimit).waitFor();
+      await dialog.getByText(/^You can try again in \d+ s\.$/).waitFor();
+      await reading.getByRole('link', { name: 'Messages', exact: true }).filter({ visible: true }).click();
+      await reading.getByText(sessionLimit).waitFor();
+      await reading.getByText(/It is tried again by itself in \d+ s\.$/).waitFor();
+      await assertSoundDashboard(reading, `limited-read-${name}`);
+      await assertSoundDashboard(writing, `limited-write-${name}`);
+
+      await reading.getByText('No messages yet').waitFor();
+      await dialog.getByText('You can try again now.').waitFor();
+      assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), 'Reports');
+      await dialog.getByRole('button', { name: 'Create key' }).click();
+      await dialog.getByText('Copy your key now').waitFor();
+      for (const page of [reading, writing]) await page.context().close();
+    });
+  }
+
+  it('an address that is opened past the limit loads by itself once there is room (§12.3/browser-headers)', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const owner = await newMember(service, await service.newTeam(), 'owner');
+    await exhaust(owner);
+    const page = await openDashboard(browser, owner, '/keys', look);
+    await page.getByText(new RegExp(`${sessionLimit} Retry in \\d+ seconds\\.`)).waitFor();
+    await page.getByText('This page loads again by itself then.').waitFor();
+    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+    await page.context().close();
+  });
+});
