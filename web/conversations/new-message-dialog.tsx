@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { NumberResource } from '#contract/number.ts';
 import { ApiError } from '#web/api/request.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, Select, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
@@ -47,12 +47,9 @@ export function NewMessageDialog({
       onClose={onClose}
       title="New message"
       footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form="new-message" disabled={from === undefined}>
-            Continue
-          </Button>
-        </>
+        <DialogButtons onCancel={onClose} form="new-message" disabled={from === undefined}>
+          Continue
+        </DialogButtons>
       }
     >
       {from === undefined ? (

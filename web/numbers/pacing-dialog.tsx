@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { NumberDetail } from '#contract/number.ts';
 import type { PacingSetting } from '#contract/pacing.ts';
 import { ApiError } from '#web/api/request.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, Select, TextField } from '#web/kit/field.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useUpdateNumber } from './use-update-number.ts';
@@ -105,12 +105,9 @@ export function PacingDialog({
       title="Change pacing"
       description="A limit that is left empty is the default of the server."
       footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form="pacing" isBusy={update.isPending}>
-            Save pacing
-          </Button>
-        </>
+        <DialogButtons onCancel={onClose} form="pacing" isBusy={update.isPending}>
+          Save pacing
+        </DialogButtons>
       }
     >
       <Form

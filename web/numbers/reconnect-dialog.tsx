@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
@@ -47,12 +47,9 @@ export function ReconnectDialog({
         link ? (
           <SetupLinkActions phoneNumber={link.phoneNumber} onClose={close} />
         ) : (
-          <>
-            <Button onClick={close}>Cancel</Button>
-            <Button look="primary" isBusy={creation.isPending} onClick={() => creation.mutate()}>
-              Create setup link
-            </Button>
-          </>
+          <DialogButtons onCancel={close} isBusy={creation.isPending} onClick={() => creation.mutate()}>
+            Create setup link
+          </DialogButtons>
         )
       }
     >

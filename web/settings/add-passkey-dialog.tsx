@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
 import { ApiError } from '#web/api/request.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useOverview } from '#web/shell/session.ts';
@@ -55,12 +55,9 @@ export function AddPasskeyDialog({
       title="Add a passkey"
       description="Your browser asks for your fingerprint, your face or a PIN next."
       footer={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button look="primary" type="submit" form="add-passkey" isBusy={work.isPending}>
-            Add passkey
-          </Button>
-        </>
+        <DialogButtons onCancel={close} form="add-passkey" isBusy={work.isPending}>
+          Add passkey
+        </DialogButtons>
       }
     >
       <Form

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Passkey } from '#contract/account.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { renamePasskey, rereadAccount } from './account-queries.ts';
 
@@ -31,12 +31,9 @@ export function RenamePasskeyDialog({
       onClose={close}
       title="Rename passkey"
       footer={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button look="primary" type="submit" form="rename-passkey" isBusy={work.isPending}>
-            Rename passkey
-          </Button>
-        </>
+        <DialogButtons onCancel={close} form="rename-passkey" isBusy={work.isPending}>
+          Rename passkey
+        </DialogButtons>
       }
     >
       <Form

@@ -4,8 +4,8 @@ import type { Member } from '#contract/member.ts';
 import { assignableRoles, covers, type Role, roleGrants, roles } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { ErrorNote, Note } from '#web/kit/error-note.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { roleNames } from '#web/shell/role-names.ts';
@@ -45,17 +45,14 @@ export function ChangeRoleDialog({
       title={`Role of ${member.name}`}
       description={member.email}
       footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isBusy={change.isPending}
-            disabled={role === member.role}
-            onClick={() => change.mutate()}
-          >
-            Change role
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          isBusy={change.isPending}
+          disabled={role === member.role}
+          onClick={() => change.mutate()}
+        >
+          Change role
+        </DialogButtons>
       }
     >
       <div className="flex flex-col gap-4">

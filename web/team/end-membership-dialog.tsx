@@ -6,9 +6,9 @@ import { basePath } from '#web/api/base-path.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
 import { permissionsText } from '#web/api-keys/permission-texts.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Checkbox } from '#web/kit/checkbox.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
@@ -54,16 +54,14 @@ export function EndMembershipDialog({
       onClose={onClose}
       title={isOwn ? `Leave ${team.name}?` : `Remove ${member.name}?`}
       footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="danger"
-            isBusy={ending.isPending || (keys.isEnabled && keys.isPending)}
-            onClick={() => ending.mutate()}
-          >
-            {isOwn ? 'Leave team' : 'Remove member'}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          look="danger"
+          isBusy={ending.isPending || (keys.isEnabled && keys.isPending)}
+          onClick={() => ending.mutate()}
+        >
+          {isOwn ? 'Leave team' : 'Remove member'}
+        </DialogButtons>
       }
     >
       <div className="flex flex-col gap-4">

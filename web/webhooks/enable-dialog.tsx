@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Webhook } from '#contract/webhook.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Checkbox } from '#web/kit/checkbox.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { counted, exactTime } from '#web/kit/format.ts';
 import { notify } from '#web/kit/toast.tsx';
@@ -46,17 +46,14 @@ export function EnableDialog({
       onClose={onClose}
       title="Enable the webhook?"
       footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isBusy={work.isPending}
-            disabled={health.isPending}
-            onClick={() => work.mutate()}
-          >
-            Enable webhook
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          isBusy={work.isPending}
+          disabled={health.isPending}
+          onClick={() => work.mutate()}
+        >
+          Enable webhook
+        </DialogButtons>
       }
     >
       <div className="flex flex-col gap-4">

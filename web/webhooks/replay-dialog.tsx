@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ReplayChoice, replayedMax as replayedMaxOfContract, Webhook } from '#contract/webhook.ts';
-import { Button } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, Select, TextField } from '#web/kit/field.tsx';
 import { amount, counted, exactTime } from '#web/kit/format.ts';
 import { notify } from '#web/kit/toast.tsx';
@@ -44,12 +44,9 @@ export function ReplayDialog({
       title="Send missed events again"
       description="Each once, oldest first, and none that was delivered."
       footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" form="replay" isBusy={work.isPending}>
-            Send again
-          </Button>
-        </>
+        <DialogButtons onCancel={onClose} form="replay" isBusy={work.isPending}>
+          Send again
+        </DialogButtons>
       }
     >
       <Form
