@@ -1,5 +1,6 @@
 import { type AccountRow, findAccountByEmail, lockAccount } from '#server/accounts/account/account-store.ts';
 import { parseEmail } from '#server/accounts/account/email.ts';
+import { operatorLinkHours } from '#server/accounts/limits.ts';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { revokeUnverifiedCredentials } from '#server/accounts/sign-in/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -14,9 +15,6 @@ import { createOwnerLink, freeSeatAdvice } from './create-owner-link.ts';
 import { joinTeam } from './join-team.ts';
 import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
-
-/** Lifetime of an operator's link that signs in (specification section 12.2). */
-const signInHours = 24;
 
 interface OperatorLink {
   readonly url: string;
@@ -100,7 +98,7 @@ async function signInLink(
   services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   account: AccountRow,
 ): Promise<OperatorLink> {
-  const url = await createMagicLink(trx, services, account, { hours: signInHours });
-  const expiresAt = services.clock.in(signInHours * 3_600_000);
+  const url = await createMagicLink(trx, services, account, { hours: operatorLinkHours });
+  const expiresAt = services.clock.in(operatorLinkHours * 3_600_000);
   return { url, opens: 'sign_in', email: account.email, expires_at: expiresAt.toISOString() };
 }
