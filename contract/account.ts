@@ -5,7 +5,7 @@ import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './sch
 import { nameMaxCharacters } from './team.ts';
 
 /** How a session began (specification section 12.2). */
-export const signInMethods = ['link', 'password', 'passkey', 'invitation'] as const;
+const signInMethods = ['link', 'password', 'passkey', 'invitation'] as const;
 export type SignInMethod = (typeof signInMethods)[number];
 
 const email = Type.String({
@@ -77,7 +77,7 @@ export const AccountSessionList = strictObject({
 });
 export const SignedOut = strictObject({ signed_out: Type.Literal(true) });
 
-export const passkeyNameMaxCharacters = 100;
+const passkeyNameMaxCharacters = 100;
 
 const passkeyName = Type.String({
   minLength: 1,

@@ -11,7 +11,7 @@ export const messageEventTypes = [
 export type MessageEventType = (typeof messageEventTypes)[number];
 
 /** Events of contacts. */
-export const contactEventTypes = ['contact.opted_out', 'contact.opted_in'] as const;
+const contactEventTypes = ['contact.opted_out', 'contact.opted_in'] as const;
 export type ContactEventType = (typeof contactEventTypes)[number];
 
 /** Types of the events that webhooks receive. */
@@ -36,7 +36,7 @@ export const Event = strictObject({
 });
 export type Event = Type.Static<typeof Event>;
 
-export const feedWaitMaxSeconds = 25;
+const feedWaitMaxSeconds = 25;
 export const feedLimitDefault = 50;
 
 /** GET /v1/events (specification section 4.5). */

@@ -9,11 +9,11 @@ export const homeCountMax = 1_000;
 /** The same for the waiting messages of one number. */
 export const homeNumberCountMax = 100;
 
-export const numberStates = ['pending', 'paused', 'offline', 'online'] as const;
+const numberStates = ['pending', 'paused', 'offline', 'online'] as const;
 export type NumberState = (typeof numberStates)[number];
 
 /** The likely reason of a number's state (specification section 12.10). */
-export const numberStateCauses = [
+const numberStateCauses = [
   'setup_link_unopened',
   'setup_link_ended',
   'shortcuts_not_run',
@@ -23,7 +23,7 @@ export const numberStateCauses = [
 ] as const;
 export type NumberStateCause = (typeof numberStateCauses)[number];
 
-export const setupLinkStates = ['unopened', 'claimed', 'polled', 'ended'] as const;
+const setupLinkStates = ['unopened', 'claimed', 'polled', 'ended'] as const;
 export type SetupLinkState = (typeof setupLinkStates)[number];
 
 /** A number as the Home page shows it. */
@@ -57,7 +57,7 @@ export const HomeNumber = strictObject({
 export type HomeNumber = Type.Static<typeof HomeNumber>;
 
 /** The steps of the checklist that is shown until the first message was sent. */
-export const FirstRun = strictObject({
+const FirstRun = strictObject({
   has_number: Type.Boolean({ description: 'A phone has polled for a number of the team.' }),
   has_delivered: Type.Boolean({ description: 'A phone has confirmed that it sent a message.' }),
   has_webhook: Type.Boolean(),

@@ -45,7 +45,7 @@ export type LiveChanged = Type.Static<typeof LiveChanged>;
 export const LiveReload = strictObject({});
 export type LiveReload = Type.Static<typeof LiveReload>;
 
-export const liveEndReasons = ['signed_out', 'no_access'] as const;
+const liveEndReasons = ['signed_out', 'no_access'] as const;
 export type LiveEndReason = (typeof liveEndReasons)[number];
 
 /** `ended`: the last event. The person is signed out, or is no member of the team any more: close the stream. */

@@ -102,7 +102,7 @@ export const RemoveMemberQuery = strictObject({
 export const Left = strictObject({ left: Type.Literal(true) });
 
 /** Requirements for the person who opens an invitation (specification section 12.4). */
-export const invitationNeeds = ['nothing', 'sign_in', 'proof', 'name', 'email_and_name'] as const;
+const invitationNeeds = ['nothing', 'sign_in', 'proof', 'name', 'email_and_name'] as const;
 export type InvitationNeeds = (typeof invitationNeeds)[number];
 
 /** An invitation as its link shows it. */

@@ -6,13 +6,13 @@ import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './sch
 export const numberStatuses = ['active', 'paused'] as const;
 export type NumberStatus = (typeof numberStatuses)[number];
 
-export const unconfirmedPolicies = ['fail', 'retry_once'] as const;
+const unconfirmedPolicies = ['fail', 'retry_once'] as const;
 export type UnconfirmedPolicy = (typeof unconfirmedPolicies)[number];
 
 export const inboundCoverages = ['unknown', 'words', 'full'] as const;
 export type InboundCoverage = (typeof inboundCoverages)[number];
 
-export const labelMaxCharacters = 100;
+const labelMaxCharacters = 100;
 
 const id = publicIdOf('num', 'The id of the number.');
 const phone_number = Type.String({

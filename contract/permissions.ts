@@ -14,7 +14,7 @@ export type Permission = (typeof permissions)[number];
  * Permissions of people only, in the dashboard: a key cannot be granted one by name, and a key's
  * `*` opens no such route.
  */
-export const personalPermissions = [
+const personalPermissions = [
   'keys:manage',
   'audit:read',
   'owners:manage',

@@ -12,7 +12,7 @@ export const MessageSender = strictObject({
 });
 export type MessageSender = Type.Static<typeof MessageSender>;
 
-export const timelineActorKinds = ['key', 'member', 'operator', 'server', 'device', 'contact'] as const;
+const timelineActorKinds = ['key', 'member', 'operator', 'server', 'device', 'contact'] as const;
 
 /** The actor of a step. */
 export const TimelineActor = strictObject({
@@ -28,7 +28,7 @@ export const TimelineActor = strictObject({
 });
 export type TimelineActor = Type.Static<typeof TimelineActor>;
 
-export const timelineStepKinds = [
+const timelineStepKinds = [
   'accepted',
   'received',
   'media_stored',

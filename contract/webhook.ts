@@ -145,7 +145,7 @@ export const DeliveryList = strictObject({
 });
 export type DeliveryList = Type.Static<typeof DeliveryList>;
 
-export const attemptOutcomes = ['succeeded', ...(Object.keys(attemptFailures) as AttemptFailure[])] as const;
+const attemptOutcomes = ['succeeded', ...(Object.keys(attemptFailures) as AttemptFailure[])] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 /** The latest attempts of a delivery that an answer lists at most; attempt_count counts all of them. */
@@ -183,7 +183,7 @@ export const DeliveryDetail = strictObject({
 });
 export type DeliveryDetail = Type.Static<typeof DeliveryDetail>;
 
-export const replayChoices = ['failed', 'skipped', 'all'] as const;
+const replayChoices = ['failed', 'skipped', 'all'] as const;
 export type ReplayChoice = (typeof replayChoices)[number];
 
 /** Deliveries that one replay request queues at most; the next request continues after them. */

@@ -16,7 +16,7 @@ interface SettingsMessage {
 }
 
 /** Settings that must be equal in all processes, by their names in docs/configuration.md. None is secret. */
-export function sharedSettings(config: Config): Readonly<Record<string, string>> {
+function sharedSettings(config: Config): Readonly<Record<string, string>> {
   const { mail } = config;
   return {
     BASE_URL: config.baseUrl,

@@ -46,7 +46,7 @@ export function buildRouteTable(): RouteRow[] {
   return createRoutes(unusedServices()).map(toRouteRow);
 }
 
-export function toRouteRow(route: Route): RouteRow {
+function toRouteRow(route: Route): RouteRow {
   const readsBody = route.method !== 'GET';
   const isChecked = jsonAudiences.includes(route.audience);
   return {

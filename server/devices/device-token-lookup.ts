@@ -12,7 +12,7 @@ const shape = /^dev_[\w-]{43}$/;
 const keptMax = 50_000;
 
 /** A device token that was given to a phone. */
-export class KnownToken {
+class KnownToken {
   readonly hash: Buffer;
   readonly teamId: TeamId;
   #ended: EndedTokenReason | undefined;

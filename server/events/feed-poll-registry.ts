@@ -7,7 +7,7 @@ import { heldFeedRequestsMax } from './limits.ts';
 type FeedPollEnd = 'held' | 'left' | 'stopping';
 
 /** One long poll for events after a position. */
-export class FeedPoll extends LongPoll<FeedPollEnd> {
+class FeedPoll extends LongPoll<FeedPollEnd> {
   readonly position: FeedPosition;
 
   constructor(position: FeedPosition) {

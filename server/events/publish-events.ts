@@ -4,7 +4,7 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import { publishNext, tryPublisherLock } from './feed-store.ts';
 
 /** Events of one batch: a transaction of some milliseconds. */
-export const batchMax = 1_000;
+const batchMax = 1_000;
 
 /** Batches that follow each other at once; the next round, a second later at the latest, continues. */
 const batchesMax = 100;

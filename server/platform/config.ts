@@ -19,7 +19,7 @@ import {
 } from './shortcut-settings.ts';
 
 /** Process roles: the parts of the work that a process can take on, as ROLES lists them (docs/configuration.md). */
-export const processRoles = ['api', 'deliver', 'maintain'] as const;
+const processRoles = ['api', 'deliver', 'maintain'] as const;
 export type ProcessRole = (typeof processRoles)[number];
 
 /** The SMTP server that sends the mail (specification section 10.6). */

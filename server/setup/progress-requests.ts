@@ -5,7 +5,7 @@ import { heldProgressMax } from './limits.ts';
 /** How a wait ended without news. */
 type ProgressWaitEnd = 'held' | 'left' | 'stopping';
 
-export class ProgressRequest extends LongPoll<ProgressWaitEnd> {}
+class ProgressRequest extends LongPoll<ProgressWaitEnd> {}
 
 /** The long polls of setup pages that this process holds. */
 export class ProgressRequests {

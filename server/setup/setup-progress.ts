@@ -8,7 +8,7 @@ import { lockTestMs, lockTextMaxMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 
 /** The marks of the setup page, in the order of its steps (specification section 11.8). */
-export const markNames = ['address', 'poll', 'text', 'inbound', 'one_word', 'locked'] as const;
+const markNames = ['address', 'poll', 'text', 'inbound', 'one_word', 'locked'] as const;
 export type MarkName = (typeof markNames)[number];
 
 /** `busy`: begun, and the server waits for the phone. */
@@ -180,7 +180,7 @@ export type LockTestState =
  * The lock test (specification section 11.8). It passes once the session that was current at its start has polled for
  * two minutes without long gaps, which the number of its polls shows, and has sent the text of the test.
  */
-export function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): LockTestState {
+function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): LockTestState {
   const { lock_started_at: startedAt, lock_passed_at, last_seen_at: lastSeenAt } = facts;
   if (lock_passed_at) return 'passed';
   if (!startedAt || !lastSeenAt) return 'none';

@@ -24,7 +24,7 @@ export const installStep = 2;
 export const textStep = 3;
 export const lockStep = 6;
 
-export function stepOf(name: MarkName): number {
+function stepOf(name: MarkName): number {
   return setupSteps.findIndex(({ marks }) => (marks as readonly MarkName[]).includes(name)) + 1;
 }
 

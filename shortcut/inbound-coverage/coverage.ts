@@ -23,7 +23,7 @@ export const automationSets = {
 
 export type AutomationSet = keyof typeof automationSets;
 
-export const automationSetNames = Object.keys(automationSets) as AutomationSet[];
+const automationSetNames = Object.keys(automationSets) as AutomationSet[];
 
 /** The automations of a set that fire for a text. */
 export function automationsFor(content: string, set: AutomationSet): readonly string[] {

@@ -9,7 +9,7 @@ export interface UrlRequest {
 }
 
 /** Without a byte for this long iOS ends the request. */
-export const silenceMaxMs = 60_000;
+const silenceMaxMs = 60_000;
 
 /**
  * Get Contents of URL. The HTTP status is not looked at: any answer is a result. JSON becomes a dictionary, plain text a

@@ -80,7 +80,7 @@ export function TextField({
 }
 
 /** The frame of a field whose control is its child: a BaseField.Control. */
-export function Labelled({
+function Labelled({
   name,
   label,
   hint,

@@ -45,6 +45,6 @@ export function mergeMessages<Page extends MessagePage>(
   });
 }
 
-export function newestFirst<Row extends Pick<Message, 'id'>>(rows: readonly Row[]): Row[] {
+function newestFirst<Row extends Pick<Message, 'id'>>(rows: readonly Row[]): Row[] {
   return rows.toSorted((one, other) => (one.id > other.id ? -1 : 1));
 }

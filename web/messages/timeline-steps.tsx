@@ -42,7 +42,7 @@ const colours: Readonly<Record<TimelineStep['kind'], string>> = {
 };
 
 /** A step as a sentence: what happened and who did it. */
-export function sentenceOf({ kind, actor, details }: TimelineStep): string {
+function sentenceOf({ kind, actor, details }: TimelineStep): string {
   const device = actor?.kind === 'device' && actor.name !== '' ? actor.name : 'The iPhone';
   switch (kind) {
     case 'accepted':

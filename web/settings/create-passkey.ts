@@ -9,7 +9,7 @@ interface OptionsJson {
 }
 
 /** Why the browser made no passkey, in a sentence for the person. */
-export class NoPasskeyError extends Error {
+class NoPasskeyError extends Error {
   override readonly name = 'NoPasskeyError';
 }
 

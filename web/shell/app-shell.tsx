@@ -83,12 +83,12 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
   );
 }
 
-export function allowed(team: CurrentTeam, items: readonly NavigationItem[]): readonly NavigationItem[] {
+function allowed(team: CurrentTeam, items: readonly NavigationItem[]): readonly NavigationItem[] {
   return items.filter(({ permission }) => permission === undefined || team.can(permission));
 }
 
 /** Home is open at its own address alone, and any other page at those below it too. */
-export const activeOptions = ({ to }: NavigationItem) => ({ exact: to === '/teams/$teamId' });
+const activeOptions = ({ to }: NavigationItem) => ({ exact: to === '/teams/$teamId' });
 
 function SideLinks({
   team,

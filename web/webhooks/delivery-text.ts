@@ -42,7 +42,7 @@ export function outcomeText({ status, attempt_count: attempts, test }: Delivery)
 }
 
 /** `120 ms`, `4.2 s`. */
-export function durationText(ms: number): string {
+function durationText(ms: number): string {
   return ms < 1_000 ? `${amount(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 

@@ -2,7 +2,7 @@ import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allows, type Permission, type PersonalPermission, type RoleGrant } from '#contract/permissions.ts';
 
 /** The permission that a member needs to read a resource type: that of its operations. */
-export const readPermissions: Readonly<Record<ResourceType, Permission | PersonalPermission>> = {
+const readPermissions: Readonly<Record<ResourceType, Permission | PersonalPermission>> = {
   team: 'team:read',
   member: 'team:read',
   invitation: 'team:read',

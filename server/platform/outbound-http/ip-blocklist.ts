@@ -28,7 +28,7 @@ function rangesOf(...lists: readonly string[]): readonly AddressRange[] {
  * Whether no outgoing request may go to the address (specification section 6.5).
  * @param allowed the ranges of EGRESS_ALLOW_CIDRS, which are never blocked
  */
-export function isBlockedAddress(address: Uint8Array, allowed: readonly AddressRange[]): boolean {
+function isBlockedAddress(address: Uint8Array, allowed: readonly AddressRange[]): boolean {
   const isIn = (ranges: readonly AddressRange[]) => ranges.some((range) => isInRange(address, range));
   if (isIn(allowed)) return false;
   return address.length === 4 ? isIn(blocked4) : !isIn(globalUnicast6) || isIn(blocked6);

@@ -18,6 +18,35 @@ export function readSources(pattern: string): readonly SourceFile[] {
   });
 }
 
+interface ImportedName {
+  readonly path: string;
+  readonly name: string;
+}
+
+/** The names that a file imports, also with `(await import('./file.ts')).name` and `lazyRouteComponent`. */
+export function readImports({ path, text }: SourceFile): ImportedName[] {
+  const fromEach = [...text.matchAll(/^import (?:type )?\{([^}]*)\} from '([^']+)'/gm)].flatMap(
+    ([, names = '', specifier = '']) =>
+      names.split(',').map((name) => ({
+        specifier,
+        name: name
+          .replace(/^\s*type\b/, '')
+          .trim()
+          .split(' as ')[0],
+      })),
+  );
+  const dynamic = [...text.matchAll(/import\('([^']+)'\)(?:\)\.|, ')(\w+)/g)].map(
+    ([, specifier = '', name]) => ({
+      specifier,
+      name,
+    }),
+  );
+  return [...fromEach, ...dynamic].map(({ specifier, name = '' }) => ({
+    path: resolveImport(path, specifier),
+    name,
+  }));
+}
+
 export const files = readSources('{contract,server,shortcut,simulated-phone,webhook-listener}/**/*.ts');
 
 function resolveImport(path: string, specifier: string): string {

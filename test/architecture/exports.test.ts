@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readImports, readSources } from '#test/support/architecture/sources.ts';
+
+const exportedValue = /^export (?:async )?(?:const|let|class|function\*?) (\w+)/gm;
+
+describe('exports (docs/architecture.md)', () => {
+  it('each function, class and constant that a file exports is imported by another file', () => {
+    const exporting = [
+      ...readSources('{contract,server,shortcut,simulated-phone,webhook-listener}/**/*.ts'),
+      ...readSources('web/{*,!(dist|node_modules)/**/*}.{ts,tsx}'),
+    ];
+    const imported = new Set(
+      [...exporting, ...readSources('{test,bench,campaign}/**/*.ts')].flatMap((file) =>
+        readImports(file).map(({ path, name }) => `${path}: ${name}`),
+      ),
+    );
+    const values = exporting.flatMap(({ path, text }) =>
+      [...text.matchAll(exportedValue)].map(([, name]) => `${path}: ${name}`),
+    );
+    assert.ok(values.length > 1_500);
+    assert.deepEqual(
+      values.filter((value) => !imported.has(value)),
+      [],
+    );
+  });
+});
