@@ -85,7 +85,7 @@ describe('a person who is signed in to another account (specification sections 1
     const over = pressed.find(({ status }) => status === 404);
     assert.match(
       over?.text ?? '',
-      /<h1>This invitation was used<\/h1><p>[^<]*<\/p>\s*<p><a href="\/sign-in">/,
+      /<h1>This invitation was used<\/h1><p>[^<]*<\/p>\s*<p><a class="button" href="\/sign-in">/,
     );
   });
 
@@ -191,7 +191,7 @@ describe('a person who is signed in to another account (specification sections 1
       const joined = await new Browser(below.baseUrl, { cookie: ada.cookie }).submit(link);
       assert.deepEqual([joined.status, joined.headers.get('location')], [303, '/texts/']);
       const over = await new Browser(below.baseUrl).open(link);
-      assert.match(over.text, /<a href="\/texts\/sign-in">/);
+      assert.match(over.text, /<a class="button" href="\/texts\/sign-in">/);
     } finally {
       await below.close();
     }
