@@ -53,7 +53,7 @@ export async function sendMessage(
     case 'opted_out':
       throw await optedOut(services, teamId, input.to, contact);
     default:
-      throw refusal(services, outcome.verdict, outcome, input);
+      throw refusal(services.config, outcome.verdict, outcome, input);
   }
 }
 
@@ -126,9 +126,9 @@ async function optedOut(
 }
 
 function refusal(
-  { clock, config }: Pick<Runtime, 'clock' | 'config'>,
+  { appUrl }: Runtime['config'],
   verdict: Exclude<SendOutcome['verdict'], 'accepted' | 'replayed' | 'opted_out'>,
-  outcome: SendOutcome | undefined,
+  { createdAt, monthlyLimit, used }: SendOutcome,
   { from, to }: Pick<SendMessageRequest, 'from' | 'to'>,
 ): AppError {
   switch (verdict) {
@@ -161,24 +161,23 @@ function refusal(
         'Media need the plan starter or higher. Send without media_url, or ask your administrator for a larger plan.',
         {
           param: 'media_url',
-          details: { limit: 0, current: 0, upgrade_url: `${config.appUrl}/billing` },
+          details: { limit: 0, current: 0, upgrade_url: `${appUrl}/billing` },
         },
       );
     case 'not_stored':
       return unavailable('The message could not be stored. It was not accepted.', { status: 500 });
     case 'over_limit': {
-      const now = outcome?.createdAt ?? clock.now();
-      const resetsAt = startOfNextMonth(now).toISOString();
+      const resetsAt = startOfNextMonth(createdAt).toISOString();
       return new AppError(
         'plan_limit_exceeded',
-        outcome?.monthlyLimit === 0
+        monthlyLimit === 0
           ? "The team's monthly limit is 0 messages: it can send none. Upgrade, or have the limit raised."
-          : `The team's monthly limit, ${outcome?.monthlyLimit}, is used up. Upgrade, or wait until ${resetsAt}.`,
+          : `The team's monthly limit, ${monthlyLimit}, is used up. Upgrade, or wait until ${resetsAt}.`,
         {
           details: {
-            limit: outcome?.monthlyLimit,
-            current: outcome?.used,
-            upgrade_url: `${config.appUrl}/billing`,
+            limit: monthlyLimit,
+            current: used,
+            upgrade_url: `${appUrl}/billing`,
             resets_at: resetsAt,
           },
         },
