@@ -4,7 +4,8 @@ import { allows, type Permission, roleGrants } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Checkbox } from '#web/kit/checkbox.tsx';
-import { Dialog } from '#web/kit/dialog.tsx';
+import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
@@ -16,13 +17,7 @@ import { permissionsInOrder, permissionTexts } from './permission-texts.ts';
 const startingPermissions: ReadonlySet<Permission> = new Set(['messages:send', 'numbers:read']);
 
 /** Asks for a name and permissions, then shows the key once. Closing it forgets the key. */
-export function CreateKeyDialog({
-  isOpen,
-  onClose,
-}: {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}): ReactNode {
+export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const administrators = useAdministratorNames();
   const mine = permissionsInOrder.filter((permission) => allows(roleGrants[team.role], permission));
@@ -57,20 +52,15 @@ export function CreateKeyDialog({
             Done
           </Button>
         ) : (
-          <>
-            <Button disabled={creation.isPending} onClick={close}>
-              Cancel
-            </Button>
-            <Button
-              look="primary"
-              type="submit"
-              form="create-key"
-              isBusy={creation.isPending}
-              disabled={chosen.size === 0}
-            >
-              Create key
-            </Button>
-          </>
+          <DialogButtons
+            onCancel={close}
+            canCancel={!creation.isPending}
+            form="create-key"
+            isBusy={creation.isPending}
+            disabled={chosen.size === 0}
+          >
+            Create key
+          </DialogButtons>
         )
       }
     >

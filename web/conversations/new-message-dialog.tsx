@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { NumberResource } from '#contract/number.ts';
 import { ApiError } from '#web/api/request.ts';
-import { Dialog } from '#web/kit/dialog.tsx';
+import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
 import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, Select, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
@@ -12,13 +12,7 @@ import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
 
 /** Asks for both sides of a conversation and opens it, whether it exists already or not. */
-export function NewMessageDialog({
-  isOpen,
-  onClose,
-}: {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}): ReactNode {
+export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();
   const { data } = useQuery(numbersQuery(team.id));

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
+import { DialogButtons } from './dialog-buttons.tsx';
 import { ErrorNote } from './error-note.tsx';
 
 /** Asks before an action that can't be taken back, and says what it does. */
@@ -34,18 +34,16 @@ export function Confirm({
       isBusy={work.isPending}
       title={title}
       footer={
-        <>
-          <Button disabled={work.isPending} onClick={onClose}>
-            {keep}
-          </Button>
-          <Button
-            look={isDangerous ? 'danger' : 'primary'}
-            isBusy={work.isPending}
-            onClick={() => work.mutate()}
-          >
-            {action}
-          </Button>
-        </>
+        <DialogButtons
+          onCancel={onClose}
+          cancel={keep}
+          canCancel={!work.isPending}
+          look={isDangerous ? 'danger' : 'primary'}
+          isBusy={work.isPending}
+          onClick={() => work.mutate()}
+        >
+          {action}
+        </DialogButtons>
       }
     >
       <div className="flex flex-col gap-3 text-quiet">{children}</div>

@@ -4,12 +4,18 @@ import { Button } from './button.tsx';
 /** The footer of a dialog: a button that closes it, and one that submits its form or does what it asks. */
 export function DialogButtons({
   onCancel,
+  cancel = 'Cancel',
+  canCancel = true,
   form,
   look = 'primary',
   children,
   ...action
 }: {
   readonly onCancel: () => void;
+  /** The words of the first button. */
+  readonly cancel?: string;
+  /** False while a write runs whose answer the dialog will show. */
+  readonly canCancel?: boolean;
   /** The id of the form to submit; without one, `onClick` acts. */
   readonly form?: string;
   readonly onClick?: () => void;
@@ -21,7 +27,9 @@ export function DialogButtons({
 }): ReactNode {
   return (
     <>
-      <Button onClick={onCancel}>Cancel</Button>
+      <Button disabled={!canCancel} onClick={onCancel}>
+        {cancel}
+      </Button>
       <Button look={look} type={form === undefined ? 'button' : 'submit'} form={form} {...action}>
         {children}
       </Button>

@@ -14,6 +14,9 @@ export interface DialogProps {
   readonly isBusy?: boolean;
 }
 
+/** The part of a dialog's properties that its page controls. */
+export type DialogState = Pick<DialogProps, 'isOpen' | 'onClose'>;
+
 // Loaded with the first dialog: a page opens without it, and it is a sixth of all scripts.
 const DialogFrame = lazy(async () => ({ default: (await import('./dialog-frame.tsx')).DialogFrame }));
 

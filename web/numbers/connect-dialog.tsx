@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError } from '#web/api/request.ts';
-import { Button } from '#web/kit/button.tsx';
-import { Dialog } from '#web/kit/dialog.tsx';
+import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
@@ -11,13 +11,7 @@ import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
 
 /** Asks for the number of an iPhone, then shows its setup link and follows the iPhone until it is connected. */
-export function ConnectDialog({
-  isOpen,
-  onClose,
-}: {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}): ReactNode {
+export function ConnectDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const verification = useMutation({
     mutationFn: async (phoneNumber: string) => {
@@ -49,14 +43,14 @@ export function ConnectDialog({
         link ? (
           <SetupLinkActions phoneNumber={link.phoneNumber} onClose={close} />
         ) : (
-          <>
-            <Button disabled={verification.isPending} onClick={close}>
-              Cancel
-            </Button>
-            <Button look="primary" type="submit" form="connect-number" isBusy={verification.isPending}>
-              Create setup link
-            </Button>
-          </>
+          <DialogButtons
+            onCancel={close}
+            canCancel={!verification.isPending}
+            form="connect-number"
+            isBusy={verification.isPending}
+          >
+            Create setup link
+          </DialogButtons>
         )
       }
     >

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
 import { ApiError } from '#web/api/request.ts';
-import { Dialog } from '#web/kit/dialog.tsx';
+import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
 import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { notify } from '#web/kit/toast.tsx';
@@ -12,13 +12,7 @@ import { createPasskey } from './create-passkey.ts';
 import { useRecentSignIn } from './recent-sign-in.ts';
 
 /** Asks for a name, and for the password where the sign-in is not recent; then the browser asks the person. */
-export function AddPasskeyDialog({
-  isOpen,
-  onClose,
-}: {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}): ReactNode {
+export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const { account } = useOverview();
   const { isRecent, session } = useRecentSignIn();
   // The server asks for the password before it uses the passkey's answer up, so the same one is sent again with it.

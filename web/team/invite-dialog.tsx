@@ -3,7 +3,8 @@ import { type ReactNode, useState } from 'react';
 import { assignableRoles, type GivenRole } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Button } from '#web/kit/button.tsx';
-import { Dialog } from '#web/kit/dialog.tsx';
+import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
@@ -12,13 +13,7 @@ import { inviteMember } from './invitation-queries.ts';
 import { RoleChoice } from './role-choice.tsx';
 
 /** Invites an address. Where no mail is sent, it shows the link once. */
-export function InviteDialog({
-  isOpen,
-  onClose,
-}: {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-}): ReactNode {
+export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const [role, setRole] = useState<GivenRole>('member');
   const invitation = useMutation({
@@ -46,14 +41,14 @@ export function InviteDialog({
       title={link === undefined ? `Invite a person to ${team.name}` : 'Pass this link on'}
       footer={
         link === undefined ? (
-          <>
-            <Button disabled={invitation.isPending} onClick={close}>
-              Cancel
-            </Button>
-            <Button look="primary" type="submit" form="invite" isBusy={invitation.isPending}>
-              Invite
-            </Button>
-          </>
+          <DialogButtons
+            onCancel={close}
+            canCancel={!invitation.isPending}
+            form="invite"
+            isBusy={invitation.isPending}
+          >
+            Invite
+          </DialogButtons>
         ) : (
           <Button look="primary" onClick={close}>
             Done

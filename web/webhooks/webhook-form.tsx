@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CreateWebhookRequest, Webhook } from '#contract/webhook.ts';
 import { ApiError } from '#web/api/request.ts';
-import { Button } from '#web/kit/button.tsx';
 import { Dialog } from '#web/kit/dialog.tsx';
+import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form } from '#web/kit/field.tsx';
 import { type WebhookChoices, WebhookFields, webhookFields } from './webhook-fields.tsx';
 
@@ -41,14 +41,9 @@ export function WebhookForm({
       isBusy={save.isPending}
       title={title}
       footer={
-        <>
-          <Button disabled={save.isPending} onClick={onClose}>
-            Cancel
-          </Button>
-          <Button look="primary" type="submit" form="webhook" isBusy={save.isPending}>
-            {webhook ? 'Save changes' : 'Create webhook'}
-          </Button>
-        </>
+        <DialogButtons onCancel={onClose} canCancel={!save.isPending} form="webhook" isBusy={save.isPending}>
+          {webhook ? 'Save changes' : 'Create webhook'}
+        </DialogButtons>
       }
     >
       <Form
