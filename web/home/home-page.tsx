@@ -22,7 +22,7 @@ export function HomePage(): ReactNode {
           <div className="flex flex-col gap-5">
             {isBeginning(data) ? <FirstRunCard home={data} /> : <StandingCard home={data} />}
             {data.numbers.length > 0 && (
-              <div className="grid items-start gap-5 lg:grid-cols-[1.6fr_1fr]">
+              <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[1.6fr_1fr]">
                 <LatestCard />
                 <div className="flex flex-col gap-5">
                   <NumbersCard home={data} />

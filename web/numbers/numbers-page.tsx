@@ -50,7 +50,7 @@ export function NumbersPage(): ReactNode {
             <Card isFlush>{canManage ? <NoNumbers connectButton={connectButton} /> : <AskForNumber />}</Card>
           ) : (
             <>
-              <ul className="grid gap-4 lg:grid-cols-2">
+              <ul className="grid grid-cols-1 gap-4 lg:grid-cols-2">
                 {numbers.map((number: HomeNumber) => (
                   <NumberCard key={number.id} number={number} />
                 ))}

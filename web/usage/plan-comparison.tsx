@@ -24,7 +24,7 @@ export function PlanComparison({
           <PlanColumn key={name} name={name} isCurrent={name === plan} />
         ))}
       </div>
-      <div className="mt-5 grid gap-x-8 gap-y-3 md:grid-cols-2">
+      <div className="mt-5 grid grid-cols-1 gap-x-8 gap-y-3 md:grid-cols-2">
         <p className="text-quiet">
           For another plan, ask your administrator, and give them the id of the team. They can also allow
           another number of messages than the plan’s. On a smaller plan everything that the team has goes on

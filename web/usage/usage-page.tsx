@@ -42,7 +42,7 @@ export function UsagePage(): ReactNode {
             {(usage) => <MonthChart key={usage.month} month={usage.month} days={usage.days} />}
           </Loaded>
         </Card>
-        <div className="grid gap-5 md:grid-cols-2">
+        <div className="grid grid-cols-1 gap-5 md:grid-cols-2">
           <Card
             title="Limits"
             description={plan.data && `Your team has the plan ${planTitles[plan.data.plan]}.`}
