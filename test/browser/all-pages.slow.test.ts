@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { looks, startBrowser } from '#test/support/browser/browser.ts';
+import { addressOf, dashboardRoutes } from '#test/support/browser/dashboard-routes.ts';
+import { givenFullTeam } from '#test/support/browser/full-team.ts';
+import { openSoundDashboard } from '#test/support/browser/sound-dashboard.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+interface Walk {
+  readonly owner: TeamMember;
+  /** `empty`, `full`: the beginning of the names of its pictures. */
+  readonly name: string;
+  readonly addresses: readonly string[];
+}
+
+/** Ids that no team has: the pages say so. */
+const unknownValues = {
+  phoneNumber: '+14155550100',
+  contact: '+14155550199',
+  id: 'num_01KAAAAAAAAAAAAAAAAAAAAAAA',
+  webhookId: 'wh_01KAAAAAAAAAAAAAAAAAAAAAAA',
+};
+
+describe('every page of the dashboard, as web/router.tsx lists them (specification section 12.12)', () => {
+  let service: TestService;
+  let browser: Browser;
+  const walks: Walk[] = [];
+
+  before(async () => {
+    service = await startTestService();
+    const routes = await dashboardRoutes();
+    const empty = await newMember(service, await service.newTeam(), 'owner', { name: 'Ada Example' });
+    walks.push({
+      owner: empty,
+      name: 'empty',
+      addresses: routes.map((route) => addressOf(route, unknownValues)),
+    });
+    const { owner, values, messageId, deliveryId } = await givenFullTeam(service);
+    walks.push({
+      owner,
+      name: 'full',
+      addresses: [
+        ...routes.map((route) => addressOf(route, values)),
+        `/messages?message=${messageId}`,
+        `/webhooks/${values.webhookId}?delivery=${deliveryId}`,
+        '/numbers?connect=true',
+        `/numbers/${values.id}?setup=true`,
+      ],
+    });
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service.close();
+  });
+
+  for (const look of looks.filter(({ colorScheme }) => colorScheme === 'light')) {
+    it(`is sound at ${look.width} pixels in both themes, of a team without anything and of one with long names (§12.12/page-sound)`, async () => {
+      const faults: string[] = [];
+      for (const { owner, name, addresses } of walks) {
+        const { page, assertSound, assertQuiet } = await openSoundDashboard({
+          browser,
+          service,
+          member: owner,
+          path: '',
+          look,
+        });
+        for (const address of addresses) {
+          await page.goto(`${service.baseUrl}/teams/${owner.team.publicId}${address}`);
+          await loaded(page);
+          const state = `all-${name}${address.replaceAll(/\W+/g, '-')}`;
+          await assertSound(state).catch((error: Error) => faults.push(error.message));
+        }
+        await assertQuiet();
+      }
+      // All faults at once: a walk takes a while.
+      assert.deepEqual(faults, []);
+    });
+  }
+});
+
+/** Waits until the page and its dialog show what they read. */
+async function loaded(page: Page): Promise<void> {
+  const isDialogOpen = /[?&](message|delivery|connect|setup)=/.test(page.url());
+  const shown = isDialogOpen ? page.getByRole('dialog') : page.locator('main :is(h1, h2):visible').first();
+  await shown.waitFor();
+  await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' });
+}
