@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { resourceTypes } from './change.ts';
 import { ConversationFacts } from './conversation.ts';
-import { Message } from './message.ts';
+import { ListedMessage } from './message.ts';
 import { NumberResource } from './number.ts';
 import { strictObject, stringEnum, timestamp } from './schema.ts';
 import { UsageSummary } from './usage.ts';
@@ -24,7 +24,7 @@ export type LiveHello = Type.Static<typeof LiveHello>;
 
 /** `rows`: rows that are new or changed, as the lists show them. They replace those with the same id. */
 export const LiveRows = strictObject({
-  messages: Type.Array(Message, { description: 'Newest first.' }),
+  messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
   conversations: Type.Array(ConversationFacts, {
     description: 'Those of the messages, the latest activity first; what a member has read is not in them.',
   }),

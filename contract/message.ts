@@ -106,6 +106,13 @@ export const Message = strictObject({
 });
 export type Message = Type.Static<typeof Message>;
 
+/** A message in the lists of the dashboard, which say why it failed, too (specification section 12.3). */
+export const ListedMessage = strictObject({
+  ...Message.properties,
+  error_code: nullable(stringEnum(failureCodes, { description: 'Why it failed; null otherwise.' })),
+});
+export type ListedMessage = Type.Static<typeof ListedMessage>;
+
 /** GET /v1/messages/:id: every field of a message, times and reasons included (specification sections 2.6 and 4.3). */
 export const MessageDetail = strictObject({
   ...Message.properties,
@@ -153,12 +160,23 @@ export const ListMessagesQuery = strictObject({
 });
 export type ListMessagesQuery = Type.Static<typeof ListMessagesQuery>;
 
-export const MessageList = strictObject({
-  messages: Type.Array(Message, { description: 'Newest first.' }),
+const pageFields = {
   cursor: Type.String({
     description: 'Send it as cursor to get the next page.',
     examples: ['msg_01h2xcejqtf2nbrexx3vqjhp41'],
   }),
   has_more: Type.Boolean({ description: 'false at the end.' }),
+};
+
+export const MessageList = strictObject({
+  messages: Type.Array(Message, { description: 'Newest first.' }),
+  ...pageFields,
 });
 export type MessageList = Type.Static<typeof MessageList>;
+
+/** GET /app/teams/:team_id/messages (specification section 12.3). */
+export const MessageLog = strictObject({
+  messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
+  ...pageFields,
+});
+export type MessageLog = Type.Static<typeof MessageLog>;

@@ -135,13 +135,17 @@ export const ListDeliveriesQuery = strictObject({
 });
 export type ListDeliveriesQuery = Type.Static<typeof ListDeliveriesQuery>;
 
-export const DeliveryList = strictObject({
-  deliveries: Type.Array(Delivery, { description: 'Newest first.' }),
+const pageFields = {
   cursor: Type.String({
     description: 'Send it as cursor to get the next page.',
     examples: ['dlv_01h2xcejqtf2nbrexx3vqjhp41'],
   }),
   has_more: Type.Boolean({ description: 'false at the end.' }),
+};
+
+export const DeliveryList = strictObject({
+  deliveries: Type.Array(Delivery, { description: 'Newest first.' }),
+  ...pageFields,
 });
 export type DeliveryList = Type.Static<typeof DeliveryList>;
 
@@ -162,6 +166,25 @@ export const AttemptSummary = strictObject({
   url: Type.String({ description: 'Where it was sent: the webhook’s url at that time.' }),
 });
 export type AttemptSummary = Type.Static<typeof AttemptSummary>;
+
+/** GET /app/teams/:team_id/webhooks/:id/deliveries: a delivery and its latest attempt (specification section 12.3). */
+export const ListedDelivery = strictObject({
+  ...Delivery.properties,
+  last_attempt: nullable(
+    strictObject({
+      outcome: AttemptSummary.properties.outcome,
+      status_code: AttemptSummary.properties.status_code,
+    }),
+    { description: 'null before the first attempt, and where the attempts are not kept any more.' },
+  ),
+});
+export type ListedDelivery = Type.Static<typeof ListedDelivery>;
+
+export const DeliveryLog = strictObject({
+  deliveries: Type.Array(ListedDelivery, { description: 'Newest first.' }),
+  ...pageFields,
+});
+export type DeliveryLog = Type.Static<typeof DeliveryLog>;
 
 /** One HTTP try of a delivery (specification section 6.3). */
 export const Attempt = strictObject({

@@ -1,4 +1,10 @@
-import type { AcceptedMessage, Message, MessageDetail, WaitingReason } from '#contract/message.ts';
+import type {
+  AcceptedMessage,
+  ListedMessage,
+  Message,
+  MessageDetail,
+  WaitingReason,
+} from '#contract/message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { MessageRow } from './message.ts';
 import { failureMessage } from './message-status.ts';
@@ -42,6 +48,11 @@ export function messageView(message: MessageRow): Message {
     delivered_at: time(message.delivered_at),
     ...groupMark(message),
   };
+}
+
+/** An item of the dashboard's lists (specification section 12.3). */
+export function listedMessageView(message: MessageRow): ListedMessage {
+  return { ...messageView(message), error_code: message.error_code };
 }
 
 /** `group` stands only where it is true: objects of other messages keep their fields. */

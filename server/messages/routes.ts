@@ -4,6 +4,7 @@ import {
   ListMessagesQuery,
   MessageDetail,
   MessageList,
+  MessageLog,
   SendMessageRequest,
 } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -12,7 +13,7 @@ import { messageBodyMaxBytes } from '#server/platform/http/limits.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
 import { cancelMessage } from './cancel-message.ts';
-import { listMessages } from './list-messages.ts';
+import { listMessageLog, listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
 import { messageDetailView } from './message-view.ts';
 import type { SendBatcher } from './send-batcher.ts';
@@ -71,6 +72,12 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       handle: async ({ principal, query }) => ({
         body: await listMessages(services, principal.teamId, query),
       }),
+      ofMembers: {
+        answers: { 200: MessageLog },
+        handle: async ({ principal, query }) => ({
+          body: await listMessageLog(services, principal.teamId, query),
+        }),
+      },
     }),
     route({
       method: 'GET',

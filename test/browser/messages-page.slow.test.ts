@@ -49,6 +49,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
       const complaints = complaintsAbout(page, service.baseUrl);
       const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
       await row.waitFor();
+      await page.getByText('Cancelled before it was sent').waitFor();
       await keepPicture(page, `dashboard-messages-log-${name}`);
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
       await row.getByRole('link').click();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Conversation } from '#contract/conversation.ts';
-import type { Message } from '#contract/message.ts';
+import type { ListedMessage } from '#contract/message.ts';
 import { mergeConversations } from '../../web/live/merge-conversations.ts';
 import { mergeMessages } from '../../web/live/merge-messages.ts';
 
 const own = '+14155550100';
 
-function messageOf(id: string, changed: Partial<Message> = {}): Message {
+function messageOf(id: string, changed: Partial<ListedMessage> = {}): ListedMessage {
   return {
     id,
     to: own,
@@ -18,11 +18,12 @@ function messageOf(id: string, changed: Partial<Message> = {}): Message {
     direction: 'inbound',
     created_at: '2026-11-22T10:00:00.000Z',
     delivered_at: null,
+    error_code: null,
     ...changed,
   };
 }
 
-const sent = (id: string, status: Message['status']) =>
+const sent = (id: string, status: ListedMessage['status']) =>
   messageOf(id, { direction: 'outbound', from: own, to: '+14155550101', status });
 
 /** A time of one morning: `10:05`. */
@@ -44,15 +45,15 @@ function conversationOf(contact: string, time: string, changed: Partial<Conversa
 }
 
 describe('rows of the live stream in pages of messages (§12.9/rows)', () => {
-  const pageOf = (ids: readonly Message[], has_more = false) => ({
+  const pageOf = (ids: readonly ListedMessage[], has_more = false) => ({
     messages: ids,
     cursor: ids.at(-1)?.id ?? '',
     has_more,
   });
   const merge = (
     pages: readonly ReturnType<typeof pageOf>[],
-    rows: readonly Message[],
-    fits: (message: Message) => boolean = () => true,
+    rows: readonly ListedMessage[],
+    fits: (message: ListedMessage) => boolean = () => true,
   ) =>
     mergeMessages(pages, rows, fits).map((page) =>
       page.messages.map(({ id, status }) => (status === 'received' ? id : `${id} ${status}`)),
@@ -85,7 +86,7 @@ describe('rows of the live stream in pages of messages (§12.9/rows)', () => {
   });
 
   it('a message leaves the log once it fits the filters no more, and comes once it does', () => {
-    const isFailed = ({ status }: Message) => status === 'failed';
+    const isFailed = ({ status }: ListedMessage) => status === 'failed';
     assert.deepEqual(merge([pageOf([sent('m2', 'failed')])], [sent('m2', 'sent')], isFailed), [[]]);
     assert.deepEqual(
       merge([pageOf([sent('m3', 'failed')])], [sent('m2', 'failed'), messageOf('m4')], isFailed),
@@ -98,7 +99,7 @@ describe('rows of the live stream in pages of conversations (§12.9/rows)', () =
   const pageOf = (conversations: readonly Conversation[], has_more = false) => ({ conversations, has_more });
   const merge = (
     pages: readonly ReturnType<typeof pageOf>[],
-    rows: { readonly conversations: readonly Conversation[]; readonly messages?: readonly Message[] },
+    rows: { readonly conversations: readonly Conversation[]; readonly messages?: readonly ListedMessage[] },
     isUnreadOnly = false,
   ) => {
     const merged = mergeConversations(pages, { messages: [], ...rows }, isUnreadOnly);
@@ -167,7 +168,7 @@ describe('rows of the live stream in pages of conversations (§12.9/rows)', () =
   it('a row that was read earlier changes nothing, unless the later message was cancelled', () => {
     const before = [pageOf([conversationOf('ada', '10:06', { last_message: sent('m8', 'queued') })])];
     const early = conversationOf('ada', '10:05', { last_message: received('m7', 'ada'), waiting_count: 9 });
-    const waiting = (messages: readonly Message[]) =>
+    const waiting = (messages: readonly ListedMessage[]) =>
       mergeConversations(before, { conversations: [early], messages }, false).pages[0]?.conversations[0]
         ?.waiting_count;
     assert.equal(waiting([]), 0);

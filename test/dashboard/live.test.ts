@@ -94,7 +94,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await live.next('rows', isOfMessage('polling'));
     await number.wire.poll({ last: String(polled.id) });
     const { messages } = await live.next('rows', isOfMessage('sent'));
-    const [listed] = (await team.api.get('/v1/messages')).json.messages as unknown[];
+    const [listed] = (await member.get(member.in('/messages'))).json.messages as unknown[];
     assert.deepEqual(messages, [listed]);
     await number.wire.call('inbound', { from: to, text: 'Thanks' });
     await live.next('rows', (rows) => rows.messages.some(({ content }) => content === 'Thanks'));
@@ -110,6 +110,9 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await send();
     const waiting = await live.next('rows', ({ conversations }) => conversations[0]?.waiting_count === 1);
     assert.deepEqual(waiting.conversations, await listed());
+    await number.wire.poll();
+    const taken = await live.next('rows', ({ conversations }) => conversations[0]?.waiting_count === 0);
+    assert.equal(taken.messages[0]?.status, 'polling', 'the row and the thread change at once');
     await number.wire.call('inbound', { from: to, text: 'Thanks' });
     const answered = await live.next(
       'rows',

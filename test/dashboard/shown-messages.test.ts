@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ConversationMessageList } from '#contract/conversation.ts';
-import type { Message, MessageList } from '#contract/message.ts';
+import type { ListedMessage, MessageLog } from '#contract/message.ts';
 import { type Thread, withEarlier, withLatest } from '../../web/conversations/thread-pages.ts';
 import { splitLinks } from '../../web/kit/split-links.ts';
 import { mergeSources } from '../../web/messages/message-filters.ts';
 
-const rowsOf = (ids: string) => ids.split('').map((id) => ({ id }) as Message);
+const rowsOf = (ids: string) => ids.split('').map((id) => ({ id }) as ListedMessage);
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('');
 
 describe('messages on a page (specification section 12.12)', () => {
@@ -28,8 +28,8 @@ describe('messages on a page (specification section 12.12)', () => {
 
   it('the log of one contact merges what was sent and received, page by page, without a gap (§12.12/page-messages)', () => {
     const page = (ids: string, has_more: boolean) =>
-      ({ messages: rowsOf(ids), cursor: ids.at(-1) ?? '', has_more }) as MessageList;
-    const show = (merged: MessageList) => `${idsOf(merged.messages)} ${merged.cursor} ${merged.has_more}`;
+      ({ messages: rowsOf(ids), cursor: ids.at(-1) ?? '', has_more }) as MessageLog;
+    const show = (merged: MessageLog) => `${idsOf(merged.messages)} ${merged.cursor} ${merged.has_more}`;
     assert.equal(show(mergeSources([page('ig', true), page('hb', true)])), 'ihg g true');
     assert.equal(show(mergeSources([page('ig', true), page('fb', false)])), 'ig g true');
     assert.equal(show(mergeSources([page('fb', false), page('c', false)])), 'fcb b false');

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import type { ConversationList } from '#contract/conversation.ts';
 import type { Home } from '#contract/home.ts';
 import type { LiveRows } from '#contract/live.ts';
-import type { MessageList } from '#contract/message.ts';
+import type { MessageLog } from '#contract/message.ts';
 import type { NumberList } from '#contract/number.ts';
 import { type Thread, withStatuses } from '#web/conversations/thread-pages.ts';
 import { fitsFilters, type MessageFilters } from '#web/messages/message-filters.ts';
@@ -23,7 +23,7 @@ export function applyRows(client: QueryClient, teamId: string, rows: LiveRows): 
   const findAll = (...key: string[]) => client.getQueryCache().findAll({ queryKey: [teamId, ...key] });
   for (const { queryKey } of findAll('message', 'log')) {
     const filters = queryKey[3] as MessageFilters;
-    client.setQueryData<Pages<MessageList>>(
+    client.setQueryData<Pages<MessageLog>>(
       queryKey,
       (log) =>
         log && {

@@ -1,8 +1,8 @@
-import type { Message, MessageStatus } from '#contract/message.ts';
+import type { ListedMessage, MessageStatus } from '#contract/message.ts';
 
 /** A page of messages, newest first. Ids sort by time, so they give the order. */
 export interface MessagePage {
-  readonly messages: readonly Message[];
+  readonly messages: readonly ListedMessage[];
   /** The position at which it ends. */
   readonly cursor: string;
   readonly has_more: boolean;
@@ -19,7 +19,7 @@ const progress: Readonly<Record<MessageStatus, number>> = {
 };
 
 /** The later state of a message: a row of the stream may come after a page that was read later. */
-export function laterOf<Row extends Pick<Message, 'status'>>(before: Row, row: Row): Row {
+export function laterOf<Row extends Pick<ListedMessage, 'status'>>(before: Row, row: Row): Row {
   return progress[row.status] < progress[before.status] ? before : row;
 }
 
@@ -29,15 +29,15 @@ export function laterOf<Row extends Pick<Message, 'status'>>(before: Row, row: R
  */
 export function mergeMessages<Page extends MessagePage>(
   pages: readonly Page[],
-  rows: readonly Message[],
-  fits: (message: Message) => boolean,
+  rows: readonly ListedMessage[],
+  fits: (message: ListedMessage) => boolean,
 ): Page[] {
   const known = new Map(pages.flatMap((page) => page.messages.map((message) => [message.id, message])));
   const latest = rows.map((row) => laterOf(known.get(row.id) ?? row, row));
   const byId = new Map(latest.map((row) => [row.id, row]));
   let added = latest.filter((row) => !known.has(row.id) && fits(row));
   return pages.map((page) => {
-    const isOfPage = (row: Message) => row.id > page.cursor || !page.has_more;
+    const isOfPage = (row: ListedMessage) => row.id > page.cursor || !page.has_more;
     const own = added.filter(isOfPage);
     added = added.filter((row) => !isOfPage(row));
     const kept = page.messages.map((message) => byId.get(message.id) ?? message).filter(fits);
@@ -45,6 +45,6 @@ export function mergeMessages<Page extends MessagePage>(
   });
 }
 
-function newestFirst<Row extends Pick<Message, 'id'>>(rows: readonly Row[]): Row[] {
+function newestFirst<Row extends Pick<ListedMessage, 'id'>>(rows: readonly Row[]): Row[] {
   return rows.toSorted((one, other) => (one.id > other.id ? -1 : 1));
 }

@@ -1,4 +1,4 @@
-import type { Message, MessageList, MessageStatus } from '#contract/message.ts';
+import type { Message, MessageLog, MessageStatus } from '#contract/message.ts';
 
 /** Filters of the log, as they stand in the address. */
 export interface MessageFilters {
@@ -34,7 +34,7 @@ export function sourcesOf({
  * Merges pages that were read from the same cursor. A cursor is a position: where a page ends early, what is older
  * than that in the others belongs to the next page.
  */
-export function mergeSources(pages: readonly MessageList[]): MessageList {
+export function mergeSources(pages: readonly MessageLog[]): MessageLog {
   const [only] = pages;
   if (only && pages.length === 1) return only;
   const ends = pages.flatMap((page) => (page.has_more ? [page.cursor] : []));

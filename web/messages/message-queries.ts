@@ -1,4 +1,4 @@
-import type { Message, MessageList } from '#contract/message.ts';
+import type { Message, MessageLog } from '#contract/message.ts';
 import type { Timeline } from '#contract/timeline.ts';
 import { request } from '#web/api/request.ts';
 import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
@@ -14,7 +14,7 @@ export const messagesQuery = (teamId: string, { status, direction, contact }: Me
   queryKey: [teamId, 'message', 'log', { status, direction, contact }],
   queryFn: async ({ pageParam: cursor, signal }: { pageParam: string; signal: AbortSignal }) => {
     const read = (side: { readonly from?: string; readonly to?: string }) =>
-      request<MessageList>(
+      request<MessageLog>(
         'GET',
         withQuery(`/app/teams/${teamId}/messages`, { status, direction, ...side, cursor }),
         { signal },
@@ -22,7 +22,7 @@ export const messagesQuery = (teamId: string, { status, direction, contact }: Me
     return mergeSources(await Promise.all(sourcesOf({ contact }).map(read)));
   },
   initialPageParam: '',
-  getNextPageParam: (page: MessageList) => (page.has_more ? page.cursor : undefined),
+  getNextPageParam: (page: MessageLog) => (page.has_more ? page.cursor : undefined),
 });
 
 export const timelineQuery = (teamId: string, id: string) =>

@@ -1,8 +1,10 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, MessageSquareText, Paperclip } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Message } from '#contract/message.ts';
+import type { HomeNumber } from '#contract/home.ts';
+import type { ListedMessage, Message } from '#contract/message.ts';
+import { homeQuery } from '#web/home/home-queries.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
@@ -16,7 +18,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { MessageDrawer } from './message-drawer.tsx';
 import { MessageFilterBar } from './message-filter-bar.tsx';
 import { type MessagesSearch, messagesQuery } from './message-queries.ts';
-import { statusTexts } from './status-texts.ts';
+import { failureTexts, heldText, statusTexts } from './status-texts.ts';
 
 /** The log of messages: filters in the address, details in a drawer. */
 export function MessagesPage(): ReactNode {
@@ -24,6 +26,9 @@ export function MessagesPage(): ReactNode {
   const filters = useSearch({ strict: false }) as MessagesSearch;
   const navigate = useNavigate();
   const log = useInfiniteQuery(messagesQuery(team.id, filters));
+  // Only the state of the number says in a list why a message waits.
+  const isSomeWaiting = log.data?.pages.some((page) => page.messages.some(isWaiting)) ?? false;
+  const numbers = useQuery({ ...homeQuery(team.id), enabled: isSomeWaiting }).data?.numbers ?? [];
   const change = (changed: MessagesSearch) =>
     void navigate({ to: '.', search: { ...filters, ...changed }, replace: true });
   const { message: open, ...narrowing } = filters;
@@ -44,7 +49,12 @@ export function MessagesPage(): ReactNode {
               );
             }
             return (
-              <Table label="Messages" columns={columns(filters)} rows={messages} keyOf={({ id }) => id} />
+              <Table
+                label="Messages"
+                columns={columns(filters, numbers)}
+                rows={messages}
+                keyOf={({ id }) => id}
+              />
             );
           }}
         </Loaded>
@@ -61,7 +71,7 @@ export function MessagesPage(): ReactNode {
 const sidesOf = ({ direction, from, to }: Message) =>
   direction === 'inbound' ? { contact: from, own: to } : { contact: to, own: from };
 
-function columns(filters: MessagesSearch): readonly Column<Message>[] {
+function columns(filters: MessagesSearch, numbers: readonly HomeNumber[]): readonly Column<ListedMessage>[] {
   return [
     {
       head: 'Contact',
@@ -81,13 +91,16 @@ function columns(filters: MessagesSearch): readonly Column<Message>[] {
     },
     {
       head: 'Message',
-      cell: ({ content, media_url }) => (
-        <span className="line-clamp-1 text-quiet max-md:line-clamp-2">
-          {media_url !== null && (
-            <Paperclip aria-label="With a file." className="mr-1 inline size-3.5 align-[-2px]" />
-          )}
-          {content || 'Attachment'}
-        </span>
+      cell: (message) => (
+        <>
+          <span className="line-clamp-1 text-quiet max-md:line-clamp-2">
+            {message.media_url !== null && (
+              <Paperclip aria-label="With a file." className="mr-1 inline size-3.5 align-[-2px]" />
+            )}
+            {message.content || 'Attachment'}
+          </span>
+          <Reason message={message} numbers={numbers} />
+        </>
       ),
     },
     {
@@ -115,6 +128,24 @@ function columns(filters: MessagesSearch): readonly Column<Message>[] {
       cell: ({ created_at }) => <Time at={created_at} />,
     },
   ];
+}
+
+const isWaiting = ({ status }: Pick<Message, 'status'>) => status === 'queued';
+
+/** Why a message failed or waits, in a few words below it. */
+function Reason({
+  message,
+  numbers,
+}: {
+  readonly message: ListedMessage;
+  readonly numbers: readonly HomeNumber[];
+}): ReactNode {
+  if (message.error_code !== null) {
+    return <p className="mt-0.5 text-xs text-bad-ink max-md:pr-24">{failureTexts[message.error_code]}</p>;
+  }
+  const number = isWaiting(message) && numbers.find(({ phone_number }) => phone_number === message.from);
+  const held = number ? heldText(number) : undefined;
+  return held === undefined ? null : <p className="mt-0.5 text-xs text-warn-ink max-md:pr-24">{held}</p>;
 }
 
 function DirectionMark({ direction }: Pick<Message, 'direction'>): ReactNode {

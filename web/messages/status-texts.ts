@@ -1,4 +1,5 @@
-import type { MessageStatus, WaitingReason } from '#contract/message.ts';
+import type { HomeNumber } from '#contract/home.ts';
+import type { FailureCode, MessageStatus, WaitingReason } from '#contract/message.ts';
 import type { Tone } from '#web/kit/badge.tsx';
 
 /** Each status in a person's word, and its colour. */
@@ -24,3 +25,23 @@ export const waitingTexts: Readonly<Record<WaitingReason, string>> = {
   pacing_unanswered: 'This contact has not answered the last messages.',
   earlier_message: 'An earlier message to this contact goes first.',
 };
+
+/** Why a message failed, in a few words. Its drawer has the whole sentence. */
+export const failureTexts: Readonly<Record<FailureCode, string>> = {
+  expired: 'No iPhone took it in time',
+  cancelled: 'Cancelled before it was sent',
+  number_removed: 'The number was deleted',
+  opted_out: 'The contact opted out',
+  media_unavailable: 'The file could not be fetched',
+  media_too_large: 'The file is larger than 5 MB',
+  device_timeout: 'The iPhone did not confirm it',
+  device_error: 'The iPhone could not send it',
+  not_delivered: 'It was sent, and not delivered',
+};
+
+/** The reason for which messages of a number wait, where its state is the reason. */
+export function heldText({ state }: Pick<HomeNumber, 'state'>): string | undefined {
+  if (state === 'paused') return 'The number is paused';
+  if (state === 'offline') return 'The iPhone is offline';
+  return undefined;
+}

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { History, Inbox } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { EventType } from '#contract/event.ts';
-import type { Delivery, DeliveryStatus, Webhook } from '#contract/webhook.ts';
+import type { DeliveryStatus, ListedDelivery, Webhook } from '#contract/webhook.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
@@ -14,7 +14,7 @@ import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
 import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { statusOf, statusTexts } from './delivery-text.ts';
+import { lastAnswerText, statusOf, statusTexts } from './delivery-text.ts';
 import { eventTypes } from './event-texts.ts';
 import { useLogAddress } from './log-address.ts';
 import type { Task } from './webhook-actions.tsx';
@@ -112,7 +112,7 @@ function Empty({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly
   );
 }
 
-function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Delivery>[] {
+function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<ListedDelivery>[] {
   return [
     {
       head: 'Event',
@@ -168,13 +168,14 @@ function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Deliv
   ];
 }
 
-/** `2 attempts, next in 1 min`. */
-function Attempts({ delivery }: { readonly delivery: Delivery }): ReactNode {
-  const { status, attempt_count: attempts, next_attempt_at: nextAt } = delivery;
+/** `2 attempts, last 503, next in 1 min`. */
+function Attempts({ delivery }: { readonly delivery: ListedDelivery }): ReactNode {
+  const { status, attempt_count: attempts, next_attempt_at: nextAt, last_attempt: last } = delivery;
   if (attempts === 0) return 'not sent';
   return (
     <>
       {counted(attempts, 'attempt')}
+      {last && `${attempts > 1 ? ', last' : ':'} ${lastAnswerText(last)}`}
       {status === 'pending' && nextAt !== null && (
         <>
           , next <Time at={nextAt} />

@@ -1,5 +1,11 @@
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
-import type { AttemptOutcome, AttemptSummary, Delivery, DeliveryStatus } from '#contract/webhook.ts';
+import type {
+  AttemptOutcome,
+  AttemptSummary,
+  Delivery,
+  DeliveryStatus,
+  ListedDelivery,
+} from '#contract/webhook.ts';
 import type { Tone } from '#web/kit/badge.tsx';
 import { amount, counted } from '#web/kit/format.ts';
 
@@ -63,6 +69,23 @@ export function attemptText(attempt: AttemptSummary): string {
   return meaning === undefined
     ? `It answered ${status} after ${after}. ${error ?? ''}`
     : `It answered ${status} after ${after}: ${meaning}.`;
+}
+
+/** Attempts without a status, in a few words. */
+const noAnswerTexts: Readonly<Partial<Record<AttemptOutcome, string>>> = {
+  timeout: 'no answer in time',
+  dns: 'host not found',
+  forbidden_address: 'address not allowed',
+  connection_refused: 'connection refused',
+  tls: 'certificate not trusted',
+};
+
+/** The end of the latest attempt: `503`, `no answer in time`. */
+export function lastAnswerText({
+  outcome,
+  status_code: status,
+}: NonNullable<ListedDelivery['last_attempt']>): string {
+  return status === null ? (noAnswerTexts[outcome] ?? 'no answer') : String(status);
 }
 
 /** Advice for a failed attempt, behind its description. Empty for a success. */

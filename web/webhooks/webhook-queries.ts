@@ -4,7 +4,7 @@ import type {
   CreateWebhookRequest,
   Delivery,
   DeliveryDetail,
-  DeliveryList,
+  DeliveryLog,
   QueuedReplay,
   ReplayRequest,
   RotatedSecret,
@@ -38,13 +38,13 @@ export const deliveriesQuery = (teamId: string, id: string, { status, event }: L
   return infiniteQueryOptions({
     queryKey: [teamId, 'delivery', path],
     queryFn: ({ pageParam }) =>
-      teamRequest<DeliveryList>(
+      teamRequest<DeliveryLog>(
         teamId,
         'GET',
         pageParam === '' ? path : `${path}&cursor=${encodeURIComponent(pageParam)}`,
       ),
     initialPageParam: '',
-    getNextPageParam: (page: DeliveryList) => (page.has_more ? page.cursor : undefined),
+    getNextPageParam: (page: DeliveryLog) => (page.has_more ? page.cursor : undefined),
   });
 };
 

@@ -5,7 +5,7 @@ import { factsView, listFacts } from '#server/dashboard/conversations/conversati
 import { conversationOf, textOfKey } from '#server/dashboard/conversations/conversation-key.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { MessageRow } from '#server/messages/message.ts';
-import { messageView } from '#server/messages/message-view.ts';
+import { listedMessageView } from '#server/messages/message-view.ts';
 import { listMessageIdsSince, listMessagesByIds } from '#server/messages/recent-messages-store.ts';
 import { firstIdOfDay, listNumbers, listNumbersByIds } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';
@@ -38,7 +38,7 @@ export async function readRows(
   const messages = await listMessagesByIds(pages, teamId, [...ids]);
   const conversations = await readConversations(services, teamId, messages);
   const rows = {
-    messages: messages.map(messageView),
+    messages: messages.map(listedMessageView),
     conversations: conversations?.listed ?? [],
     ...(await readNumbers(services, teamId, wanted)),
     ...(wanted.usage || wanted.isRefresh ? { usage: await getUsageSummary(services, teamId) } : {}),

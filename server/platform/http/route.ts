@@ -145,6 +145,8 @@ export interface Route {
   readonly permission?: Permission | PersonalPermission;
   /** The permission that a member needs where a key needs more: to see is not to manage (decision 0014). */
   readonly memberPermission?: PersonalPermission;
+  /** The answer of the same operation below /app/teams/:team_id, where people see more of each row than programs do. */
+  readonly ofMembers?: Pick<Route, 'answers' | 'handle'>;
   /**
    * For the audience `page`: the token in the path authorizes the request, and no cookie does. A forged request could
    * not know it, so the CSRF guard is skipped. For `device`: the token in the body.
@@ -191,9 +193,12 @@ export function route<B extends TSchema>(
   },
 ): Route;
 export function route<Q extends TObject>(
-  definition: Omit<Route, 'query' | 'handle'> & {
+  definition: Omit<Route, 'query' | 'handle' | 'ofMembers'> & {
     readonly query: Q;
     readonly handle: (call: HandlerContext<unknown, Static<Q>>) => Promise<Answer>;
+    readonly ofMembers?: Pick<Route, 'answers'> & {
+      readonly handle: (call: HandlerContext<unknown, Static<Q>>) => Promise<Answer>;
+    };
   },
 ): Route;
 export function route(definition: Route): Route;

@@ -2,6 +2,7 @@ import {
   Delivery,
   DeliveryDetail,
   DeliveryList,
+  DeliveryLog,
   ListDeliveriesQuery,
   QueuedReplay,
   ReplayRequest,
@@ -14,7 +15,7 @@ import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
 import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { findDelivery, listLatestAttempts } from './delivery-store.ts';
 import { deliveryDetailView, deliveryView } from './delivery-view.ts';
-import { listDeliveries } from './list-deliveries.ts';
+import { listDeliveries, listDeliveryLog } from './list-deliveries.ts';
 import { queueTestDelivery } from './queue-test-delivery.ts';
 import { redeliver } from './redeliver.ts';
 import { replayDeliveries } from './replay-deliveries.ts';
@@ -42,6 +43,13 @@ export function deliveryRoutes(services: Runtime): Route[] {
       handle: async (call) => {
         const { teamId, webhookId } = webhookTargetOf(call);
         return { body: await listDeliveries(services, teamId, webhookId, call.query) };
+      },
+      ofMembers: {
+        answers: { 200: DeliveryLog },
+        handle: async (call) => {
+          const { teamId, webhookId } = webhookTargetOf(call);
+          return { body: await listDeliveryLog(services, teamId, webhookId, call.query) };
+        },
       },
     }),
     route({

@@ -37,6 +37,10 @@ export interface AttemptRow {
   readonly response_truncated: boolean;
 }
 
+export type LastAttemptRow = Pick<AttemptRow, 'outcome' | 'status_code'> & {
+  readonly delivery_id: DeliveryId;
+};
+
 /** The columns of a delivery `d`. */
 export const deliveryColumns =
   'd.team_id, d.id, d.webhook_id, d.event_id, d.event_type, d.is_test, d.status, d.attempt_count, d.created_at, d.finished_at';
@@ -52,6 +56,14 @@ const latestAttempts = statement<AttemptRow>(
   // Attempts are never older than their delivery: older partitions are skipped.
   `SELECT id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated
    FROM attempts WHERE team_id = $1 AND delivery_id = $2 AND id >= $3 ORDER BY id DESC LIMIT ${shownAttemptsMax}`,
+);
+const lastAttempts = statement<LastAttemptRow>(
+  'attempts.last-of-each',
+  `SELECT a.* FROM unnest($2::uuid[], $3::uuid[]) AS d (delivery_id, first_id)
+   CROSS JOIN LATERAL (
+     SELECT a.delivery_id, a.outcome, a.status_code FROM attempts a
+     WHERE a.team_id = $1 AND a.delivery_id = d.delivery_id AND a.id >= d.first_id ORDER BY a.id DESC LIMIT 1
+   ) a`,
 );
 const reopen = statement<Omit<DeliveryRow, 'due_at'>>(
   'deliveries.reopen',
@@ -87,6 +99,20 @@ export function listLatestAttempts(
   { team_id: teamId, id, created_at }: Pick<DeliveryRow, 'team_id' | 'id' | 'created_at'>,
 ): Promise<AttemptRow[]> {
   return latestAttempts.rows(db, teamId, id, firstIdAt(created_at.getTime()));
+}
+
+/** The latest attempt of each of these deliveries that has one. */
+export function listLastAttempts(
+  db: Queryable,
+  teamId: TeamId,
+  deliveries: readonly Pick<DeliveryRow, 'id' | 'created_at'>[],
+): Promise<LastAttemptRow[]> {
+  return lastAttempts.rows(
+    db,
+    teamId,
+    deliveries.map(({ id }) => id),
+    deliveries.map(({ created_at }) => firstIdAt(created_at.getTime())),
+  );
 }
 
 /** Makes a delivery pending again. @returns undefined where it is pending already */

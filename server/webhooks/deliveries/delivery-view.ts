@@ -1,7 +1,7 @@
 import { attemptFailures } from '#contract/attempt-outcome.ts';
-import type { Attempt, AttemptSummary, Delivery, DeliveryDetail } from '#contract/webhook.ts';
+import type { Attempt, AttemptSummary, Delivery, DeliveryDetail, ListedDelivery } from '#contract/webhook.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import type { AttemptRow, DeliveryRow } from './delivery-store.ts';
+import type { AttemptRow, DeliveryRow, LastAttemptRow } from './delivery-store.ts';
 
 const time = (moment: Date | null) => moment?.toISOString() ?? null;
 
@@ -18,6 +18,14 @@ export function deliveryView(delivery: DeliveryRow): Delivery {
     next_attempt_at: time(delivery.due_at),
     created_at: delivery.created_at.toISOString(),
     finished_at: time(delivery.finished_at),
+  };
+}
+
+/** An item of the dashboard's log. */
+export function listedDeliveryView(delivery: DeliveryRow, last: LastAttemptRow | undefined): ListedDelivery {
+  return {
+    ...deliveryView(delivery),
+    last_attempt: last ? { outcome: last.outcome, status_code: last.status_code } : null,
   };
 }
 

@@ -1,13 +1,13 @@
 import { listLimitDefault } from '#contract/paging.ts';
-import type { DeliveryList, ListDeliveriesQuery } from '#contract/webhook.ts';
+import type { DeliveryList, DeliveryLog, ListDeliveriesQuery } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
-import { type DeliveryRow, deliveryColumns } from './delivery-store.ts';
-import { deliveryView } from './delivery-view.ts';
+import { type DeliveryRow, deliveryColumns, listLastAttempts } from './delivery-store.ts';
+import { deliveryView, listedDeliveryView } from './delivery-view.ts';
 
 /** Greater than every id: the first page begins here. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -60,15 +60,45 @@ const pending = source(
  * @throws AppError 404; 400, param cursor, where it is no id of a delivery
  */
 export async function listDeliveries(
+  services: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  webhookId: WebhookId,
+  query: ListDeliveriesQuery,
+): Promise<DeliveryList> {
+  const { rows, ...page } = await readPage(services, teamId, webhookId, query);
+  return { deliveries: rows.map(deliveryView), ...page };
+}
+
+/** The same page, each delivery with its latest attempt (specification section 12.3). */
+export async function listDeliveryLog(
+  services: Pick<Runtime, 'database'>,
+  teamId: TeamId,
+  webhookId: WebhookId,
+  query: ListDeliveriesQuery,
+): Promise<DeliveryLog> {
+  const { rows, ...page } = await readPage(services, teamId, webhookId, query);
+  const attempted = rows.filter(({ attempt_count }) => attempt_count > 0);
+  const last = await listLastAttempts(services.database.pages, teamId, attempted);
+  const byDelivery = new Map(last.map((attempt) => [attempt.delivery_id, attempt]));
+  return { deliveries: rows.map((row) => listedDeliveryView(row, byDelivery.get(row.id))), ...page };
+}
+
+interface DeliveryPage {
+  readonly rows: readonly DeliveryRow[];
+  readonly cursor: string;
+  readonly has_more: boolean;
+}
+
+async function readPage(
   { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
   webhookId: WebhookId,
   { status, event_type, limit = listLimitDefault, cursor }: ListDeliveriesQuery,
-): Promise<DeliveryList> {
+): Promise<DeliveryPage> {
   const before = readCursor(cursor);
   if (!(await findWebhook(database.pool, teamId, webhookId))) throw notFound('webhook');
   const way = status === 'pending' ? pending : byTime;
-  const rows = await way.rows(
+  const read = await way.rows(
     database.pages,
     teamId,
     webhookId,
@@ -77,14 +107,15 @@ export async function listDeliveries(
     event_type ?? null,
     limit + 1,
   );
-  const fitting = rows.filter((row) => row.fits);
-  const deliveries = fitting.slice(0, limit).map(deliveryView);
-  const last = deliveries.at(-1)?.id ?? '';
-  const bound = rows.find((row) => row.is_bound);
-  if (deliveries.length === limit) {
-    return { deliveries, cursor: last, has_more: fitting.length > limit || bound !== undefined };
-  }
-  return { deliveries, cursor: bound ? publicId('dlv', bound.id) : last, has_more: bound !== undefined };
+  const fitting = read.filter((row) => row.fits);
+  const rows = fitting.slice(0, limit);
+  const bound = read.find((row) => row.is_bound);
+  const last = rows.length === limit ? rows.at(-1) : (bound ?? rows.at(-1));
+  return {
+    rows,
+    cursor: last ? publicId('dlv', last.id) : '',
+    has_more: bound !== undefined || (rows.length === limit && fitting.length > limit),
+  };
 }
 
 /** The cursor is a position and is not looked up: the page begins after it. */

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { MessageLog } from '#contract/message.ts';
+import type { DeliveryLog } from '#contract/webhook.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
+import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+
+const to = '+14155550199';
+
+describe('lists with more fields for members (specification section 12.3)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let viewer: TeamMember;
+
+  before(async () => {
+    service = await startWebhooking();
+    team = await service.newTeam();
+    viewer = await newMember(service, team, 'viewer');
+  });
+  after(() => service.close());
+
+  it('messages have their error_code, on every page and with filters; /v1 has none (§12.3/team-lists)', async () => {
+    const { phoneNumber: from } = await connectNumber(service, team);
+    const waiting = await team.api.send({ from, to, content: 'One' });
+    const cancelled = await team.api.send({ from, to, content: 'Two' });
+    assert.equal((await team.api.post(`/v1/messages/${cancelled}/cancel`)).status, 200);
+    const read = async (query: string) => {
+      const { status, json, text } = await viewer.get(viewer.in(`/messages?limit=1${query}`));
+      assert.equal(status, 200, text);
+      return json as unknown as MessageLog;
+    };
+    const codes = ({ messages }: MessageLog) => messages.map(({ id, error_code }) => [id, error_code]);
+    const first = await read('');
+    assert.deepEqual(codes(first), [[cancelled, 'cancelled']]);
+    assert.deepEqual(codes(await read(`&cursor=${first.cursor}`)), [[waiting, null]]);
+    assert.deepEqual(codes(await read('&status=queued')), [[waiting, null]]);
+    assert.deepEqual(codes(await read('&status=failed')), [[cancelled, 'cancelled']]);
+    const { json } = await team.api.get('/v1/messages');
+    for (const message of (json as unknown as MessageLog).messages) assert.ok(!('error_code' in message));
+  });
+
+  it('deliveries have the end of their latest attempt: a status, or none; /v1 has none (§12.3/team-lists)', async () => {
+    const receiver = await startWebhookReceiver({ behaviour: answering(503, 'no') });
+    try {
+      const webhook = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });
+      const path = `/webhooks/${webhook.id}/deliveries`;
+      const never = await newDelivery(service, team, webhook.id, { status: 'skipped' });
+      const lastOf = (deliveryId: unknown) =>
+        until('an attempt is recorded', async () => {
+          const { json } = await viewer.get(viewer.in(path));
+          const delivery = (json as unknown as DeliveryLog).deliveries.find(({ id }) => id === deliveryId);
+          return delivery && delivery.attempt_count > 0 && delivery.last_attempt;
+        });
+      const test = () => team.api.post(`/v1/webhooks/${webhook.id}/test`);
+      assert.deepEqual(await lastOf((await test()).json.id), { outcome: 'http_5xx', status_code: 503 });
+      receiver.behave(answering(204));
+      assert.deepEqual(await lastOf((await test()).json.id), { outcome: 'succeeded', status_code: 204 });
+      const log = await viewer.get(viewer.in(`${path}?status=skipped`));
+      assert.deepEqual(
+        (log.json as unknown as DeliveryLog).deliveries.map(({ id, last_attempt }) => [id, last_attempt]),
+        [[never, null]],
+      );
+      const { json } = await team.api.get(`/v1${path}`);
+      for (const one of (json as unknown as DeliveryLog).deliveries) assert.ok(!('last_attempt' in one));
+    } finally {
+      await receiver.close();
+    }
+  });
+});
