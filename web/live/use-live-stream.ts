@@ -48,9 +48,14 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
     let notice: ReturnType<typeof setTimeout> | undefined;
     const end = followLiveStream(teamId, {
       connected: (isConnected) => {
-        clearTimeout(notice);
-        if (isConnected) setIsAway(false);
-        else notice = setTimeout(() => setIsAway(true), noticeMs);
+        if (isConnected) {
+          clearTimeout(notice);
+          notice = undefined;
+          setIsAway(false);
+          return;
+        }
+        // Each try that fails comes here: the notice counts from the first.
+        notice ??= setTimeout(() => setIsAway(true), noticeMs);
       },
       hello: ({ at }) => {
         setServerTime(at);

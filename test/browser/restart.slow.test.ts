@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { Browser as BrowserClient } from '#test/support/browser/browser-client.ts';
+import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import {
+  type GivenSpawnedService,
+  givenSpawnedService,
+} from '#test/support/service/given-spawned-service.ts';
+import {
+  firstKey,
+  firstLink,
+  type SpawnedService,
+  spawnService,
+} from '#test/support/service/spawned-service.ts';
+
+const phoneNumber = '+14155550100';
+const contact = '+14155550142';
+/** A page does not read again by itself within this time: only the stream is quicker. */
+const streamMaxMs = 15_000;
+
+describe('an open page over a restart of the server (specification section 12.9)', () => {
+  const settings = { DEVICE_HOLD_SECONDS: '1' };
+  let given: GivenSpawnedService;
+  let running: SpawnedService;
+  let api: ApiClient;
+  let wire: DeviceWire;
+  let team: string;
+  let session: string;
+  let browser: Browser;
+
+  before(async () => {
+    given = await givenSpawnedService(settings);
+    running = given.service;
+    api = new ApiClient(running.baseUrl, await firstKey(given.dataDir));
+    const owner = new BrowserClient(running.baseUrl);
+    await owner.submit(await firstLink(given.dataDir), { email: 'ada@example.com', name: 'Ada Example' });
+    session = owner.token;
+    team = String((await api.get('/v1/team')).json.id);
+    const { json } = await api.post('/v1/numbers/verify', { phone_number: phoneNumber });
+    wire = await claim(api, String(json.setup_url));
+    await wire.poll();
+    browser = await startBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    if (running !== given.service) await running.kill('SIGTERM');
+    await given.close();
+  });
+
+  const send = async (content: string) => {
+    const { status, text } = await api.post('/v1/messages/send', { from: phoneNumber, to: contact, content });
+    assert.equal(status, 202, text);
+  };
+
+  /** The quickest of several changes: a machine under load delays some. */
+  async function quickestMs(page: Page, name: string): Promise<number> {
+    const times: number[] = [];
+    for (let n = 1; n <= 5; n += 1) {
+      const beganMs = performance.now();
+      await send(`${name} ${n}`);
+      await page.getByText(`${name} ${n}`).waitFor({ timeout: streamMaxMs });
+      times.push(performance.now() - beganMs);
+    }
+    return Math.min(...times);
+  }
+
+  it('shows a change by the API within a second, catches up after the restart without a reload, and goes on (§12.9/stream, §12.9/stop)', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const page = await newPage(browser, look);
+    await page.context().addCookies([{ name: 'ownline', value: session, url: running.baseUrl }]);
+    await page.goto(`${running.baseUrl}/teams/${team}/messages`);
+    await page.getByRole('heading', { name: 'No messages yet' }).waitFor();
+    assert.ok((await quickestMs(page, 'Before')) < 1_000);
+    const loadedAt = await page.evaluate('performance.timeOrigin');
+
+    // The stream stays away until a message was accepted.
+    await page.route('**/live', (route) => route.abort());
+    await running.kill('SIGTERM');
+    running = await spawnService({
+      settings: { ...settings, DATA_DIR: given.dataDir },
+      port: Number(new URL(running.baseUrl).port),
+    });
+    await page.getByText('No connection to Ownline.').waitFor();
+    await send('Accepted meanwhile');
+    await page.unroute('**/live');
+    await page.getByText('Accepted meanwhile').waitFor({ timeout: streamMaxMs });
+    await page.getByText('No connection to Ownline.').waitFor({ state: 'detached', timeout: streamMaxMs });
+
+    assert.ok((await quickestMs(page, 'After')) < 1_000);
+    await wire.call('inbound', { from: contact, text: 'A reply' });
+    await page.getByText('A reply').waitFor({ timeout: streamMaxMs });
+    assert.equal(await page.evaluate('performance.timeOrigin'), loadedAt, 'it was not loaded again');
+    await page.context().close();
+  });
+});
