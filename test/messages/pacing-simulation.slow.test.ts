@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { PacingMode } from '#contract/pacing.ts';
+import { pacedLookMs } from '#server/device-protocol/limits.ts';
 import { failExpired } from '#server/messages/sweep-messages.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
@@ -11,6 +12,7 @@ import {
   DeviceWire,
   type FlatAnswer,
 } from '#test/support/phones/test-phone.ts';
+import { AlarmClock } from '#test/support/service/alarm-clock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -18,6 +20,9 @@ const sends = 1_000;
 const contacts = 140;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+const holdMs = 50_000;
+/** How long the phone is away after a poll without a message. */
+const longWaitMs = 600_000;
 
 /** A message that left the phone; the list is in their order. */
 interface Sent {
@@ -33,23 +38,32 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
   let team: TestTeam;
   /** In the order of acceptance. */
   let accepted: { readonly id: string; readonly to: string }[] = [];
+  /** The clock of the processes that the phone polls. */
+  const clock = new AlarmClock();
 
   before(async () => {
-    service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
+    service = await startTestService({
+      ROLES: 'api',
+      PACING: 'gentle',
+      DEVICE_HOLD_SECONDS: String(holdMs / 1_000),
+    });
     team = await service.newTeam();
   });
   after(() => service.close());
 
+  const pass = (ms: number) => {
+    for (const one of [clock, service.clock]) one.advance(ms);
+  };
+
   /** A phone that polls two processes in turn, now and then both at once, and contacts that answer every fifth message. */
   async function run(number: ConnectedNumber): Promise<{ sent: Sent[]; repliedAtMs: Map<string, number[]> }> {
-    const start = () => Promise.all([service.startAnother(), service.startAnother()]);
+    const start = () => Promise.all([service.startAnother(clock), service.startAnother(clock)]);
     let processes = await start();
     const seen = new Set<string>();
     const counts = new Map<string, number>();
     const repliedAtMs = new Map<string, number[]>();
     const owed: { readonly to: string; readonly atPoll: number }[] = [];
     let last = 'none';
-    let isAnswered = false;
     let isLongWait = false;
     const poll = async (process: number): Promise<FlatAnswer> => {
       const wire = new DeviceWire(processes[process]?.baseUrl ?? '', number.wire.token);
@@ -71,18 +85,21 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
       }
       const isDouble = polls % 10 === 0;
       const before = isDouble ? await polled() : 0;
-      isAnswered = false;
       const asked = isDouble ? [poll(0), poll(1)] : [poll(polls % 2)];
-      const all = Promise.all(asked).finally(() => {
-        isAnswered = true;
-      });
+      const open = new Set(asked);
+      for (const one of asked) {
+        const close = () => open.delete(one);
+        one.then(close, close);
+      }
       // Beyond 10 s the second of two polls would not be taken for a repeat of the first.
       if (isDouble) await until('both polls count', async () => (await polled()) >= before + 2);
-      while (!isAnswered) {
-        await fetch(`${service.baseUrl}/healthz`);
-        if (!isAnswered) service.clock.advance(isLongWait ? 120_000 : 500);
+      while (open.size > 0) {
+        // A poll that pacing holds has such an alarm; one beside a message that left has that of its hold alone.
+        const alarm = clock.untilAlarm(open.size < asked.length ? holdMs : pacedLookMs);
+        const inMs = await Promise.race([alarm, ...[...open].map((one) => one.then(() => 0))]);
+        if (inMs > 0) pass(isLongWait ? longWaitMs : inMs);
       }
-      const answers = await all;
+      const answers = await Promise.all(asked);
       const handedOut = answers.filter(({ action }) => action === 'send');
       assert.ok(
         answers.every(({ action }) => action === 'send' || action === 'idle'),
