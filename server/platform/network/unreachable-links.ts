@@ -11,7 +11,7 @@ export function explainUnreachableLinks(
 ): string[] {
   return [...new Set(urls)].filter(isUnreachable).map((url) => {
     const setting = url === baseUrl ? 'BASE_URL' : 'APP_URL';
-    return `Links begin with ${url}, which no iPhone can open: set ${setting} to an address that phones reach, such as http://192.168.1.20:3000.`;
+    return `Links begin with ${url}, which no iPhone can open: set ${setting} to an https address that phones reach, such as https://texts.example.com (docs/operations.md).`;
   });
 }
 
