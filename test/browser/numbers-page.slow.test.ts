@@ -229,8 +229,10 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
         await page.getByText(switchOfIos).waitFor();
       await assertSound(page, `one-offline-${nameOf(look)}`);
 
-      await page.getByRole('button', { name: 'Connect another iPhone' }).click();
+      await page.getByRole('button', { name: 'Set up again' }).click();
       const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Connect another iPhone' }).click();
       await dialog.getByText('goes on working until the other one').waitFor();
       await keepPicture(page, `dashboard-numbers-reconnect-${nameOf(look)}`);
       await dialog.getByRole('button', { name: 'Create setup link' }).click();
@@ -323,7 +325,8 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.waitForURL('**/numbers/num_*');
     await page.getByText('Simulated', { exact: true }).first().waitFor();
     await page.getByText('No message reaches a person').waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Connect another iPhone' }).count(), 0);
+    for (const name of ['Connect another iPhone', 'Set up again'])
+      assert.equal(await page.getByRole('button', { name }).count(), 0, name);
     await page.getByText('Online', { exact: true }).waitFor();
     await assertSound(page, `one-simulated-${nameOf(desktop)}`);
     await page.getByRole('link', { name: 'All numbers' }).click();

@@ -8,8 +8,8 @@ import { coverageTexts } from './number-texts.ts';
 
 /** Replies of which each shows that one automation works (specification section 11.8). */
 const testReplies: Readonly<Record<InboundCoverage, readonly string[]>> = {
-  unknown: ['7 pm', 'Seen', 'No', 'Thanks', 'Hi', 'Lunch', 'Why'],
-  words: ['Seen', 'No', 'Thanks', 'Hi', 'Lunch', 'Why'],
+  unknown: ['7 pm', 'Seen', 'No', 'Thanks', 'Hi', 'Plus', 'Why'],
+  words: ['Seen', 'No', 'Thanks', 'Hi', 'Plus', 'Why'],
   full: [],
 };
 

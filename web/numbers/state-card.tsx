@@ -32,9 +32,9 @@ export function StateCard({
           </p>
           <p className="mt-2 text-[0.9375rem] font-medium">{stateSentence(number)}</p>
         </div>
-        {onSetup && !number.verified && (
-          <Button look="primary" onClick={onSetup}>
-            <QrCode /> Show a setup link
+        {onSetup && (
+          <Button look={number.verified ? 'second' : 'primary'} onClick={onSetup}>
+            <QrCode /> {number.verified ? 'Set up again' : 'Show a setup link'}
           </Button>
         )}
       </div>
