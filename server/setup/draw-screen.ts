@@ -12,8 +12,8 @@ export type ScreenRow =
   | { readonly kind: 'button'; readonly text: string; readonly tap?: number }
   /** A shortcut, with three dots or a sign that it runs. */
   | { readonly kind: 'tile'; readonly text: string; readonly isRunning?: boolean; readonly tap?: number }
-  /** One letter or sign in a circle. */
-  | { readonly kind: 'sign'; readonly text: string; readonly beside?: string; readonly tap?: number };
+  /** A letter or an arrow downwards, in a circle. */
+  | { readonly kind: 'sign'; readonly text: 'i' | '↓'; readonly beside?: string; readonly tap?: number };
 
 /** A schematic drawing of a screen of the iPhone. */
 export interface Screen {
@@ -31,6 +31,7 @@ const width = 300;
 const margin = 12;
 const rowHeight = 38;
 const barHeight = 40;
+const badgeRadius = 10;
 
 /** The drawing as an SVG without colours of its own: the style of the page has them, for both themes. */
 export function drawScreen(screen: Screen): Html {
@@ -61,7 +62,9 @@ function drawBar({ title = '', left = '', right = '', tapRight }: Screen, isNumb
     words(left, margin + 4, 26, 'blue') +
     words(title, width / 2, 26, 'strong', 'middle') +
     words(right, x + ringWidth / 2, 26, 'blue', 'middle') +
-    (tapRight === undefined ? '' : ring(x, 7, ringWidth, 28) + badge(x, 21, tapRight, isNumbered))
+    (tapRight === undefined
+      ? ''
+      : ring(x, 7, ringWidth, 28) + badge(x - badgeRadius - 3, 21, tapRight, isNumbered))
   );
 }
 
@@ -102,7 +105,7 @@ function drawRow(row: ScreenRow, y: number, isNumbered: boolean): string {
         words(row.text, x, baseline) +
         `<rect class="${row.isOn ? 'on' : 'off'}" x="${end - 36}" y="${middle - 10}" width="36" height="20" rx="10"/>` +
         `<circle class="knob" cx="${row.isOn ? end - 10 : end - 26}" cy="${middle}" r="8"/>` +
-        marked(end - 50, [end - 41, middle - 15, 46, 30])
+        marked(end - 54, [end - 41, middle - 15, 46, 30])
       );
     case 'button':
       return card + words(row.text, width / 2, baseline, 'blue', 'middle') + marked(end - 10);
@@ -119,7 +122,9 @@ function drawRow(row: ScreenRow, y: number, isNumbered: boolean): string {
       return (
         words(row.beside ?? '', x, baseline, 'dim') +
         `<circle class="chevron" cx="${end - 8}" cy="${middle}" r="10"/>` +
-        words(row.text, end - 8, baseline, 'blue', 'middle') +
+        (row.text === '↓'
+          ? `<path class="arrow" d="M${end - 8} ${middle - 6}v11m-4.5 -4.5l4.5 4.5l4.5 -4.5"/>`
+          : words(row.text, end - 8, baseline, 'blue', 'middle')) +
         marked(end - 32, [end - 22, middle - 14, 28, 28])
       );
   }
@@ -134,9 +139,7 @@ function drawTabs({ names, at, tap }: NonNullable<Screen['tabs']>, y: number, is
         const x = step * (index + 0.5);
         return (
           words(name, x, y + 25, index === at ? 'blue' : 'dim', 'middle') +
-          (index === at
-            ? ring(step * index + 4, y + 6, step - 8, 28) + badge(step * index + 4, y + 20, tap, isNumbered)
-            : '')
+          (index === at ? ring(step * index + 4, y + 6, step - 8, 28) + badge(x, y - 1, tap, isNumbered) : '')
         );
       })
       .join('')
@@ -156,7 +159,7 @@ function ring(x: number, y: number, ringWidth: number, height: number): string {
 /** The number of a tap; without one where a screen has one tap only: the ring says it. */
 function badge(x: number, y: number, tap: number, isNumbered: boolean): string {
   return isNumbered
-    ? `<circle class="tap" cx="${x}" cy="${y}" r="10"/>${words(String(tap), x, y + 4.5, 'tap-number', 'middle')}`
+    ? `<circle class="tap" cx="${x}" cy="${y}" r="${badgeRadius}"/>${words(String(tap), x, y + 4.5, 'tap-number', 'middle')}`
     : '';
 }
 

@@ -26,49 +26,32 @@
     }
     const version = answer.querySelector('[data-version]')?.dataset.version;
     if (version) main.dataset.version = version;
-    restoreTicks();
     showTimes();
   }
 
-  /** The browser keeps which lines a person has ticked off. A line whose test has passed is ticked anyway. */
-  function restoreTicks() {
-    for (const box of document.querySelectorAll('input[data-tick]')) {
-      const test = box.id.replace('made-', '');
-      if (document.querySelector(`[data-test="${test}"].is-done`)) box.checked = true;
-      else {
-        try {
-          box.checked = localStorage.getItem(box.dataset.tick) === 'made';
-        } catch {
-          // Storage may be off.
-        }
-      }
-    }
-    showUnconfirmed();
-  }
+  // Ticks are kept one after the other, so that the last state wins. A box whose tick was not kept goes back.
+  let keeping = Promise.resolve();
   document.addEventListener('change', ({ target }) => {
-    if (!target.dataset.tick) return;
-    try {
-      localStorage.setItem(target.dataset.tick, target.checked ? 'made' : '');
-    } catch {
-      // Storage may be off.
-    }
-    showUnconfirmed();
+    const { form } = target;
+    if (!form?.dataset.ticks) return;
+    const { checked } = target;
+    keeping = keeping.then(async () => {
+      try {
+        const body = new URLSearchParams(new FormData(target.form));
+        const answer = await fetch(target.form.dataset.ticks, { method: 'POST', body });
+        if (answer.status === 404) location.reload();
+        else if (!answer.ok) target.checked = !checked;
+      } catch {
+        target.checked = !checked;
+      }
+    });
   });
-
-  /** The end of the page lists what was not ticked. */
-  function showUnconfirmed() {
-    for (const list of document.querySelectorAll('.unconfirmed')) {
-      const lines = [...list.querySelectorAll('[data-unconfirmed]')];
-      for (const line of lines) line.hidden = document.getElementById(line.dataset.unconfirmed).checked;
-      list.hidden = lines.every((line) => line.hidden);
-    }
-  }
 
   /** Times of the server in the time zone of the browser. */
   function showTimes() {
     for (const time of document.querySelectorAll('time'))
       time.textContent = new Date(time.dateTime).toLocaleString([], {
-        dateStyle: 'medium',
+        ...(time.dataset.shown === 'date' && { dateStyle: 'medium' }),
         timeStyle: 'short',
       });
   }
@@ -161,7 +144,6 @@
     }
   }
 
-  restoreTicks();
   showTimes();
   if (main.dataset.progress) follow();
   addEventListener('pageshow', ({ persisted }) => persisted && main.dataset.progress && follow());

@@ -1,17 +1,22 @@
 import { shortcuts } from '#shortcut/shortcuts.ts';
 
-/** Something that only the person at the iPhone sees, and ticks. */
+/** A hand tick: something that only the person at the iPhone sees. */
 export interface HandTick {
   /** Unique on the page. */
   readonly name: string;
   readonly title: string;
+  /** How to do it without the page. */
+  readonly remedy: string;
 }
 
 /** Hours of the day at which automations start Ownline Outbox again. */
 const restartHours = [8, 12, 16, 20];
 
+/** A line of the page that is ticked, with a title that fits below the heading of its step. */
+export type TickTitle = Pick<HandTick, 'name' | 'title'>;
+
 /** A time of day as iPhones of the number's country show it: `8:00 AM` where its calling code is 1, otherwise `08:00`. */
-export function restartTimes(phoneNumber: string): readonly HandTick[] {
+export function restartTimes(phoneNumber: string): readonly TickTitle[] {
   const hour12 = phoneNumber.startsWith('+1');
   return restartHours.map((hour) => {
     const time = hour12
@@ -21,27 +26,46 @@ export function restartTimes(phoneNumber: string): readonly HandTick[] {
   });
 }
 
-export const lockedPermissions: readonly HandTick[] = shortcuts.map(({ name }) => ({
+export const readyTick: TickTitle = { name: 'ready', title: 'All of this is so' };
+
+export const lockedPermissions: readonly TickTitle[] = shortcuts.map(({ name }) => ({
   name: `privacy-${name.replace(' ', '-')}`,
   title: name,
 }));
 
-export const chargerTick: HandTick = { name: 'charger', title: 'Charger' };
+export const chargerTick: TickTitle = { name: 'charger', title: 'Charger' };
 
-/** All of them, with titles for a list of their own. */
+const automation = 'In Shortcuts: Automation, +,';
+const runsOutbox = 'Run Immediately, Next, Ownline Outbox.';
+
+/** All of them in the order of the page, with titles for a list of their own. */
 export function handTicks(phoneNumber: string): readonly HandTick[] {
   return [
-    ...lockedPermissions.map(({ name, title }) => ({ name, title: `${title} may run while locked` })),
+    {
+      name: readyTick.name,
+      title: 'The iPhone is ready',
+      remedy: 'Keep it on a charging cable, with iMessage on and Low Power Mode off.',
+    },
+    ...lockedPermissions.map(({ name, title }) => ({
+      name,
+      title: `${title} may run while locked`,
+      remedy: `In Shortcuts: hold your finger on ${title}, Edit, the i in a circle, Privacy, Allow Running When Locked.`,
+    })),
     ...restartTimes(phoneNumber).map(({ name, title }) => ({
       name,
       title: `Automation at ${title} starts Ownline Outbox`,
+      remedy: `${automation} Time of Day, ${title}, Daily, ${runsOutbox}`,
     })),
-    { ...chargerTick, title: 'Automation of the charger starts Ownline Outbox' },
+    {
+      ...chargerTick,
+      title: 'Automation of the charger starts Ownline Outbox',
+      remedy: `${automation} Charger, Is Connected, ${runsOutbox}`,
+    },
   ];
 }
 
+/** Names of all of them, whatever the number is. */
+export const handTickNames: readonly string[] = handTicks('').map(({ name }) => name);
+
 /** The field of a form that has a tick. */
 export const tickField = (name: string) => `made-${name}`;
-
-/** Names of the fields, whatever the number is. */
-export const tickFields: readonly string[] = handTicks('').map(({ name }) => tickField(name));

@@ -11,7 +11,7 @@ import { download, importQuestion, screens } from './screens.ts';
 
 /** The step that installs both shortcuts, in the best way that there is (specification section 11.8). */
 export function renderInstall(page: SetupPage): Html {
-  const { way, deviceToken } = page;
+  const { way } = page;
   switch (way.kind) {
     case 'links':
       return renderWithQuestion(page, {
@@ -22,11 +22,11 @@ export function renderInstall(page: SetupPage): Html {
       return renderWithQuestion(page, fileLinks(page));
     case 'signed':
       return way.ready
-        ? html`${renderBlocks(fileLinks(page), renderSignedBlock)}${renderRun()}${deviceToken !== undefined && renderByHand(page)}`
+        ? html`${renderBlocks(fileLinks(page), renderSignedBlock)}`
         : html`<p>Ownline prepares two shortcuts for this iPhone. This takes up to a minute.</p>
 ${tokenForm(page, 'Prepare the shortcuts', 'Preparing, please wait …')}`;
     case 'by_hand':
-      return html`${renderNoButtons(page)}${renderByHand(page)}`;
+      return html`${renderNoButtons(page)}<p class="quiet">A technician finds the list to build by hand at the end of this page.</p>`;
   }
 }
 
@@ -42,8 +42,8 @@ ${copyMessage(`The setup page of our iPhone (${number}) is not ready: ${reason}.
 }
 
 /** The first run: it connects the iPhone. */
-const renderRun = () => html`<h3>Run Ownline Outbox</h3>
-<ol class="taps"><li><p>Tap this button.</p><a class="button" href="shortcuts://run-shortcut?name=${encodeURIComponent(outbox.name)}">Run Ownline Outbox</a></li>
+export const renderRun =
+  (): Html => html`<ol class="taps"><li><p>Tap this button.</p><a class="button" href="shortcuts://run-shortcut?name=${encodeURIComponent(outbox.name)}">Run Ownline Outbox</a></li>
 <li><p>The iPhone asks once or twice whether it may connect: tap <b>Always Allow</b> each time.</p>${screens.alwaysAllow}</li>
 <li><p>Shortcuts keeps showing it as running. Do not stop it. Return to Safari.</p>${screens.running}</li></ol>`;
 
@@ -56,14 +56,14 @@ function fileLinks({ form }: SetupPage): Readonly<Record<string, string>> {
 function renderWithQuestion(page: SetupPage, links: Readonly<Record<string, string>>): Html {
   const { deviceToken, server } = page;
   if (deviceToken === undefined)
-    return html`<p>You then get two buttons that add the shortcuts, and a code to copy.</p>${tokenForm(page, 'Start')}${renderByHand(page)}`;
+    return html`<p>You then get two buttons that add the shortcuts, and a code to copy.</p>${tokenForm(page, 'Start')}`;
   const block = (name: string, href: string) => html`<ol class="taps">
 <li><p>Copy the setup code${name === inbound.name && ' again'}.</p>${copyHidden(setupCode({ server, deviceToken }), 'Copy setup code')}${name === outbox.name && tokenWarning}</li>
 <li><p>Tap this button.</p>${getButton(name, href)}</li>
 ${page.way.kind === 'files' && openDownload(name)}
 <li><p>Press in the empty field, tap <b>Paste</b>, then <b>Add Shortcut</b>.</p>${importQuestion(name)}</li>
 <li><p>Come back here.</p></li></ol>`;
-  return html`${renderBlocks(links, block)}${renderRun()}${renderByHand(page)}`;
+  return renderBlocks(links, block);
 }
 
 const renderSignedBlock = (name: string, href: string) => html`<ol class="taps">
@@ -84,28 +84,27 @@ function renderBlocks(
   links: Readonly<Record<string, string>>,
   block: (name: string, href: string) => Html,
 ): Html {
-  return html`${Object.entries(links).map(([name, href]) => html`<h3>${name} (${purposes[name] ?? ''})</h3>${block(name, href)}`)}`;
+  return html`<p class="quiet">Where Shortcuts says that it has one of them already, tap <b>Replace</b>.</p>${Object.entries(links).map(([name, href]) => html`<h3>${name} (${purposes[name] ?? ''})</h3>${block(name, href)}`)}`;
 }
 
 const getButton = (name: string, href: string) => html`<a class="button" href="${href}">Get ${name}</a>`;
 
 const tokenWarning = html`<p class="quiet">Do not send it to anyone: it lets a phone send texts as your number.</p>`;
 
-/** Both lists in one box for a technician; it is open once it has the values to paste. */
-function renderByHand(page: SetupPage): Html {
+/** Both lists in a box for a technician, behind the steps; it is open once it has the values of the only way. */
+export function renderByHand(page: SetupPage): Html {
   const { way, server, deviceToken } = page;
   const isOnlyWay = way.kind === 'by_hand';
   const values =
     deviceToken === undefined
-      ? isOnlyWay &&
-        html`<p>Address and device token are the first two texts of both shortcuts.</p>${tokenForm(page, 'Start')}`
+      ? html`<p>Address and device token are the first two texts of both shortcuts.</p>${tokenForm(page, 'Start')}`
       : html`<p class="field-name">Address: paste it in action 1 of both shortcuts</p>${copyRow(server)}
 <p class="field-name">Device token: paste it in action 2 of both shortcuts</p>${copyRow(deviceToken)}${tokenWarning}`;
-  return html`<details class="technician"${isOnlyWay && deviceToken !== undefined && html` open`}><summary>For a technician: build both shortcuts by hand</summary>
-<p>This takes an hour rather than half an hour.</p>${values}${renderBuildLists(server, deviceToken)}${isOnlyWay && renderRun()}</details>`;
+  return html`<div id="by-hand" data-live><details class="technician"${isOnlyWay && deviceToken !== undefined && html` open`}><summary>For a technician: build both shortcuts by hand</summary>
+<p>This takes an hour more. Go on with step 2 afterwards.</p>${values}${renderBuildLists(server, deviceToken)}</details></div>`;
 }
 
 /** @param busy label of the button during the request; undefined: the label does not change */
 function tokenForm({ form }: SetupPage, label: string, busy?: string): Html {
-  return html`<form method="post" action="${form.path}"${busy !== undefined && html` data-busy="${busy}"`}>${hiddenFields(form)}<button id="show-token">${label}</button></form>`;
+  return html`<form method="post" action="${form.path}"${busy !== undefined && html` data-busy="${busy}"`}>${hiddenFields(form)}<button>${label}</button></form>`;
 }

@@ -8,6 +8,9 @@ export const testTextsMax = 5;
 /** How long a phone that was locked has to go on polling. */
 export const lockTestMs = 120_000;
 
+/** How long the page asks to keep the phone locked: the test and a poll more, by a clock without seconds. */
+export const unlockAfterMs = 3 * 60_000;
+
 /** How long after the start of a lock test its text is accepted: the phone is locked by then. */
 export const lockTextDelayMs = 45_000;
 

@@ -1,16 +1,25 @@
 import { createHash } from 'node:crypto';
 import { type Html, html, rawHtml } from '#server/platform/http/html.ts';
 import type { FormContext } from './page-forms.ts';
-import { renderEnd } from './setup-end.ts';
-import type { Mark, MarkName, MarkState, SetupProgress } from './setup-progress.ts';
+import { leftWords, renderEnd } from './setup-end.ts';
+import type {
+  InboundTestResult,
+  Mark,
+  MarkName,
+  MarkState,
+  SetupProgress,
+  TickState,
+} from './setup-progress.ts';
 import {
+  areChecksDone,
+  countDoneSteps,
   currentStep,
-  isAllDone,
   marksOfStep,
   setupSteps,
   stepCount,
   stepState,
   stepTitle,
+  ticksOfStep,
 } from './setup-step-list.ts';
 
 /*
@@ -31,6 +40,14 @@ const icons: Readonly<Record<MarkState, Html>> = {
   ),
 };
 
+/** A square as the person ticks it, for those who look on. */
+const squares: Readonly<Record<'open' | 'made', Html>> = {
+  open: icon('<rect class="icon-square" x="3" y="3" width="18" height="18" rx="4"/>'),
+  made: icon(
+    '<rect class="icon-square is-made" x="3" y="3" width="18" height="18" rx="4"/><path class="icon-sign" d="M7.5 12.5l3 3l6-6.5"/>',
+  ),
+};
+
 const words: Readonly<Record<MarkState, string>> = {
   open: 'Not yet',
   busy: 'In progress',
@@ -43,52 +60,53 @@ function icon(shapes: string): Html {
 }
 
 /** An icon with its meaning for people who do not see it, and a sentence. */
-function markContent({ state, title, detail, since }: Mark): Html {
-  return html`${icons[state]}<span><b>${title}</b><span class="sr"> (${words[state]})</span></span><span class="detail">${detail}${since && html` Since ${moment(since)}.`}</span>`;
+function markContent({ state, title, detail, since, unlockAt }: Mark): Html {
+  return html`${icons[state]}<span><b>${title}</b><span class="sr"> (${words[state]})</span></span><span class="detail">${detail}${since && html` Since ${moment(since)}.`}${unlockAt && html` <b>Unlock it at ${moment(unlockAt, 'time')}.</b>`}</span>`;
 }
 
-/** A moment in UTC, which the script shows in the time zone of the browser. */
-function moment(at: Date): Html {
+/** A moment in UTC, which the script shows in the time zone of the browser. @param shown with its date or without */
+function moment(at: Date, shown: 'date' | 'time' = 'date'): Html {
   const iso = at.toISOString();
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
+  return html`<time datetime="${iso}" data-shown="${shown}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 }
 
-function renderSummary(progress: SetupProgress): Html {
+/** How far it is. The boxes of the phone name their steps themselves; the computer also names the next one. */
+function renderSummary(progress: SetupProgress, isPhone: boolean): Html {
+  const left = leftWords(progress);
   const step = currentStep(progress);
-  const next = marksOfStep(progress, step).find(({ state }) => state !== 'done');
   return html`<div role="status">${
-    isAllDone(progress)
-      ? html`<p class="summary all-done">All checks passed</p>`
-      : html`<p class="summary">Step ${step} of ${stepCount}: ${stepTitle(step)}</p>${next && html`<p class="quiet">${next.detail}</p>`}`
-  }</div>`;
+    left === undefined
+      ? html`<p class="summary all-done">All done</p>`
+      : html`<p class="summary">${areChecksDone(progress) ? left : `${countDoneSteps(progress)} of ${stepCount} steps are done`}</p>`
+  }${left !== undefined && !isPhone && html`<p class="quiet">Next on the iPhone: step ${step}, ${stepTitle(step)}.</p>`}</div>`;
 }
 
-/** The list of all steps with their marks, on the computer. */
+/** The list of all steps with their marks and ticks, on the computer. */
 export function renderMarkList(progress: SetupProgress): Html {
+  const tick = ({ title, isMade }: TickState) =>
+    html`<div class="mark">${squares[isMade ? 'made' : 'open']}<span>${title}<span class="sr"> (${isMade ? 'ticked' : 'to be ticked on the iPhone'})</span></span></div>`;
   return html`<div id="progress" data-live>
-${renderSummary(progress)}
+${renderSummary(progress, false)}
 <ol class="marks">${setupSteps.map(({ title }, index) => {
-    const marks = marksOfStep(progress, index + 1);
-    const heading = html`<p class="of-step">Step ${index + 1}: ${title}</p>`;
-    return marks.length === 0
-      ? html`<li>${heading}<p class="quiet">You tick this off on the iPhone. Ownline cannot check it.</p></li>`
-      : marks.map(
-          (mark, place) =>
-            html`<li class="is-${mark.state}" data-mark="${mark.name}">${place === 0 && heading}<div class="mark">${markContent(mark)}</div></li>`,
-        );
-  })}</ol></div>`;
+    const step = index + 1;
+    const ticks = ticksOfStep(progress, step);
+    return html`<li><p class="of-step">Step ${step}: ${title}</p>${marksOfStep(progress, step).map(
+      (mark) => html`<div data-mark="${mark.name}" class="mark is-${mark.state}">${markContent(mark)}</div>`,
+    )}${ticks.map(tick)}</li>`;
+  })}</ol>
+<p class="quiet">Circles: Ownline has seen it. Squares: the person at the iPhone ticks them.</p></div>`;
 }
 
 /** The bar with a part for each step, on the phone. */
 export function renderBar(progress: SetupProgress): Html {
   return html`<div id="progress" data-live>
-${renderSummary(progress)}
+${renderSummary(progress, true)}
 <ul class="bar" aria-hidden="true">${setupSteps.map((_, index) => html`<li class="is-${stepState(progress, index + 1)}"></li>`)}</ul></div>`;
 }
 
-/** The number of a step, and a tick once its marks are done. */
+/** The number of a step, and a tick once it is done. */
 export function renderStepSign(progress: SetupProgress, step: number): Html {
-  const isDone = marksOfStep(progress, step).length > 0 && stepState(progress, step) === 'done';
+  const isDone = stepState(progress, step) === 'done';
   return html`<span id="sign-${step}" data-live class="count${isDone && ' is-done'}">${isDone ? html`${icons.done}<span class="sr">${step}, done</span>` : step}</span>`;
 }
 
@@ -100,11 +118,21 @@ export function renderMark({ marks }: SetupProgress, name: MarkName): Html {
   return html`<div id="mark-${name}" data-live data-mark="${name}" class="mark is-${mark.state}">${markContent(isChecking ? { ...mark, detail: 'Checking …' } : mark)}</div>`;
 }
 
-/** The outcome of an inbound test, in its line of the list of automations. */
-export function renderInboundTest({ inboundTests }: SetupProgress, name: string): Html {
+function findTest({ inboundTests }: SetupProgress, name: string): InboundTestResult {
   const test = inboundTests.find((one) => one.name === name);
   if (!test) throw new Error(`there is no inbound test ${name}`);
-  const { reply, passed, contains } = test;
+  return test;
+}
+
+/** The circle in front of the line of an inbound test. */
+export function renderTestSign(progress: SetupProgress, name: string): Html {
+  const { passed } = findTest(progress, name);
+  return html`<span id="test-sign-${name}" data-live class="line-sign">${icons[passed ? 'done' : 'open']}<span class="sr">${passed ? 'Done' : 'Not yet'}</span></span>`;
+}
+
+/** The outcome of an inbound test, in its line of the list of automations. */
+export function renderInboundTest(progress: SetupProgress, name: string): Html {
+  const { reply, passed, contains } = findTest(progress, name);
   const automation = contains === ' ' ? 'a single space' : contains;
   return html`<div id="test-${name}" data-live data-test="${name}" class="mark ${passed ? 'is-done' : 'is-open'}">${
     passed
@@ -117,16 +145,18 @@ export function renderInboundTest({ inboundTests }: SetupProgress, name: string)
 export function renderLiveParts(
   progress: SetupProgress,
   context: FormContext,
-  phoneNumber: string,
 ): { readonly version: string; readonly markup: Html } {
-  const end = renderEnd(context, progress, phoneNumber);
+  const end = renderEnd(context, progress);
   const parts = context.isPhone
     ? [
         renderBar(progress),
         end,
         ...setupSteps.map((_, index) => renderStepSign(progress, index + 1)),
         ...progress.marks.map(({ name }) => renderMark(progress, name)),
-        ...progress.inboundTests.map(({ name }) => renderInboundTest(progress, name)),
+        ...progress.inboundTests.flatMap(({ name }) => [
+          renderTestSign(progress, name),
+          renderInboundTest(progress, name),
+        ]),
       ]
     : [renderMarkList(progress), end];
   const version = createHash('sha256').update(parts.join('')).digest('base64url').slice(0, 16);

@@ -20,5 +20,7 @@ export interface SetupPage {
   readonly isPrepared: boolean;
   /** Whether the signing command failed after that click. */
   readonly hasSigningFailed: boolean;
+  /** The form that this answers: its step is open. */
+  readonly submitted: FormProblem['form'] | undefined;
   readonly problem: FormProblem | undefined;
 }

@@ -50,6 +50,7 @@ export async function readSetup(
   const messageId = facts.message_ids.at(-1);
   const addressProblem = findAddressProblem(config.appUrl);
   const progress = setupProgress({
+    number: setup.number,
     facts,
     testText: messageId === undefined ? undefined : await readTestText(services, link, messageId),
     lockText:

@@ -3,27 +3,31 @@ import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { copyButton } from './copy-row.ts';
-import { renderInboundTest, renderMark } from './live-parts.ts';
+import { renderInboundTest, renderMark, renderTestSign } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
 import { chooseTrigger, messageContains, screens } from './screens.ts';
 import type { InboundTestResult } from './setup-progress.ts';
-import { nextLink, type TickLine, tickLines } from './tick-line.ts';
+import { type Line, lineList, nextLink } from './tick-line.ts';
 
 /** Lines for texts that ask for one letter or digit. */
 const asked: ReadonlySet<string> = new Set(['y', 'c', '1', '2']);
+
+/** Frequent letters of another alphabet; no test of the page is written in it. */
+const cyrillic = ['а', 'о', 'е', 'и', 'у'];
 
 /** The step that lets replies come in: automations of the kind Message, and the texts that test them. */
 export function renderReplies({ state }: SetupPage, goOn: Html): Html {
   const { progress, setup } = state;
   const number = html`<bdi class="number">${formatPhoneNumber(setup.number.phone_number)}</bdi>`;
-  const line = (test: InboundTestResult): TickLine => {
+  const line = (test: InboundTestResult): Line => {
     const { name, contains, reply, passed } = test;
     const label = contains === ' ' ? 'a single space' : contains;
     return {
       name,
       label: `Message Contains ${label}`,
       title: html`Message Contains ${contains === ' ' ? 'a single space' : html`<kbd>${contains}</kbd>`}`,
-      isTested: passed,
+      sign: renderTestSign(progress, name),
+      isDone: passed,
       content: html`<ol class="taps"><li><p>Copy ${contains === ' ' ? 'the space' : html`<kbd>${contains}</kbd>`}. ${copyButton(contains, label)}</p></li>
 <li><p>In Shortcuts, tap <b>Automation</b>, then <b>+</b>.</p>${screens.automationTab}</li>
 <li><p>Tap <b>Message</b>.</p>${chooseTrigger('Message')}</li>
@@ -35,20 +39,22 @@ ${renderInboundTest(progress, name)}`,
   };
   const lines = (isOf: (test: InboundTestResult) => boolean, after?: Html) => {
     const tests = progress.inboundTests.filter(isOf).toSorted(spaceLast);
-    return tickLines(setup, 'replies', tests.map(line), after, after !== undefined);
+    return lineList('replies', tests.map(line), after, after !== undefined);
   };
-  return html`<p>The iPhone passes on texts that contain a given letter. For each letter you make one automation. Open a line, follow its steps, and test it: its square gets a tick by itself.</p>
-<p><b>Do your texts ask for Y, C, 1 or 2?</b> Then make the lines of the second list, too.</p>
-<h3>These four catch almost every reply</h3>
-${lines(({ set }) => set === 'needed', nextLink('replies-asked', 'further letters, if you need them'))}
-<div id="replies-asked"><h3>If your texts ask for Y, C, 1 or 2</h3>
-<p>Make the lines that your texts ask for.</p>
-${lines(({ name }) => asked.has(name))}</div>
-<h3>To catch QUIT and other short words</h3>
-<p>Some people write QUIT to get no more texts. Make these, too, and the line with <kbd>y</kbd> above.</p>
+  return html`<p>The iPhone passes on texts that contain a given letter. Make these five automations: they catch almost every reply, and STOP and QUIT.</p>
+<p>Open a line, follow it, and send its test text. Its circle turns green by itself.</p>
+${lines(({ set }) => set === 'needed', nextLink('replies-asked', 'one question'))}
+<div id="replies-asked"><details class="question"><summary>Do your texts ask people to answer Y, C, 1 or 2?</summary>
+<p><b>No:</b> leave this out.</p><p><b>Yes:</b> make a line for each that your texts ask for. Each has its test.</p>
+${lines(({ name }) => asked.has(name))}
+<details class="question"><summary>Do people answer you in other languages than English?</summary>
+<p><b>No:</b> leave this out.</p><p><b>Yes:</b> make the line with <kbd>y</kbd> above, and this one.</p>
 ${lines(({ name, set }) => set === 'full' && !asked.has(name))}
-${renderMissedOptOuts('needed')}${renderMissedOptOuts('full')}
-<p class="quiet">For replies in another script, make one for each of its most frequent letters.</p>
+${renderMissedOptOuts()}
+<details class="question"><summary>Do they write in another alphabet?</summary>
+<p><b>Yes:</b> make an automation for each of its most frequent letters, in the same way. For Russian:</p>
+<ul class="letters">${cyrillic.map((letter) => html`<li><kbd>${letter}</kbd> ${copyButton(letter, letter)}</li>`)}</ul>
+<p class="quiet">This page has no test for them. Text a word in that alphabet to ${number}, and ask the person who runs Ownline whether it came in.</p></details></details></details></div>
 <h3>Results</h3>
 <div class="results">${renderMark(progress, 'inbound')}${renderMark(progress, 'one_word')}</div>${goOn}`;
 }
@@ -57,11 +63,14 @@ ${renderMissedOptOuts('needed')}${renderMissedOptOuts('full')}
 const spaceLast = (one: InboundTestResult, other: InboundTestResult) =>
   Number(one.contains === ' ') - Number(other.contains === ' ');
 
-/** Words by which people opt out, and which would not come in with a set of automations alone. */
-function renderMissedOptOuts(set: 'needed' | 'full'): Html {
-  const missed = missedWords(Object.values(optOutWords).flat(), set);
-  const automations = set === 'needed' ? 'the four alone' : 'these seven';
-  return missed.length === 0
-    ? html`<p class="quiet">With ${automations}, every word by which a person opts out comes in.</p>`
-    : html`<p class="quiet">With ${automations}, some words by which a person opts out do not come in: ${missed.join(', ')}.</p>`;
+/** Words by which people opt out, and which would not come in with the needed automations alone. */
+function renderMissedOptOuts(): Html {
+  const list = (set: 'needed' | 'full') =>
+    Object.entries(optOutWords)
+      .flatMap(([language, words]) => missedWords(words, set).map((word) => `${word} (${language})`))
+      .join(', ');
+  const all = list('full');
+  return html`<p class="quiet">Words by which people opt out, and which do not come in without these two: ${list('needed')}. ${
+    all === '' ? 'With them, every such word comes in.' : `Not even with them: ${all}.`
+  }</p>`;
 }

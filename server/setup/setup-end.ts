@@ -1,26 +1,38 @@
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
-import { handTicks, tickField } from './hand-ticks.ts';
 import { type FormContext, hiddenFields } from './page-forms.ts';
 import type { MarkName, SetupProgress } from './setup-progress.ts';
-import { isAllDone } from './setup-step-list.ts';
+import { areChecksDone, type LeftThing, listLeft } from './setup-step-list.ts';
 import { endFormId } from './tick-line.ts';
 
-/** The end of the page: the button that closes the link comes first once all checks have passed. */
-export function renderEnd(context: FormContext, progress: SetupProgress, phoneNumber: string): Html {
-  const open = progress.marks.filter(({ state }) => state !== 'done');
+/** How much is left, in words; undefined where nothing is. */
+export function leftWords(progress: SetupProgress): string | undefined {
+  const { length } = listLeft(progress);
+  if (length === 0) return undefined;
+  return `${areChecksDone(progress) ? 'Almost done' : 'Not finished yet'}: ${length} left`;
+}
+
+/** The end of the page: what is left, and the button that closes the link. It comes first once nothing is left. */
+export function renderEnd(context: FormContext, progress: SetupProgress): Html {
   const form = (label: string, style: string) =>
-    html`<form id="${endFormId}" method="post" action="${context.path}/done" data-plain>${hiddenFields(context)}<button class="${style}">${label}</button></form>`;
-  const byHand =
-    context.isPhone &&
-    html`<div class="unconfirmed"><p><b>Not confirmed by you:</b></p><ul>${handTicks(phoneNumber).map(({ name, title }) => html`<li data-unconfirmed="${tickField(name)}">${title}</li>`)}</ul></div>`;
+    html`<form id="${endFormId}" method="post" action="${context.path}/done" data-ticks="${context.path}/ticks" data-plain>${hiddenFields(context)}<button class="${style}">${label}</button></form>`;
+  const heading = leftWords(progress);
   return html`<section id="end" data-live>${
-    isAllDone(progress)
-      ? html`<h2>All checks passed</h2>${byHand}<p>Close this link, so that it connects no other phone. This iPhone goes on working.</p>${form('Finish and close the link', 'first')}`
-      : html`<h2>Not finished yet</h2><p>You can leave this page and come back: the link works for 24 hours.</p>
-<p><b>Not checked yet:</b></p><ul>${open.map(({ title }) => html`<li>${title}</li>`)}</ul>${byHand}${form('Stop here anyway', 'plain')}`
+    heading === undefined
+      ? html`<h2>All done</h2><p>Close this link, so that it connects no other phone. This iPhone goes on working.</p>${form('Finish and close the link', 'first')}`
+      : html`<h2>${heading}</h2>
+<ul class="left">${listLeft(progress).map(({ step, title }) => html`<li>${title} <span class="of-step">(step ${step})</span></li>`)}</ul>
+<p><b>To go on later,</b> leave this page and open its link again. It works for 24 hours.</p>
+<h3>Stop here?</h3>
+<p><b>This ends the link for good.</b> To go on after that you need a new one, and begin again with step 2. ${newLink(progress)}</p>
+${form('Stop here anyway', 'plain')}`
   }</section>`;
+}
+
+/** Who makes a new link, and where. */
+function newLink({ isVerified }: SetupProgress): Html {
+  return html`The person who runs Ownline makes it on the dashboard: <b>Numbers</b>, this number, <b>${isVerified ? 'Set up again' : 'Show a setup link'}</b>.`;
 }
 
 /** Consequences of a check that has not passed. A later one of a group goes without saying where an earlier one is missing. */
@@ -33,7 +45,7 @@ const consequences: readonly { readonly name: MarkName; readonly words: string; 
   { name: 'address', words: 'an iPhone cannot use this address everywhere', group: 'address' },
 ];
 
-/** Consequences of what is missing; undefined where every check has passed. */
+/** Consequences of the checks that are missing; undefined where every check has passed. */
 function missingWords({ marks }: SetupProgress): string | undefined {
   const isOpen = (name: MarkName) => marks.some((mark) => mark.name === name && mark.state !== 'done');
   const open = consequences.filter(({ name }) => isOpen(name));
@@ -48,35 +60,34 @@ export interface ClosedSetup {
   readonly phoneNumber: string;
   readonly progress: SetupProgress;
   readonly addressProblem: AddressProblem | undefined;
-  /** Whether the person at the iPhone has closed it: then their ticks are known. */
-  readonly isPhone: boolean;
-  readonly isTicked: (field: string) => boolean;
 }
 
-/** The page after the link was closed: whether the iPhone works, and what to do where it is not known. */
-export function renderClosed(closed: ClosedSetup): { readonly title: string; readonly body: Html } {
-  const { phoneNumber, progress, addressProblem, isPhone, isTicked } = closed;
+/** The page after the link was closed: whether the iPhone works, what is left, and how to do that without the page. */
+export function renderClosed({ phoneNumber, progress, addressProblem }: ClosedSetup): {
+  readonly title: string;
+  readonly body: Html;
+} {
   const missing = missingWords(progress);
+  const left = listLeft(progress);
   const number = html`<bdi class="number">${formatPhoneNumber(phoneNumber)}</bdi>`;
-  const titles = (isDone: boolean) =>
-    progress.marks.filter(({ state }) => (state === 'done') === isDone).map(({ title }) => title);
-  const unticked = handTicks(phoneNumber)
-    .filter(({ name }) => !isPhone || !isTicked(tickField(name)))
-    .map(({ title }) => title);
-  const list = (heading: string, items: readonly string[]) =>
-    items.length > 0 &&
-    html`<section><h2>${heading}</h2><ul>${items.map((item) => html`<li>${item}</li>`)}</ul></section>`;
-  const body = html`${
-    missing === undefined
-      ? html`<h1>${number} is set up</h1><p>The link is closed. This iPhone goes on working.</p>`
-      : html`<h1>Not finished: ${missing}</h1><p>The link of ${number} is closed. The iPhone goes on with what it has.</p>
-<section><h2>To continue</h2><p>Ask the person who sent you the link for a new one, and begin with step 2. The new link connects this iPhone anew.</p></section>`
-  }
+  const passed = progress.marks.filter(({ state }) => state === 'done').map(({ title }) => title);
+  const body = html`${renderOutcome(number, missing, left)}
 ${
   addressProblem === 'plain_http' &&
   html`<div class="notice mild"><p><b>Without https:</b> what the iPhone sends and receives can be read on its way. Tell the person who runs Ownline.</p></div>`
 }
-${list('Not checked', titles(false))}${list(isPhone ? 'Not confirmed by you' : 'Confirm these on the iPhone', unticked)}${list('Checked', titles(true))}
+${left.length > 0 && html`<section><h2>Still to do on this iPhone</h2><p class="quiet">You need no link for these. Take a picture of this page.</p><ul class="remedies">${left.map(({ title, remedy }) => html`<li><b>${title}.</b> ${remedy}</li>`)}</ul></section>`}
+${missing !== undefined && html`<section><h2>To repeat the tests</h2><p>You need a new link, and begin again with step 2. ${newLink(progress)}</p></section>`}
+${passed.length > 0 && html`<section><h2>Checked</h2><ul>${passed.map((title) => html`<li>${title}</li>`)}</ul></section>`}
 <p class="quiet">After an update of iOS, check in Shortcuts that each automation still says Run Immediately.</p>`;
-  return { title: missing === undefined ? 'Setup done' : 'Setup not finished', body };
+  if (missing !== undefined) return { title: 'Setup not finished', body };
+  return { title: left.length === 0 ? 'Setup done' : 'Setup almost done', body };
+}
+
+function renderOutcome(number: Html, missing: string | undefined, left: readonly LeftThing[]): Html {
+  if (missing !== undefined)
+    return html`<h1>Not finished: ${missing}</h1><p>The link of ${number} is closed. The iPhone goes on with what it has.</p>`;
+  if (left.length === 0)
+    return html`<h1>${number} is set up</h1><p>The link is closed. This iPhone goes on working.</p>`;
+  return html`<h1>${number} works. Almost done: ${left.length} left</h1><p>The link is closed. What is left keeps it working while the iPhone is locked and after it restarts.</p>`;
 }

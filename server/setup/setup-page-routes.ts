@@ -11,7 +11,7 @@ import { type Answer, type HandlerContext, type Route, route } from '#server/pla
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
 import { followProgress, type ProgressServices } from './follow-progress.ts';
-import { tickFields } from './hand-ticks.ts';
+import { handTickNames, tickField } from './hand-ticks.ts';
 import {
   chooseInstallWay,
   type InstallServices,
@@ -25,6 +25,7 @@ import type { FormProblem } from './page-forms.ts';
 import { findSetup, readSetup, type Setup } from './read-setup.ts';
 import { sendTestText } from './send-test-text.ts';
 import { renderSetupClosed, renderSetupExpired, renderSetupPage, setupPageHeaders } from './setup-page.ts';
+import { storeHandTicks } from './setup-store.ts';
 import { startLockTest } from './start-lock-test.ts';
 
 export type SetupServices = Runtime & InstallServices & ProgressServices & { readonly sends: SendBatcher };
@@ -40,6 +41,8 @@ interface Shown {
   readonly isTokenShown: boolean;
   /** Whether the click asked for the shortcuts: then the signing command may run. */
   readonly isPrepared?: true;
+  /** The form that is answered. */
+  readonly submitted?: FormProblem['form'];
   readonly problem?: FormProblem;
 }
 
@@ -54,6 +57,12 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     isPhone,
     isTokenShown,
   });
+  const keepTicks = (setup: Setup, field: Field) =>
+    storeHandTicks(
+      services.database.pool,
+      setup.link,
+      handTickNames.filter((name) => field(tickField(name)) !== ''),
+    );
   const connectionOf = (deviceToken: string) => ({ server: config.appUrl, deviceToken });
 
   const show = async (setup: Setup, request: FastifyRequest, shown: Shown, status = 200): Promise<Answer> => {
@@ -75,6 +84,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       deviceToken,
       isPrepared: shown.isPrepared ?? false,
       hasSigningFailed: services.signer !== undefined && way.kind === 'by_hand',
+      submitted: shown.submitted,
       problem: shown.problem,
     });
     return page(html, status);
@@ -91,7 +101,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
   const submit = (form: FormProblem['form'], work: (setup: Setup, field: Field) => Promise<void>) =>
     withSetup(async (setup, { request }) => {
       const field = parseForm(request);
-      const shown = { view: field('view'), isTokenShown: field('token') === 'shown' };
+      const shown = { view: field('view'), isTokenShown: field('token') === 'shown', submitted: form };
       try {
         await work(setup, field);
         return await show(setup, request, shown);
@@ -145,7 +155,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
           const { progress, messageId } = await readSetup(services, found, isOpen);
           const isLocking = progress.lockTest === 'running';
           const form = formOf(found, isPhone, false);
-          return { ...renderLiveParts(progress, form, found.number.phone_number), isLocking, messageId };
+          return { ...renderLiveParts(progress, form), isLocking, messageId };
         };
         const outcome = await followProgress(
           services,
@@ -181,6 +191,19 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       handle: submit('lock', (setup) => startLockTest(services, setup)),
     }),
     route({
+      method: 'POST',
+      path: '/setup/:token/ticks',
+      audience: 'page',
+      byToken: true,
+      looseBody: textFieldsSchema('view', 'token', ...handTickNames.map(tickField)),
+      answers,
+      handle: withSetup(async (setup, { request }) => {
+        const field = parseForm(request);
+        await keepTicks(setup, field);
+        return show(setup, request, { view: field('view'), isTokenShown: field('token') === 'shown' });
+      }),
+    }),
+    route({
       method: 'GET',
       path: '/setup/:token/files/:name',
       audience: 'page',
@@ -207,24 +230,19 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       path: '/setup/:token/done',
       audience: 'page',
       byToken: true,
-      looseBody: textFieldsSchema('view', ...tickFields),
+      looseBody: textFieldsSchema('view', ...handTickNames.map(tickField)),
       answers,
       handle: withSetup(async (setup, { request }) => {
         const field = parseForm(request);
+        // Without script the form of the steps is the first to say what was ticked.
+        if (field('view') === 'phone') await keepTicks(setup, field);
         const { progress, addressProblem } = await readSetup(
           services,
           setup,
           isOpenOnPhone(request, config.appUrl),
         );
         await closeSetupLink(services, setup.token);
-        const closed = {
-          phoneNumber: setup.number.phone_number,
-          progress,
-          addressProblem,
-          isPhone: isPhoneView(request, field('view')),
-          isTicked: (name: string) => field(name) !== '',
-        };
-        return page(renderSetupClosed(closed));
+        return page(renderSetupClosed({ phoneNumber: setup.number.phone_number, progress, addressProblem }));
       }),
     }),
   ];

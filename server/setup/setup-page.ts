@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { inboundTests } from '#server/devices/inbound-tests.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { type PageParts, pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { copyMessage, copyRow } from './copy-row.ts';
-import { renderNoButtons } from './install-step.ts';
+import { restartTimes } from './hand-ticks.ts';
+import { renderByHand, renderNoButtons } from './install-step.ts';
 import { renderBar, renderLiveParts, renderMarkList } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
 import { renderQrCode } from './qr-code.ts';
@@ -30,7 +32,7 @@ ${number.label !== '' && html`<p class="quiet"><bdi>${number.label}</bdi></p>`}
 ${renderAddressProblem(page)}`;
   if (state.addressProblem === 'loopback' && !page.isViewChosen)
     return renderPage(title, String(heading), parts);
-  const { version } = renderLiveParts(state.progress, form, number.phone_number);
+  const { version } = renderLiveParts(state.progress, form);
   const view = form.isPhone ? 'phone' : 'computer';
   const body = html`<main class="${view}" data-progress="${form.path}/progress?view=${view}" data-version="${version}">
 ${heading}
@@ -40,20 +42,25 @@ ${form.isPhone ? renderPhoneView(page) : renderComputerView(page)}
   return renderPage(title, String(body), parts);
 }
 
-/** The time that the way to install takes. Building by hand takes longer, and is for a technician. */
-const timeWords = 'Allow half an hour.';
+/** Automations that every iPhone needs. */
+const automationCount =
+  inboundTests.filter(({ set }) => set === 'needed').length + restartTimes('').length + 1;
+
+/** The time of the steps. Building by hand takes longer, and is for a technician. */
+const timeWords = `Allow 45 minutes, for two shortcuts, ${automationCount} automations, and a test of each part.`;
 
 function renderPhoneView(page: SetupPage): Html {
   const { state, form } = page;
-  const { progress, setup } = state;
+  const { progress } = state;
   return html`<p class="quiet">${timeWords} You can stop and come back: this link works for 24 hours.</p>
 <section>${renderBar(progress)}</section>
 ${renderSteps(page)}
-${renderEnd(form, progress, setup.number.phone_number)}
+${renderEnd(form, progress)}
 <section><h2>Good to know</h2><ul>
 <li>“Sent” means that the iPhone has handed the text to Messages. Whether it arrived, a shortcut cannot tell.</li>
 <li>Pictures that others send do not come in, and a reply that is an emoji alone may be missed.</li>
-<li>After an update of iOS, check that each automation still says Run Immediately.</li></ul></section>`;
+<li>After an update of iOS, check that each automation still says Run Immediately.</li></ul></section>
+${renderByHand(page)}`;
 }
 
 function renderComputerView(page: SetupPage): Html {
@@ -69,7 +76,7 @@ ${renderQrCode(setupUrl, 'QR code of this page')}
 <p class="quiet">This list changes by itself. Leave it open beside you.</p>
 ${renderMarkList(state.progress)}</section></div>
 <section><h2>Is this the iPhone?</h2><p>Then <a href="${form.path}?view=phone">show the steps here</a>.</p></section>
-${renderEnd(form, state.progress, phoneNumber)}`;
+${renderEnd(form, state.progress)}`;
 }
 
 const addressWords: Readonly<Record<AddressProblem, string>> = {

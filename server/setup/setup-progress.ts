@@ -1,10 +1,12 @@
 import type { MessageStatus } from '#contract/message.ts';
 import { anyText, type InboundTest, inboundTests } from '#server/devices/inbound-tests.ts';
+import type { NumberRow } from '#server/numbers/number-store.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { removeHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
-import { lockTestMs, lockTextMaxMs } from './limits.ts';
+import { type HandTick, handTicks } from './hand-ticks.ts';
+import { lockTestMs, lockTextMaxMs, unlockAfterMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 
 /** The marks of the setup page, in the order of its steps (specification section 11.8). */
@@ -21,8 +23,17 @@ export interface Mark {
   readonly title: string;
   /** A sentence about its state. */
   readonly detail: string;
+  /** How to find it out without the page. */
+  readonly remedy: string;
   /** When it came into its state, where that is known and of interest. */
   readonly since?: Date;
+  /** When the person may unlock the iPhone. */
+  readonly unlockAt?: Date;
+}
+
+/** A line that the person ticks. */
+export interface TickState extends HandTick {
+  readonly isMade: boolean;
 }
 
 export interface InboundTestResult extends InboundTest {
@@ -30,7 +41,10 @@ export interface InboundTestResult extends InboundTest {
 }
 
 export interface SetupProgress {
+  /** Whether a phone of the number has ever polled. */
+  readonly isVerified: boolean;
   readonly marks: readonly Mark[];
+  readonly ticks: readonly TickState[];
   readonly inboundTests: readonly InboundTestResult[];
   /** Whether the device token was shown or claimed. */
   readonly claimed: boolean;
@@ -50,6 +64,7 @@ export interface TestText {
 }
 
 export interface ProgressInput {
+  readonly number: Pick<NumberRow, 'phone_number' | 'verified_at'>;
   readonly facts: SetupFactsRow;
   readonly testText: TestText | undefined;
   /** The text of the lock test, once it was accepted. */
@@ -67,29 +82,29 @@ export interface ProgressInput {
 
 /** The state of each mark, from what the server has seen. Pure. */
 export function setupProgress(input: ProgressInput): SetupProgress {
-  const { facts, testText } = input;
+  const { facts, testText, number } = input;
   const received = facts.received_tests ?? [];
   const results = inboundTests.map((test) => ({ ...test, passed: received.includes(test.name) }));
   const lockTest = lockTestState(input);
   return {
+    isVerified: number.verified_at !== null,
     marks: [
       addressMark(input),
       pollMark(facts),
       textMark(testText),
-      {
-        name: 'inbound',
-        title: 'Replies come in',
-        ...(received.includes(anyText)
-          ? { state: 'done', detail: 'A text to this number came in.' }
-          : { state: 'open', detail: 'Text this number from another phone.' }),
-      },
+      wordsMark(received),
       oneWordMark(results),
       {
         name: 'locked',
         title: 'Still working while locked',
+        remedy: 'Lock the iPhone for three minutes, and have a text sent from its number meanwhile.',
         ...lockDetail(lockTest, input),
       },
     ],
+    ticks: handTicks(number.phone_number).map((tick) => ({
+      ...tick,
+      isMade: facts.hand_ticks.includes(tick.name),
+    })),
     inboundTests: results,
     claimed: facts.device_id !== null,
     lockTest,
@@ -100,7 +115,11 @@ export function setupProgress(input: ProgressInput): SetupProgress {
 
 function addressMark(input: ProgressInput): Mark {
   const { facts, address } = input;
-  const mark = { name: 'address', title: 'This iPhone reaches Ownline' } as const;
+  const mark = {
+    name: 'address',
+    title: 'This iPhone reaches Ownline',
+    remedy: 'Ask the person who runs Ownline for an address with https that every iPhone reaches.',
+  } as const;
   // An address of this machine alone is reached by a simulated iPhone only.
   const hasPolled = facts.session_id !== null && address.problem !== 'loopback';
   const isReachable = address.problem === undefined || address.problem === 'plain_http';
@@ -121,7 +140,12 @@ function unreachableDetail({ facts, address: { problem, server } }: ProgressInpu
 }
 
 function pollMark({ session_id, device_name, system_version }: SetupFactsRow): Mark {
-  const mark = { name: 'poll', title: 'iPhone is connected' } as const;
+  const mark = {
+    name: 'poll',
+    title: 'iPhone is connected',
+    remedy:
+      'Run Ownline Outbox in Shortcuts. Then ask the person who runs Ownline whether the iPhone is online.',
+  } as const;
   if (session_id === null) return { ...mark, state: 'open', detail: 'Run Ownline Outbox on the iPhone.' };
   const name = removeHiddenCharacters(device_name ?? '');
   const version = removeHiddenCharacters(system_version ?? '');
@@ -136,7 +160,11 @@ const isolated = (name: string) => `\u2068${name}\u2069`;
 export const isSent = (status: MessageStatus) => status === 'sent' || status === 'delivered';
 
 function textMark(text: TestText | undefined): Mark {
-  const mark = { name: 'text', title: 'iPhone sends texts' } as const;
+  const mark = {
+    name: 'text',
+    title: 'iPhone sends texts',
+    remedy: 'Have a text sent to your second phone in Ownline, with the iPhone unlocked: tap Always Allow.',
+  } as const;
   if (!text) return { ...mark, state: 'open', detail: 'Send a test text.' };
   if (isSent(text.status))
     return { ...mark, state: 'done', detail: `The test text to ${formatPhoneNumber(text.to)} was sent.` };
@@ -151,16 +179,36 @@ function textMark(text: TestText | undefined): Mark {
   };
 }
 
+/** Only the automation with a single space shows that texts of several words come in, whatever their letters are. */
+function wordsMark(received: readonly string[]): Mark {
+  const mark = {
+    name: 'inbound',
+    title: 'Replies of several words come in',
+    remedy: 'Text 7 pm to this number from another phone, and see in Ownline that it comes in.',
+  } as const;
+  if (received.includes('space')) return { ...mark, state: 'done', detail: '7 pm came in.' };
+  return received.includes(anyText)
+    ? { ...mark, state: 'busy', detail: 'A text came in. Text 7 pm, too.' }
+    : { ...mark, state: 'open', detail: 'Text 7 pm to this number from another phone.' };
+}
+
+const listOf = (words: readonly string[]) => new Intl.ListFormat('en').format(words);
+
 function oneWordMark(results: readonly InboundTestResult[]): Mark {
-  const mark = { name: 'one_word', title: 'Replies of one word come in' } as const;
   const needed = results.filter(({ set, contains }) => set === 'needed' && contains !== ' ');
   const passed = needed.filter((test) => test.passed).length;
-  if (passed === needed.length) return { ...mark, state: 'done', detail: 'Seen, No and Thanks came in.' };
+  const all = needed.map(({ reply }) => reply);
+  const mark = {
+    name: 'one_word',
+    title: 'Replies of one word come in',
+    remedy: `Text ${listOf(all)} to this number, one at a time, and see in Ownline that each comes in.`,
+  } as const;
+  if (passed === needed.length) return { ...mark, state: 'done', detail: `${listOf(all)} came in.` };
   const missing = needed.filter((test) => !test.passed).map(({ reply }) => reply);
   return {
     ...mark,
     state: passed > 0 ? 'busy' : 'open',
-    detail: `Text ${missing.join(', ')} to this number, one at a time.`,
+    detail: `Text ${listOf(missing)} to this number, one at a time.`,
   };
 }
 
@@ -198,17 +246,23 @@ function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): 
   return !hasSent && polledForMs > lockTextMaxMs ? 'text_late' : 'running';
 }
 
-type Detail = Pick<Mark, 'state' | 'detail'>;
+type Detail = Pick<Mark, 'state' | 'detail' | 'unlockAt'>;
 
 function lockDetail(state: LockTestState, { facts, lockText }: ProgressInput): Detail {
   const failed = (detail: string): Detail => ({ state: 'failed', detail });
   switch (state) {
     case 'none':
-      return { state: 'open', detail: 'Lock the iPhone for two minutes.' };
+      return { state: 'open', detail: 'Lock the iPhone for three minutes.' };
     case 'running': {
       const hasSent = lockText !== undefined && isSent(lockText.status);
       const text = hasSent ? 'It has sent its test text.' : 'It sends a test text meanwhile.';
-      return { state: 'busy', detail: `Keep the iPhone locked for two minutes. ${text}` };
+      return {
+        state: 'busy',
+        detail: `Keep the iPhone locked for three minutes. ${text}`,
+        ...(facts.lock_started_at && {
+          unlockAt: new Date(facts.lock_started_at.getTime() + unlockAfterMs),
+        }),
+      };
     }
     case 'passed':
       return { state: 'done', detail: 'It stayed connected and sent a text while it was locked.' };
@@ -218,7 +272,7 @@ function lockDetail(state: LockTestState, { facts, lockText }: ProgressInput): D
       return failed('The connection has ended. Unlock the iPhone, run Ownline Outbox, and repeat the test.');
     case 'silent_at_text':
       return failed(
-        'The iPhone has stopped at the test text. See in step 3 what it may do while locked, run Ownline Outbox, and repeat the test.',
+        'The iPhone has stopped at the test text. See in step 2 what it may do while locked, run Ownline Outbox, and repeat the test.',
       );
     case 'slow':
       return failed('The iPhone was too slow. Put it on a charging cable, and repeat the test.');
@@ -226,7 +280,7 @@ function lockDetail(state: LockTestState, { facts, lockText }: ProgressInput): D
       return failed(`The test text was not accepted: ${facts.lock_text_refusal}`);
     case 'text_failed':
       return failed(
-        `The test text did not go out: ${lockText?.error} See in step 3 what the iPhone may do while locked, and repeat the test.`,
+        `The test text did not go out: ${lockText?.error} See in step 2 what the iPhone may do while locked, and repeat the test.`,
       );
     case 'text_late':
       return failed('The iPhone stayed connected, and its test text has not gone out. Repeat the test.');

@@ -1,55 +1,81 @@
-import type { Mark, MarkName, MarkState, SetupProgress } from './setup-progress.ts';
+import { chargerTick, lockedPermissions, readyTick, restartTimes } from './hand-ticks.ts';
+import type { Mark, MarkName, MarkState, SetupProgress, TickState } from './setup-progress.ts';
 
-/** A step of the setup page, with the marks that the server sets in it. */
+/** A step of the setup page, with the marks that the server sets in it and the lines that the person ticks. */
 interface SetupStep {
   readonly title: string;
-  /** Empty where only the person at the iPhone sees the result. */
   readonly marks: readonly MarkName[];
+  readonly ticks: readonly string[];
 }
 
+const namesOf = (ticks: readonly { readonly name: string }[]) => ticks.map(({ name }) => name);
+
 /** The steps on the iPhone, in their order (specification section 11.8). */
-export const setupSteps = [
-  { title: 'Before you start', marks: ['address'] },
-  { title: 'Install two shortcuts', marks: ['poll'] },
-  { title: 'Let it send', marks: ['text'] },
-  { title: 'Let replies come in', marks: ['inbound', 'one_word'] },
-  { title: 'Keep it running', marks: [] },
-  { title: 'Test it locked', marks: ['locked'] },
-] as const satisfies readonly SetupStep[];
+export const setupSteps: readonly SetupStep[] = [
+  { title: 'Before you start', marks: ['address'], ticks: [readyTick.name] },
+  { title: 'Install two shortcuts', marks: [], ticks: namesOf(lockedPermissions) },
+  { title: 'Let it send', marks: ['poll', 'text'], ticks: [] },
+  { title: 'Let replies come in', marks: ['inbound', 'one_word'], ticks: [] },
+  { title: 'Keep it running', marks: [], ticks: namesOf([...restartTimes(''), chargerTick]) },
+  { title: 'Test it locked', marks: ['locked'], ticks: [] },
+];
 
 export const stepCount = setupSteps.length;
 
 /** Numbers of steps, from 1. */
 export const installStep = 2;
-export const textStep = 3;
+export const sendStep = 3;
 export const lockStep = 6;
-
-function stepOf(name: MarkName): number {
-  return setupSteps.findIndex(({ marks }) => (marks as readonly MarkName[]).includes(name)) + 1;
-}
 
 export function stepTitle(step: number): string {
   return setupSteps[step - 1]?.title ?? '';
 }
 
 export function marksOfStep({ marks }: SetupProgress, step: number): readonly Mark[] {
-  return marks.filter(({ name }) => stepOf(name) === step);
+  return marks.filter(({ name }) => setupSteps[step - 1]?.marks.includes(name));
 }
 
-export function isAllDone({ marks }: SetupProgress): boolean {
+export function ticksOfStep({ ticks }: SetupProgress, step: number): readonly TickState[] {
+  return ticks.filter(({ name }) => setupSteps[step - 1]?.ticks.includes(name));
+}
+
+/** What is left to do: checks that have not passed and lines that were not ticked. */
+export interface LeftThing {
+  readonly step: number;
+  readonly title: string;
+  /** How to do it without the page. */
+  readonly remedy: string;
+}
+
+export function listLeft(progress: SetupProgress): readonly LeftThing[] {
+  return setupSteps.flatMap((_, index) => {
+    const step = index + 1;
+    const marks = marksOfStep(progress, step).filter(({ state }) => state !== 'done');
+    const ticks = ticksOfStep(progress, step).filter(({ isMade }) => !isMade);
+    return [...marks, ...ticks].map(({ title, remedy }) => ({ step, title, remedy }));
+  });
+}
+
+/** Whether the server has seen that all works. Lines to tick may be left. */
+export function areChecksDone({ marks }: SetupProgress): boolean {
   return marks.every(({ state }) => state === 'done');
 }
 
-/** The state of a step from its marks. The step without marks is over once the test of the last step has begun. */
+/** The state of a step: done once its marks are green and its lines are ticked. */
 export function stepState(progress: SetupProgress, step: number): MarkState {
-  const states = marksOfStep(progress, step).map(({ state }) => state);
-  if (states.length === 0) return progress.lockTest === 'none' ? 'open' : 'done';
+  const marks = marksOfStep(progress, step).map(({ state }) => state);
+  const ticks = ticksOfStep(progress, step).map(({ isMade }): MarkState => (isMade ? 'done' : 'open'));
+  const states = [...marks, ...ticks];
   if (states.every((state) => state === 'done')) return 'done';
   if (states.includes('failed')) return 'failed';
   return states.every((state) => state === 'open') ? 'open' : 'busy';
 }
 
-/** The first step that is not over; the last one where all are. The first step is over once the link was claimed. */
+export function countDoneSteps(progress: SetupProgress): number {
+  return setupSteps.filter((_, index) => stepState(progress, index + 1) === 'done').length;
+}
+
+/** The first step that is not done; the last one where all are. The first step is over once the link was claimed. */
 export function currentStep(progress: SetupProgress): number {
   const open = setupSteps.findIndex((_, index) =>
     index === 0 ? !progress.claimed : stepState(progress, index + 1) !== 'done',

@@ -1,67 +1,80 @@
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { appSign } from './draw-screen.ts';
-import { lockedPermissions } from './hand-ticks.ts';
-import { renderInstall } from './install-step.ts';
+import { lockedPermissions, readyTick } from './hand-ticks.ts';
+import { renderInstall, renderRun } from './install-step.ts';
 import { renderMark, renderStepSign } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
 import { renderLockForm, renderTextForm } from './page-forms.ts';
 import { renderReplies } from './replies-step.ts';
 import { renderRestarts } from './restarts-step.ts';
 import { information, screens, threeDots } from './screens.ts';
-import { currentStep, installStep, lockStep, stepTitle, textStep } from './setup-step-list.ts';
-import { nextLink, tickLines } from './tick-line.ts';
+import { currentStep, installStep, lockStep, sendStep, stepTitle } from './setup-step-list.ts';
+import { isMade, lineList, nextLink, renderKeepTicks, tickBox, tickRow } from './tick-line.ts';
 
 /** The steps on the iPhone, one of them open. */
 export function renderSteps(page: SetupPage): Html {
-  const { state, form, problem } = page;
-  const { progress, setup } = state;
-  const ofForm = problem ? { text: textStep, lock: lockStep }[problem.form] : undefined;
+  const { state, submitted } = page;
+  const { progress } = state;
+  const ofForm = submitted && { text: sendStep, lock: lockStep }[submitted];
   const opened = ofForm ?? (page.isPrepared ? installStep : currentStep(progress));
   const step = (number: number, content: Html) =>
     html`<details class="step" name="steps" id="step-${number}"${number === opened && html` open`}><summary><h2>${renderStepSign(progress, number)}${stepTitle(number)}</h2></summary><div id="content-${number}">${content}</div></details>`;
-  return html`${step(1, renderStart(page))}
-${step(installStep, html`<div id="install" data-live>${renderInstall(page)}</div>${renderMark(progress, 'poll')}${nextStep(3)}`)}
-${step(
-  textStep,
-  html`<h3>Send a test text</h3><p>Type the number of a second phone and tap the button. This iPhone asks whether it may send: tap <b>Always Allow</b>. The second phone gets one text.</p>
-${renderTextForm(form, progress, problem)}${renderMark(progress, 'text')}
-<h3>Allow it while the iPhone is locked</h3>
-<p>Do this for both shortcuts, and tick each. Ownline cannot see it.</p>
-${tickLines(
-  setup,
-  'permissions',
-  lockedPermissions.map(({ name, title }) => ({ name, title, label: title, content: lockedSteps(title) })),
-  nextStep(4),
-)}`,
-)}
-${step(4, renderReplies(page, nextStep(5)))}
-${step(5, renderRestarts(setup, nextStep(lockStep)))}
-${step(
-  lockStep,
-  html`<p>Tap the button, lock the iPhone at once, and leave it for two minutes. The second phone gets one more text meanwhile.</p>${renderLockForm(form, problem)}${renderMark(progress, 'locked')}`,
-)}`;
+  return html`${[renderStart(page), renderTwoShortcuts(page), renderSending(page), renderReplies(page, nextStep(5)), renderRestarts(page, nextStep(lockStep)), renderLocking(page)].map((content, index) => step(index + 1, content))}`;
 }
 
 const nextStep = (number: number) => nextLink(`content-${number}`, stepTitle(number));
 
-function renderStart({ state }: SetupPage): Html {
+function renderStart({ state, form }: SetupPage): Html {
   const { progress, setup } = state;
   return html`<ul><li><b>This iPhone stays at your place on a charging cable, day and night.</b> On its battery it falls asleep, and your texts wait. Switch Low Power Mode off.</li>
 <li>It has the number <bdi class="number">${formatPhoneNumber(setup.number.phone_number)}</bdi>.</li>
 <li>iMessage is switched on: Settings › Messages (iOS 18 and newer: Settings › Apps › Messages).</li>
 <li>It has iOS 17 or newer: Settings › General › About.</li>
 <li>You have a second phone beside you, for the tests.</li></ul>
-<div class="app">${appSign}<p>You will use <b>Shortcuts</b>, an app of Apple that is on every iPhone. To find it, swipe down on the Home Screen and type <b>Shortcuts</b>.</p></div>
-<p class="quiet">Squares on this page are yours to tick. Circles turn green by themselves. Words on your iPhone may differ a little.</p>
-${renderMark(progress, 'address')}${nextStep(2)}`;
+${tickRow(progress, readyTick.name, readyTick.title)}${renderKeepTicks(form.path)}
+<p class="quiet"><b>Squares</b> on this page are yours to tick. <b>Circles</b> turn green by themselves: Ownline has seen that it works.</p>
+<div class="app">${appSign}<p>You will use <b>Shortcuts</b>, an app of Apple that is on every iPhone. To find it, swipe down on the Home Screen and type <b>Shortcuts</b>. Words on your iPhone may differ a little.</p></div>
+${renderMark(progress, 'address')}${nextStep(installStep)}`;
+}
+
+function renderTwoShortcuts(page: SetupPage): Html {
+  const { progress } = page.state;
+  const lines = lockedPermissions.map(({ name, title }) => ({
+    name,
+    title,
+    label: title,
+    sign: tickBox(progress, name, title),
+    isDone: isMade(progress, name),
+    content: lockedSteps(title),
+  }));
+  return html`<div id="install" data-live>${renderInstall(page)}</div>
+<h3>Let both run while the iPhone is locked</h3>
+<p>Do this for both shortcuts before you run them, and tick each. Ownline cannot see it.</p>
+${lineList('permissions', lines, nextStep(sendStep))}${renderKeepTicks(page.form.path)}`;
 }
 
 /** @param title name of the shortcut */
 const lockedSteps = (
   title: string,
-) => html`<ol class="taps"><li><p>Open Shortcuts. On <b>${title}</b>, tap the three dots.</p>${threeDots(title)}</li>
+) => html`<ol class="taps"><li><p>Open Shortcuts. On <b>${title}</b>, tap the three dots.</p>${threeDots(title)}
+<p class="quiet">A square in their place? Then it runs already. Do not tap the square: hold your finger on the name, and tap <b>Edit</b>.</p></li>
 <li><p>Tap the <b>i</b> in a circle.</p>${information(title)}</li>
 <li><p>Tap <b>Privacy</b>.</p>${screens.details}</li>
-<li><p>Switch on <b>Allow Running When Locked</b>, then tap <b>Done</b>.</p>${screens.privacy}</li>
+<li><p>Switch on <b>Allow Running When Locked</b>, then tap <b>Done</b>.</p>${screens.privacy}
+<p class="quiet">No such switch yet? Go on, and look again after the test text of step 3.</p></li>
 <li><p>Come back here and tick the square of this line.</p></li></ol>`;
+
+function renderSending({ state, form, problem }: SetupPage): Html {
+  const { progress } = state;
+  return html`<h3>Run Ownline Outbox</h3>${renderRun()}${renderMark(progress, 'poll')}
+<h3>Send a test text</h3><p>Type the number of a second phone and tap the button. This iPhone asks whether it may send: tap <b>Always Allow</b>. The second phone gets one text.</p>
+${renderTextForm(form, progress, problem)}${renderMark(progress, 'text')}${nextStep(4)}`;
+}
+
+function renderLocking({ state, form, problem }: SetupPage): Html {
+  return html`<ol class="taps"><li><p>Look at a clock, tap this button, and lock the iPhone at once.</p>${renderLockForm(form, problem)}</li>
+<li><p>Leave it locked. After about a minute a text comes to the second phone: it was sent while the iPhone is locked.</p></li>
+<li><p><b>Three minutes after you locked it,</b> by the clock, unlock it and come back to this page. Also where no text has come: the circle says why.</p></li></ol>
+${renderMark(state.progress, 'locked')}`;
+}

@@ -31,6 +31,8 @@ export interface SetupFactsRow {
   readonly lock_text_to: string | null;
   readonly lock_message_id: MessageId | null;
   readonly lock_text_refusal: string | null;
+  /** Names of the lines that the person has ticked. */
+  readonly hand_ticks: readonly string[];
 }
 
 /** A lock test whose text is to be sent. */
@@ -50,7 +52,7 @@ const findFacts = statement<SetupFactsRow>(
      s.session_id, s.poll_sequence, s.last_seen_at,
      coalesce(t.message_ids, '{}') AS message_ids, coalesce(t.text_count, 0) AS text_count,
      t.lock_started_at, t.lock_session_id, t.lock_poll_sequence, t.lock_passed_at,
-     t.lock_text_to, t.lock_message_id, t.lock_text_refusal
+     t.lock_text_to, t.lock_message_id, t.lock_text_refusal, coalesce(t.hand_ticks, '{}') AS hand_ticks
    FROM setup_links l
    LEFT JOIN devices d ON d.team_id = l.team_id AND d.setup_link_id = l.id
    LEFT JOIN device_sessions s ON s.number_id = l.number_id AND s.device_id = d.id
@@ -104,6 +106,14 @@ const endLockText = statement<{ number_id: NumberId }>(
    WHERE t.team_id = $1 AND t.setup_link_id = $2 AND t.lock_started_at = $3 AND l.team_id = t.team_id
      AND l.id = t.setup_link_id
    RETURNING l.number_id`,
+  { changes: 'number', team: '$1', ids: 'number_id' },
+);
+const storeTicks = statement<{ number_id: string }>(
+  'setup.store-ticks',
+  `INSERT INTO setup_tests (team_id, setup_link_id, hand_ticks)
+   SELECT l.team_id, l.id, $3::text[] FROM setup_links l WHERE l.team_id = $1 AND l.id = $2
+   ON CONFLICT (team_id, setup_link_id) DO UPDATE SET hand_ticks = excluded.hand_ticks
+   RETURNING (SELECT number_id FROM setup_links WHERE team_id = $1 AND id = $2)`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
 const passLock = statement<{ setup_link_id: string }>(
@@ -187,4 +197,13 @@ export async function storeRefusedLockText(
 
 export async function storePassedLockTest(db: Queryable, link: SetupLinkRow, at: Date): Promise<void> {
   await passLock.row(db, link.team_id, link.id, at);
+}
+
+/** The person has ticked these lines, and no others. */
+export async function storeHandTicks(
+  db: Queryable,
+  link: SetupLinkRow,
+  names: readonly string[],
+): Promise<void> {
+  await storeTicks.row(db, link.team_id, link.id, names);
 }

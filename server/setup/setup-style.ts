@@ -15,10 +15,11 @@ h3 { font-size: 0.98rem; margin: 1.4rem 0 0.35rem; }
 @media (min-width: 56rem) { .columns { grid-template-columns: 22rem 1fr; } }
 .qr { display: block; width: 100%; max-width: 17rem; margin: 0.75rem auto; border-radius: 12px; border: 1px solid var(--line); }
 .marks { list-style: none; margin: 0.75rem 0 0; padding: 0; }
-.marks li { margin: 0; padding: 0.6rem 0; border-top: 1px solid var(--line); min-height: 3.9rem; }
+.marks li { margin: 0; padding: 0.6rem 0; border-top: 1px solid var(--line); }
 .marks li:first-child { border-top: 0; }
+.icon-square { fill: var(--surface); stroke: var(--edge); stroke-width: 2; } .icon-square.is-made { fill: var(--accent); stroke: var(--accent); } .line-sign { padding-top: 0.75rem; } .line-sign svg { width: 1.5rem; height: 1.5rem; display: block; }
 .mark { display: grid; grid-template-columns: 1.5rem 1fr; gap: 0 0.6rem; align-items: start; margin: 0.6rem 0 0; }
-.marks .mark { margin: 0; }
+.marks .mark { margin: 0.35rem 0 0; }
 .mark svg { width: 1.5rem; height: 1.5rem; } .mark b { font-weight: 600; } .mark .detail { color: var(--quiet); grid-column: 2; font-size: 0.93rem; overflow-wrap: anywhere; }
 .step .mark { background: var(--soft); border-radius: 8px; padding: 0.6rem 0.7rem; min-height: 3.9rem; }
 .icon-open { stroke: var(--edge); } .icon-busy { stroke: var(--accent); } .icon-done { fill: var(--good); } .icon-failed { fill: var(--bad); } .icon-sign { fill: none; stroke: var(--surface); stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; }
@@ -43,9 +44,12 @@ form.inline { display: grid; gap: 0.5rem; } form.inline input { margin: 0; font-
 @media (min-width: 40rem) { .taps > li:has(> .screen) { display: grid; grid-template-columns: 1fr 19rem; gap: 1rem; align-items: start; } .taps > li > p { margin: 0.5rem 0; } form.inline { grid-template-columns: 1fr auto; } form.inline button { width: auto; } form.inline :is(label, .error) { grid-column: 1 / -1; margin: 0; } }
 .screen text { font: 13px system-ui, sans-serif; fill: var(--ink); } .screen .dim { fill: var(--quiet); } .screen .strong { font-weight: 600; } .screen .blue { fill: var(--accent-ink); font-weight: 600; }
 .screen .ground { fill: var(--page); stroke: var(--edge); } .screen .card { fill: var(--surface); stroke: var(--edge); } .screen .line { stroke: var(--edge); } .screen .on { fill: var(--good); } .screen .off { fill: light-dark(#c9ced6, #4a505a); } .screen .knob { fill: #fff; }
-.screen .ring { fill: none; stroke: var(--accent); stroke-width: 2.5; } .screen .tap { fill: var(--accent); } .screen .tap-number { fill: var(--on-accent); font-weight: 700; } .screen .dots { fill: var(--soft); stroke: var(--edge); } .screen .dot, .screen .stop { fill: var(--accent); } .screen .chevron { fill: none; stroke: var(--quiet); stroke-width: 1.5; } .screen .tick { fill: none; stroke: var(--accent); stroke-width: 2; }
+.screen .ring { fill: none; stroke: var(--accent); stroke-width: 2.5; } .screen .tap { fill: var(--accent); } .screen .tap-number { fill: var(--on-accent); font-weight: 700; } .screen .dots { fill: var(--soft); stroke: var(--edge); } .screen .dot, .screen .stop { fill: var(--accent); } .screen .arrow { fill: none; stroke: var(--accent-ink); stroke-width: 2; stroke-linecap: round; stroke-linejoin: round; } .screen .chevron { fill: none; stroke: var(--quiet); stroke-width: 1.5; } .screen .tick { fill: none; stroke: var(--accent); stroke-width: 2; }
 .lines { list-style: none; margin: 0.5rem 0 0; padding: 0; } .lines > li { display: grid; grid-template-columns: 1.6rem 1fr; gap: 0.7rem; border-top: 1px solid var(--line); margin: 0; padding: 0.35rem 0; } .lines > li:first-child { border-top: 0; } .tick { padding-top: 0.7rem; }
 .lines details { border: 0; padding: 0; margin: 0; min-width: 0; }
+.tick-row { display: grid; grid-template-columns: 1.6rem 1fr; gap: 0.7rem; padding: 0.7rem 0; margin: 0; } .tick-row label { font-weight: 600; }
+.question { border-color: var(--line); } .question .question { border-width: 1px 0 0; border-radius: 0; padding: 0; } .question > summary::marker { color: var(--accent-ink); } .question .lines { margin-bottom: 0.75rem; } .letters { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 0.5rem; } .letters li { display: flex; align-items: center; gap: 0.4rem; margin: 0; } .letters .copy { min-height: 44px; min-width: 0; padding: 0.2rem 0.8rem; }
+.left .of-step { white-space: nowrap; } .remedies li { margin: 0.6rem 0; }
 .tick input { appearance: none; width: 1.6rem; height: 1.6rem; min-height: 0; padding: 0; margin: 0; display: grid; place-items: center; border: 2px solid var(--edge); border-radius: 6px; background: var(--surface); }
 .tick input:checked { background: var(--accent); border-color: var(--accent); } .tick input:checked::after { content: ''; width: 0.4rem; height: 0.8rem; margin-top: -0.15rem; border: solid var(--surface); border-width: 0 2.5px 2.5px 0; transform: rotate(45deg); } .tick input:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 input::placeholder { color: var(--quiet); opacity: 1; }

@@ -1,48 +1,63 @@
 import { type Html, html } from '#server/platform/http/html.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
 import { tickField } from './hand-ticks.ts';
-import type { Setup } from './read-setup.ts';
+import type { SetupProgress } from './setup-progress.ts';
 
-/** The form that closes the link: it has the ticks, so that the last page names what is missing. */
+/** The form that closes the link. It has the ticks, so that they are known without script, too. */
 export const endFormId = 'end-form';
 
 /** A line of a list that opens to its own steps, one line of the list at a time. */
-export interface TickLine {
+export interface Line {
   /** Unique on the page. */
   readonly name: string;
   readonly title: Html | string;
   /** The title in words. */
   readonly label: string;
+  /** In front of the title: a square to tick, or a circle that the server turns green. */
+  readonly sign: Html;
   readonly content: Html;
-  /** Whether the server has seen that it works. */
-  readonly isTested?: boolean;
+  /** Whether nothing is left to do in it. */
+  readonly isDone: boolean;
 }
 
 /**
- * Lines that a person ticks off; the browser keeps the ticks for the number. The first line that was not tested is open.
+ * A list of lines. The first one that is not done is open.
  * @param group lines of one group open one at a time
  * @param goOn link behind the last line
  * @param isOpened whether a line of the list is open at first
  */
-export function tickLines(
-  { number }: Setup,
-  group: string,
-  lines: readonly TickLine[],
-  goOn?: Html,
-  isOpened = true,
-): Html {
-  const opened = isOpened && lines.find(({ isTested }) => !isTested);
+export function lineList(group: string, lines: readonly Line[], goOn?: Html, isOpened = true): Html {
+  const opened = isOpened && lines.find(({ isDone }) => !isDone);
   return html`<ul class="lines">${lines.map((line, index) => {
-    const { name, title, label, content, isTested } = line;
+    const { name, title, sign, content } = line;
     const next = lines[index + 1];
-    return html`<li>${tickBox(number.id, name, label, isTested)}<details name="${group}"${line === opened && html` open`}><summary>${title}</summary>
+    return html`<li>${sign}<details name="${group}"${line === opened && html` open`}><summary>${title}</summary>
 <div id="line-${name}">${content}${next ? nextLink(`line-${next.name}`, next.label) : goOn}</div></details></li>`;
   })}</ul>`;
 }
 
-function tickBox(numberId: Setup['number']['id'], name: string, label: string, isTested = false): Html {
+export const isMade = ({ ticks }: SetupProgress, name: string) =>
+  ticks.some((tick) => tick.name === name && tick.isMade);
+
+/** A square to tick. @param label the line in words, for people who do not see it */
+export function tickBox(progress: SetupProgress, name: string, label: string): Html {
   const id = tickField(name);
-  return html`<span class="tick"><input type="checkbox" id="${id}" name="${id}" value="yes" form="${endFormId}" data-tick="${publicId('num', numberId)} ${name}"${isTested && html` checked`}><label class="sr" for="${id}">Made: ${label}</label></span>`;
+  return html`<span class="tick">${checkbox(progress, name)}<label class="sr" for="${id}">Made: ${label}</label></span>`;
+}
+
+/** A square with its words beside it. */
+export function tickRow(progress: SetupProgress, name: string, label: string): Html {
+  const id = tickField(name);
+  return html`<p class="tick-row tick">${checkbox(progress, name)}<label for="${id}">${label}</label></p>`;
+}
+
+function checkbox(progress: SetupProgress, name: string): Html {
+  const id = tickField(name);
+  return html`<input type="checkbox" id="${id}" name="${id}" value="yes" form="${endFormId}"${isMade(progress, name) && html` checked`}>`;
+}
+
+/** Without script a button keeps the ticks. @param path of the page */
+export function renderKeepTicks(path: string): Html {
+  return html`<noscript><button class="second" form="${endFormId}" formaction="${path}/ticks">Keep my ticks</button></noscript>`;
 }
 
 /** A link that opens what is at an id of this page. */

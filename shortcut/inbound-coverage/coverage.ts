@@ -15,7 +15,7 @@ function plain(text: string): string {
 /** Sets of automations: the text of *Message Contains* of each. */
 export const automationSets = {
   space: [' '],
-  needed: [' ', 'e', 'o', 'a'],
+  needed: [' ', 'e', 'o', 'a', 'i'],
   full: [' ', 'e', 'o', 'a', 'i', 'u', 'y'],
   'full and digits': [' ', 'e', 'o', 'a', 'i', 'u', 'y', ...'0123456789'],
   'full, digits, Cyrillic': [' ', 'e', 'o', 'a', 'i', 'u', 'y', ...'0123456789', ...'аоеиу'],

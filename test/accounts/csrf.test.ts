@@ -124,6 +124,7 @@ describe('forged requests (specification section 12.3)', () => {
       ['POST', '/setup/:token'],
       ['POST', '/setup/:token/test-text'],
       ['POST', '/setup/:token/lock-test'],
+      ['POST', '/setup/:token/ticks'],
       ['POST', '/setup/:token/done'],
     ]);
     for (const [method, path] of byToken) {

@@ -23,6 +23,17 @@ const steps = [
   /Test it locked/,
 ];
 
+/** Words of drawings that a badge of a tap lies on. Runs in the page. */
+const coveredWords = `[...document.querySelectorAll('svg.screen')].flatMap((drawing) => {
+  const badges = [...drawing.querySelectorAll('circle.tap')].map((badge) => badge.getBoundingClientRect());
+  const words = [...drawing.querySelectorAll('text:not(.tap-number)')];
+  return words.filter((word) => {
+    const box = word.getBoundingClientRect();
+    return box.width > 0 && badges.some(({ left, right, top, bottom }) =>
+      left < box.right && right > box.left && top < box.bottom && bottom > box.top);
+  }).map((word) => word.textContent);
+})`;
+
 describe('the setup page in a browser (specification section 11.8)', () => {
   let opened: BrowserTeam | undefined;
   let service: TestService;
@@ -60,13 +71,18 @@ describe('the setup page in a browser (specification section 11.8)', () => {
         );
         await page.getByText(forDevelopers).click();
         await page.getByRole('link', { name: 'the steps' }).click();
-        await page.locator('#step-3[open]').waitFor();
+        await page.locator('#step-2[open]').waitFor();
       });
 
       it('a computer: QR code, marks, and by keyboard the end of the link (§11.8/views)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555020${index}`);
         await page.goto(`${setupUrl}?view=computer`);
-        const texts = [/Connect \+1 415 555 020/, /Step 3 of 6: Let it send/, /iPhone is connected/];
+        const texts = [
+          /Connect \+1 415 555 020/,
+          /Next on the iPhone: step 2/,
+          /iPhone is connected/,
+          /13 left/,
+        ];
         await assertSound('computer', texts, [
           'Copy this message',
           forDevelopers,
@@ -80,7 +96,12 @@ describe('the setup page in a browser (specification section 11.8)', () => {
         await page.getByText('is closed').waitFor();
         await assertSound(
           'stopped',
-          [/Not finished: texts may not go out, replies may not come in/, /Checked\s+iPhone is connected/],
+          [
+            /Not finished: texts may not go out, replies may not come in/,
+            /Still to do on this iPhone/,
+            /Set up again/,
+            /Checked\s+iPhone is connected/,
+          ],
           [],
         );
         assert.equal((await page.goto(setupUrl))?.status(), 404);
@@ -93,44 +114,54 @@ describe('the setup page in a browser (specification section 11.8)', () => {
         const before = ['Copy this message', forDevelopers];
         const end = 'Stop here anyway';
         await assertSound(
-          'step-3',
-          [/Send a test text/],
+          'no-buttons',
+          [/must be prepared by the person who runs Ownline/, /This ends the link for good/],
           [
             ...before,
-            ...steps.slice(0, 3),
-            /Number of the second phone/,
-            'Send a test text',
+            ...steps.slice(0, 2),
+            'Copy this message',
             ...[/Made: Ownline Outbox/, 'Ownline Outbox', 'Next: Ownline Inbound'],
             ...[/Made: Ownline Inbound/, 'Ownline Inbound'],
-            ...steps.slice(3),
+            ...steps.slice(2),
             end,
+            /For a technician/,
           ],
         );
-        await page.locator('#step-2 > summary').focus();
+        await page.locator('#step-3 > summary').focus();
         await page.keyboard.press('Enter');
         assert.equal(await page.locator('details.step[open]').count(), 1, 'the other step is closed');
         await assertSound(
-          'no-buttons',
-          [/must be prepared by the person who runs Ownline/],
-          ['Copy this message', /For a technician/, 'Next: Let it send', ...steps.slice(2), end],
+          'step-3',
+          [/Send a test text/],
+          [
+            'Run Ownline Outbox',
+            /Number of the second phone/,
+            'Send a test text',
+            'Next: Let replies come in',
+            ...steps.slice(3),
+            end,
+            /For a technician/,
+          ],
         );
         await page.getByText('For a technician').click();
         await page.getByRole('button', { name: 'Start', exact: true }).focus();
         await page.keyboard.press('Enter');
         await page.getByText('Device token: paste it').waitFor();
         await page.evaluate(
-          'document.querySelectorAll("#install details").forEach((one) => { one.open = true })',
+          'document.querySelectorAll("#by-hand details").forEach((one) => { one.open = true })',
         );
         await page.evaluate('scrollTo(0, 0)');
         await assertSoundPageOpened(page, 'setup-technician');
         for (const [step, name] of [
           [1, 'step-1'],
+          [2, 'step-2'],
           [4, 'step-4'],
           [5, 'step-5'],
           [6, 'step-6'],
         ] as const) {
           await page.locator(`#step-${step} > summary`).click();
           await assertSoundPageOpened(page, `setup-${name}`);
+          assert.deepEqual(await page.evaluate(coveredWords), [], 'badges of drawings');
         }
       });
     });
@@ -151,7 +182,6 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550400');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
-    await page.locator('#step-2 > summary').click();
     await page.getByText('For a technician').click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByText('Device token: paste it').waitFor();
@@ -206,24 +236,24 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.getByLabel('Number of the second phone').fill('+1 415 555 0199');
     await page.getByRole('button', { name: 'Send a test text' }).click();
     await page.locator('[data-mark=text].is-busy').waitFor();
-    await page.locator('#step-2 > summary').click();
     await page.getByText('Device token: paste it').waitFor();
     await wire.poll({ last: (await wire.poll()).id ?? '' });
     await page.goto(`${setupUrl}?view=phone`);
+    await page.locator('#step-2[open]').waitFor();
+    for (const name of ['Outbox', 'Inbound']) await page.locator(`#made-privacy-Ownline-${name}`).check();
+    await page.locator('#step-2').getByRole('button', { name: 'Keep my ticks' }).click();
     await page.locator('#step-4[open]').waitFor();
     await page.goto(`${setupUrl}?view=phone#line-o`);
     await page.locator('#line-o').waitFor({ state: 'visible' });
     await page.locator('#step-3 > summary').click();
     await page.locator('[data-mark=text].is-done').waitFor();
-    await page.locator('#made-privacy-Ownline-Outbox').check();
+    await page.locator('#step-5 > summary').click();
+    await page.locator('#made-time-8').check();
     await page.getByRole('button', { name: 'Stop here anyway' }).click();
     await page.getByText('Not finished: replies may not come in').waitFor();
     const ended = await page.innerText('main');
-    assert.match(
-      ended,
-      /Not confirmed by you\s+Ownline Inbound may run while locked/,
-      'the ticked line is not listed',
-    );
+    assert.match(ended, /Automation at 12:00 PM starts Ownline Outbox/);
+    assert.doesNotMatch(ended, /8:00 AM|may run while locked/, 'the ticked lines are not listed');
     await context.close();
   });
 
@@ -231,34 +261,49 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     const { setupUrl, wire } = await connectNumber(service, team, '+14155550402');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
-    await page.locator('#step-4 > summary').click();
-    await page.locator('#made-o').check();
+    await page.locator('#made-privacy-Ownline-Outbox').check();
     await page.locator('#step-3 > summary').click();
     await page.getByLabel('Number of the second phone').pressSequentially('+1 415');
     await wire.call('inbound', { from: '+14155550199', text: 'Seen' });
     await page.locator('[data-test=e].is-done').waitFor({ state: 'attached' });
+    await page.locator('#test-sign-e').getByText('Done').waitFor({ state: 'attached' });
     await page.keyboard.type(' 555 0199');
     assert.equal(await page.getByLabel('Number of the second phone').inputValue(), '+1 415 555 0199');
-    assert.ok(await page.locator('#made-o').isChecked());
-    assert.ok(await page.locator('#made-e').isChecked(), 'its test has passed');
+    assert.ok(await page.locator('#made-privacy-Ownline-Outbox').isChecked());
     await page.getByRole('button', { name: 'Send a test text' }).click();
     await page.locator('[data-mark=text].is-busy').waitFor();
     assert.ok((await page.locator('#step-3').getAttribute('open')) !== null, 'its step stays open');
     await page.reload();
-    assert.ok(await page.locator('#made-o').isChecked(), 'kept by the browser');
-    assert.ok(!(await page.locator('#made-a').isChecked()));
+    assert.ok(await page.locator('#made-privacy-Ownline-Outbox').isChecked(), 'kept by the server');
+    assert.ok(!(await page.locator('#made-privacy-Ownline-Inbound').isChecked()));
     await page.close();
   });
 
-  it('a link to the next line opens it and closes its neighbours; what is ticked is not listed as open (§11.8/steps)', async () => {
+  it('quick ticks are all kept, and one that could not be kept goes back (§11.8/ticks)', async () => {
+    const { setupUrl } = await connectNumber(service, team, '+14155550404');
+    const page = await browser.newPage();
+    await page.goto(`${setupUrl}?view=phone`);
+    await page.locator('#step-5 > summary').click();
+    for (const box of await page.locator('#step-5 input').all()) await box.check();
+    await page.locator('#sign-5.is-done').waitFor();
+    await page.route('**/ticks', (call) => call.abort());
+    await page.locator('#made-charger').uncheck();
+    await page.locator('#made-charger:checked').waitFor();
+    await page.unroute('**/ticks');
+    await page.locator('#made-charger').uncheck();
+    await page.locator('#end').getByText('Automation of the charger').waitFor();
+    await page.close();
+  });
+
+  it('a link to the next line opens it and closes its neighbours; what is ticked is not listed as left (§11.8/steps)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550403');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
-    const unconfirmed = page.locator('[data-unconfirmed="made-time-8"]');
-    assert.equal(await unconfirmed.innerText(), 'Automation at 8:00 AM starts Ownline Outbox');
+    const left = page.locator('.left').getByText('Automation at 8:00 AM starts Ownline Outbox');
+    await left.waitFor();
     await page.locator('#step-5 > summary').click();
     await page.locator('#made-time-8').check();
-    assert.ok(await unconfirmed.isHidden());
+    await left.waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Next: every day at 12:00 PM' }).click();
     await page.locator('#line-time-12').waitFor({ state: 'visible' });
     assert.ok(await page.locator('#line-time-8').isHidden());

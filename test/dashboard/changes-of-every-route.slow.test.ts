@@ -57,6 +57,7 @@ const toldElsewhere = [
   'POST /setup/:token/done',
   'POST /setup/:token/lock-test',
   'POST /setup/:token/test-text',
+  'POST /setup/:token/ticks',
   'POST /v1/device/claim',
   'POST /v1/device/inbound',
   'POST /v1/device/poll',
@@ -247,6 +248,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     const { id = '' } = await wire.poll();
     await wire.poll({ last: id });
     assert.deepEqual(await toldBy(() => page.post(`${path}/lock-test`)), ['number new']);
+    assert.deepEqual(await toldBy(() => page.post(`${path}/ticks`)), ['number new']);
     assert.deepEqual(await toldBy(() => page.post(`${path}/done`)), ['number new']);
   });
 

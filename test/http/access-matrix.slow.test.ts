@@ -60,6 +60,7 @@ const withoutKey: Readonly<
     'POST /setup/:token/done',
     'POST /setup/:token/lock-test',
     'POST /setup/:token/test-text',
+    'POST /setup/:token/ticks',
     'POST /sign-in',
     'POST /sign-out',
   ],

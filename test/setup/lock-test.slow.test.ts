@@ -52,7 +52,9 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
 
   it('passes once the same session has polled for two minutes and sent a text meanwhile, and stays passed (§11.8/lock-test)', async () => {
     const { setupUrl, wire } = await connectTested();
+    const beforeMs = service.clock.nowMs();
     assert.equal((await lock(setupUrl)).marks.locked, 'busy');
+    const afterMs = service.clock.nowMs();
     service.clock.advance(24_000);
     assert.equal((await wire.poll()).action, 'idle', 'not before the phone is locked');
     service.clock.advance(24_000);
@@ -62,7 +64,10 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     await wire.poll({ last: text.id ?? '' });
     const locked = await openSetupPage({ setupUrl });
     assert.equal(locked.marks.locked, 'busy');
-    assert.match(locked.html, /Keep the iPhone locked for two minutes\. It has sent its test text/);
+    assert.match(locked.html, /Keep the iPhone locked for three minutes\. It has sent its test text/);
+    const [, unlockAt = ''] = /Unlock it at <time datetime="([^"]+)"/.exec(locked.html) ?? [];
+    const unlockAtMs = new Date(unlockAt).getTime();
+    assert.ok(unlockAtMs >= beforeMs + 180_000 && unlockAtMs <= afterMs + 180_000, unlockAt);
     await pollFor(wire, 72);
     assert.equal(await markOf(setupUrl), 'done');
     service.clock.advance(3_600_000);

@@ -23,6 +23,8 @@ describe('the setup page (specification section 11.8)', () => {
     return String(verify.json.setup_url);
   };
 
+  const permissions = { 'made-privacy-Ownline-Outbox': 'yes', 'made-privacy-Ownline-Inbound': 'yes' };
+
   /** A page as it is at another address, and what its phone polls. */
   const openAt = async (context: TestContext, address: string) => {
     const other = await startTestService({ BASE_URL: address });
@@ -52,14 +54,24 @@ describe('the setup page (specification section 11.8)', () => {
     assert.deepEqual(opened((await openSetupPage({ setupUrl, form: {} })).html), ['2']);
     const { setupUrl: connected } = await connectNumber(service, team);
     const page = await openSetupPage({ setupUrl: connected });
-    assert.deepEqual(opened(page.html), ['3']);
-    assert.match(page.html, /Step 3 of 6: Let it send/);
+    assert.deepEqual(opened(page.html), ['2'], 'its squares are not ticked');
+    assert.match(page.html, /0 of 6 steps are done/);
+    const ticked = await openSetupPage({ setupUrl: connected, path: '/ticks', form: permissions });
+    assert.deepEqual(opened(ticked.html), ['3']);
+    assert.match(ticked.html, /1 of 6 steps are done/);
+    assert.match(ticked.html, /class="count is-done"[^>]*>.{0,300}2, done/);
     assert.match(
       (await openSetupPage({ setupUrl: connected, agent: computer })).html,
-      /Step 3 of 6: Let it send/,
+      /Next on the iPhone: step 3, Let it send/,
     );
     const refused = await openSetupPage({ setupUrl: connected, path: '/lock-test', form: {} });
     assert.deepEqual(opened(refused.html), ['6'], 'the step of the form that was refused');
+    const sent = await openSetupPage({
+      setupUrl: (await connectNumber(service, team)).setupUrl,
+      path: '/test-text',
+      form: { to: '+14155550199' },
+    });
+    assert.deepEqual([sent.status, opened(sent.html)], [200, ['3']], 'the step of the form that was sent');
   });
 
   it('opening it changes nothing and shows no token; a click shows the one that a claim gives (§11.8/click)', async () => {
@@ -106,7 +118,7 @@ describe('the setup page (specification section 11.8)', () => {
     const done = await openSetupPage({ setupUrl: closed, path: '/done', form: {} });
     assert.match(
       done.html,
-      /Not finished: the iPhone is not connected[\s\S]*To continue[\s\S]*Not checked<[\s\S]*iPhone sends texts/,
+      /Not finished: the iPhone is not connected[\s\S]*Still to do[\s\S]*iPhone sends texts\.[\s\S]*new link[\s\S]*<b>Show a setup link</,
     );
     assert.doesNotMatch(done.html, /is set up/);
     const expired = await newLink();
@@ -122,6 +134,32 @@ describe('the setup page (specification section 11.8)', () => {
         (await openSetupPage({ setupUrl: expired, path, form: { to: '+14155550199' } })).status,
         404,
       );
+  });
+
+  it('warns that a stop ends the link, and says who makes a new one and where (§11.8/closed)', async () => {
+    const { html } = await openSetupPage({ setupUrl: await newLink() });
+    assert.match(html, /This ends the link for good\.[\s\S]*<b>Show a setup link<[\s\S]*Stop here anyway/);
+    const { setupUrl } = await connectNumber(service, team);
+    for (const agent of [computer, iphoneAgent])
+      assert.match(
+        (await openSetupPage({ setupUrl, agent })).html,
+        /This ends the link for good\.[\s\S]*<b>Numbers<[\s\S]*<b>Set up again<[\s\S]*Stop here anyway/,
+      );
+  });
+
+  it('closed at an address without https, it says so, whatever was checked (§11.8/closed)', async (context) => {
+    const { setupUrl, baseUrl } = await openAt(context, 'http://texts.example.com');
+    const wire = new DeviceWire(baseUrl, shownToken(await openSetupPage({ setupUrl, form: {} })));
+    await wire.poll();
+    const page = await openSetupPage({ setupUrl });
+    assert.equal(page.marks.address, 'done');
+    assert.match(page.html, /This iPhone reaches http:\/\/texts\.example\.com, without https\./);
+    const done = await openSetupPage({ setupUrl, path: '/done', form: {} });
+    assert.match(done.html, /<h1>Not finished: [\s\S]*<b>Without https:<\/b>[\s\S]*can be read on its way/);
+    assert.match(done.html, /Checked<[\s\S]*This iPhone reaches Ownline/);
+    const safe = await openAt(context, 'https://texts.example.com');
+    const closed = await openSetupPage({ setupUrl: safe.setupUrl, path: '/done', form: {} });
+    assert.doesNotMatch(closed.html, /Without https/);
   });
 
   it('texts of people are escaped, and kept from changing the direction of what surrounds them (§11.8/texts)', async () => {

@@ -43,21 +43,22 @@ export async function openSetupPage(request: PageRequest): Promise<OpenedPage> {
 }
 
 function readSetupPage(status: number, headers: Headers, html: string): OpenedPage {
-  const onPhone = [...html.matchAll(/data-mark="(\w+)" class="mark is-(\w+)"/g)];
-  const onComputer = [...html.matchAll(/<li class="is-(\w+)" data-mark="(\w+)"/g)].map(([, state, name]) => [
-    '',
-    name,
-    state,
-  ]);
+  const marks = [...html.matchAll(/data-mark="(\w+)" class="mark is-(\w+)"/g)];
   const tests = [...html.matchAll(/data-test="(\w+)" class="mark is-done"/g)].map(([, name = '']) => name);
   return {
     status,
     headers,
     html,
-    marks: Object.fromEntries([...onPhone, ...onComputer].map(([, name = '', state = '']) => [name, state])),
+    marks: Object.fromEntries(marks.map(([, name = '', state = '']) => [name, state])),
     passedTests: tests,
     version: /data-version="([\w-]+)"/.exec(html)?.[1] ?? '',
   };
+}
+
+/** The list of a page with all that is left to do. */
+export function leftThings({ html }: OpenedPage): readonly string[] {
+  const [, list = ''] = /<ul class="left">(.*?)<\/ul>/s.exec(html) ?? [];
+  return [...list.matchAll(/<li>([^<]*?) </g)].map(([, title = '']) => title);
 }
 
 /** The device token that a page shows. */

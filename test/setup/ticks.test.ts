@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { findSetup, readSetup } from '#server/setup/read-setup.ts';
+import { renderSetupClosed } from '#server/setup/setup-page.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { leftThings, openSetupPage } from '#test/support/setup/setup-page.ts';
+
+const friend = '+14155559901';
+const computer = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15';
+const times = ['time-8', 'time-12', 'time-16', 'time-20', 'charger'];
+const all = ['ready', 'privacy-Ownline-Outbox', 'privacy-Ownline-Inbound', ...times];
+
+/** Once the iPhone has polled, at an address of this machine, whose check never passes. */
+const leftAtFirst = [
+  'This iPhone reaches Ownline',
+  'The iPhone is ready',
+  'Ownline Outbox may run while locked',
+  'Ownline Inbound may run while locked',
+  'iPhone sends texts',
+  'Replies of several words come in',
+  'Replies of one word come in',
+  ...['8:00 AM', '12:00 PM', '4:00 PM', '8:00 PM'].map(
+    (time) => `Automation at ${time} starts Ownline Outbox`,
+  ),
+  'Automation of the charger starts Ownline Outbox',
+  'Still working while locked',
+];
+
+describe('the setup page counts and lists all that is left (specification section 11.8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const tick = (setupUrl: string, names: readonly string[], path = '/ticks') =>
+    openSetupPage({ setupUrl, path, form: Object.fromEntries(names.map((name) => [`made-${name}`, 'yes'])) });
+  const stateOf = async (setupUrl: string) => {
+    const setup = await findSetup(service.runtime, setupUrl.split('/').at(-1) ?? '');
+    assert.ok(setup, 'the link is open');
+    return readSetup(service.runtime, setup, false);
+  };
+  const ticked = (html: string) =>
+    [...html.matchAll(/name="made-([\w-]+)"[^>]* checked/g)].map(([, name]) => name);
+
+  it('squares are kept with the link: each page of it shows them, and a later form takes them back (§11.8/ticks)', async () => {
+    const { setupUrl } = await connectNumber(service, team);
+    const other = await connectNumber(service, team);
+    await tick(setupUrl, [...all, 'another']);
+    assert.deepEqual(ticked((await openSetupPage({ setupUrl })).html).sort(), all.toSorted());
+    assert.match(
+      (await openSetupPage({ setupUrl, agent: computer })).html,
+      /Automation at 8:00 AM starts Ownline Outbox<span class="sr"> \(ticked\)/,
+    );
+    await tick(setupUrl, ['ready']);
+    assert.deepEqual(ticked((await openSetupPage({ setupUrl })).html), ['ready']);
+    assert.deepEqual(ticked((await openSetupPage({ setupUrl: other.setupUrl })).html), []);
+  });
+
+  it('a page that follows gets a tick of another one without a reload (§11.8/ticks)', async () => {
+    const { setupUrl } = await connectNumber(service, team);
+    const { version } = await openSetupPage({ setupUrl, agent: computer });
+    const held = openSetupPage({
+      setupUrl,
+      agent: computer,
+      path: `/progress?view=computer&seen=${version}`,
+    });
+    await tick(setupUrl, ['charger']);
+    assert.ok(!leftThings(await held).includes('Automation of the charger starts Ownline Outbox'));
+  });
+
+  it('both views list the same: marks and squares, in the order of the steps, with their count (§11.8/left)', async () => {
+    const { setupUrl } = await connectNumber(service, team);
+    for (const agent of [undefined, computer]) {
+      const page = await openSetupPage({ setupUrl, ...(agent && { agent }) });
+      assert.deepEqual(leftThings(page), leftAtFirst);
+      assert.match(page.html, /Not finished yet: 13 left/);
+    }
+    await tick(setupUrl, all);
+    assert.deepEqual(leftThings(await openSetupPage({ setupUrl })), [
+      'This iPhone reaches Ownline',
+      'iPhone sends texts',
+      'Replies of several words come in',
+      'Replies of one word come in',
+      'Still working while locked',
+    ]);
+  });
+
+  it('the page after the end says how to do what is left, and without script takes the ticks of its form (§11.8/closed)', async () => {
+    const { setupUrl, wire } = await connectNumber(service, team);
+    for (const text of ['7 pm', 'Seen', 'No', 'Thanks', 'Hi'])
+      await wire.call('inbound', { from: friend, text });
+    const { html } = await tick(setupUrl, all.slice(0, -1), '/done');
+    assert.match(
+      html,
+      /Automation of the charger starts Ownline Outbox\.<\/b> In Shortcuts: Automation, \+, Charger/,
+    );
+    assert.doesNotMatch(html, /may run while locked/, 'it was ticked');
+    assert.match(html, /iPhone sends texts\.<\/b> Have a text sent to your second phone/);
+    assert.match(html, /Checked<[\s\S]*Replies of one word come in/);
+    const stopped = await connectNumber(service, team);
+    await tick(stopped.setupUrl, ['charger']);
+    const onComputer = await openSetupPage({
+      setupUrl: stopped.setupUrl,
+      path: '/done',
+      agent: computer,
+      form: {},
+    });
+    assert.doesNotMatch(
+      onComputer.html,
+      /Automation of the charger/,
+      'the computer has no squares of its own',
+    );
+    assert.match(onComputer.html, /Automation at 8:00 AM starts/);
+  });
+
+  it('with all checks passed the page after the end says how many squares are left, and with none that it is set up (§11.8/closed)', async () => {
+    const { setupUrl } = await connectNumber(service, team);
+    const { setup, progress } = await stateOf(setupUrl);
+    const closedWith = (isMade: (name: string) => boolean) =>
+      renderSetupClosed({
+        phoneNumber: setup.number.phone_number,
+        progress: {
+          ...progress,
+          marks: progress.marks.map((mark) => ({ ...mark, state: 'done' })),
+          ticks: progress.ticks.map((tick) => ({ ...tick, isMade: isMade(tick.name) })),
+        },
+        addressProblem: undefined,
+      });
+    const almost = closedWith((name) => !times.includes(name));
+    assert.match(
+      almost,
+      /<h1>.*works\. Almost done: 5 left<\/h1>[\s\S]*Still to do[\s\S]*Time of Day, 8:00 PM, Daily/,
+    );
+    assert.doesNotMatch(almost, /is set up|To repeat the tests/);
+    const done = closedWith(() => true);
+    assert.match(done, /<h1>.* is set up<\/h1>/);
+    assert.doesNotMatch(done, /Still to do|left</);
+  });
+
+  it('permissions for a locked iPhone come before the first run (§11.8/permissions-first)', async () => {
+    const { html } = await openSetupPage({ setupUrl: (await connectNumber(service, team)).setupUrl });
+    const places = ['Allow Running When Locked', 'Run Ownline Outbox', 'id="to"'].map((text) =>
+      html.indexOf(text),
+    );
+    assert.ok(places.every((place) => place > 0));
+    assert.deepEqual(
+      places,
+      places.toSorted((one, other) => one - other),
+    );
+  });
+
+  it('texts of several words are checked by the reply that only a single space catches (§11.8/marks)', async () => {
+    const { setupUrl, wire } = await connectNumber(service, team);
+    const receive = async (text: string) => {
+      await wire.call('inbound', { from: friend, text });
+      const { marks } = await openSetupPage({ setupUrl });
+      return [marks.inbound, marks.one_word];
+    };
+    assert.deepEqual(await receive('See you soon'), ['busy', 'open'], 'its letters may have caught it');
+    for (const text of ['Seen', 'No', 'Thanks']) await receive(text);
+    assert.deepEqual(await receive('Hi'), ['busy', 'done']);
+    assert.deepEqual(await receive('7 pm'), ['done', 'done']);
+  });
+});
