@@ -3,11 +3,14 @@ import { type ReactNode, useId } from 'react';
 /** One of a few choices, each with a sentence that explains it. */
 export function Choices<Value extends string>({
   legend,
+  isLegendShown = false,
   options,
   chosen,
   onChoose,
 }: {
   readonly legend: string;
+  /** By default only people who hear the page get it. */
+  readonly isLegendShown?: boolean;
   readonly options: readonly { readonly value: Value; readonly label: string; readonly hint: string }[];
   readonly chosen: Value;
   readonly onChoose: (value: Value) => void;
@@ -15,7 +18,7 @@ export function Choices<Value extends string>({
   const id = useId();
   return (
     <fieldset className="flex flex-col gap-3">
-      <legend className="sr-only">{legend}</legend>
+      <legend className={isLegendShown ? 'mb-2 font-medium' : 'sr-only'}>{legend}</legend>
       {options.map(({ value, label, hint }) => (
         <div key={value} className="flex items-start gap-2.5">
           <input
