@@ -4,12 +4,13 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import type { Grant } from '#contract/permissions.ts';
-import { keepPicture, type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const run = promisify(execFile);
@@ -17,6 +18,7 @@ const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the page API keys in a browser (specification section 12.12)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let browser: Browser;
   let team: TestTeam;
@@ -24,16 +26,12 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
   let number: ConnectedNumber;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    opened = await startBrowserTeam();
+    ({ service, team, browser } = opened);
     owner = await newMember(service, team, 'owner', { name: 'Ada Example' });
     number = await connectNumber(service, team);
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   async function open(member: TeamMember, look: Look, path = '/keys') {
     const page = await openDashboard(browser, member, path, look);

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { looks, startBrowser } from '#test/support/browser/browser.ts';
+import { looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { pictureOf } from '#test/support/media/sample-files.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
@@ -16,6 +17,7 @@ const [desktop] = looks;
 assert.ok(desktop);
 
 describe('a conversation in a browser (specification sections 12.11 and 12.12)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
@@ -23,17 +25,13 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    opened = await startBrowserTeam();
+    ({ service, team, browser } = opened);
     member = await newMember(service, team, 'member');
     number = await connectNumber(service, team);
     await receive(number, bob, 'Are you open on Sunday?');
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   const receiveFile = async (
     from: string,

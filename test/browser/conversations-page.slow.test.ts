@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { keepPicture, looks, startBrowser } from '#test/support/browser/browser.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { keepPicture, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
 
 describe('the page of conversations in a browser (specification section 12.11)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
@@ -21,8 +23,8 @@ describe('the page of conversations in a browser (specification section 12.11)',
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    opened = await startBrowserTeam();
+    ({ service, team, browser } = opened);
     await newMember(service, team, 'owner', { name: 'Olga Example' });
     member = await newMember(service, team, 'member');
     viewer = await newMember(service, team, 'viewer');
@@ -34,15 +36,11 @@ describe('the page of conversations in a browser (specification section 12.11)',
       ada,
       'Hi! I would like to move my appointment from Tuesday to Friday, if you have a slot.',
     );
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   for (const look of looks) {
-    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    const name = nameOfLook(look);
     it(`${name}: a member reads, replies with Enter and follows the reply to the phone (§12.3/dashboard-pages)`, async () => {
       const page = await openDashboard(browser, member, '/conversations', look);
       const complaints = complaintsAbout(page, service.baseUrl);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { keepPicture, looks, startBrowser } from '#test/support/browser/browser.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { keepPicture, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import {
   complaintsAbout,
   isDark,
@@ -10,25 +11,23 @@ import {
   sidewaysOverflow,
 } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 describe('the frame of the dashboard in a browser (specification section 12.3)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let owner: TeamMember;
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
+    opened = await startBrowserTeam();
+    ({ service, browser } = opened);
     owner = await newMember(service, await service.newTeam(), 'owner');
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   for (const look of looks) {
-    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    const name = nameOfLook(look);
     it(`${name}: pages open by their links and by their addresses, sound and in the theme of the system`, async () => {
       const page = await openDashboard(browser, owner, '', look);
       const complaints = complaintsAbout(page, service.baseUrl);

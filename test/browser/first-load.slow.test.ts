@@ -1,28 +1,27 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
+import { looks, newPage } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { measureFirstLoad } from '#test/support/browser/first-load.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Brotli, all files and data of the first page (docs/testing.md). */
 const bytesMax = 250 * 1_024;
 
 describe('the first load of the dashboard (specification section 12.3)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let owner: TeamMember;
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
+    opened = await startBrowserTeam();
+    ({ service, browser } = opened);
     owner = await newMember(service, await service.newTeam(), 'owner');
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   for (const [path, shown] of [
     ['', 'Get started'],

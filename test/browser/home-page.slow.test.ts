@@ -1,29 +1,28 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { keepPicture, looks, startBrowser } from '#test/support/browser/browser.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { keepPicture, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 describe('Home in a browser (specification section 12.10)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    browser = await startBrowser();
+    opened = await startBrowserTeam();
+    ({ service, browser } = opened);
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   for (const look of looks) {
-    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    const name = nameOfLook(look);
     it(`${name}: an owner of a new team is guided, sends a first message with a simulated iPhone, and gets a reply`, async () => {
       const owner = await newMember(service, await service.newTeam(), 'owner');
       const page = await openDashboard(browser, owner, '', look);

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { looks, startBrowser } from '#test/support/browser/browser.ts';
+import { looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { receive } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 /** A page that does not read again by itself within this time shows only what the stream brings. */
 const limitMs = 15_000;
 
 describe('pages that follow the live stream in a browser (specification section 12.9)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
@@ -19,16 +21,12 @@ describe('pages that follow the live stream in a browser (specification section 
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    opened = await startBrowserTeam();
+    ({ service, team, browser } = opened);
     member = await newMember(service, team, 'owner');
     number = await connectNumber(service, team);
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   const open = async (path: string): Promise<Page> => {
     const [look] = looks;

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { keepPicture, looks, startBrowser } from '#test/support/browser/browser.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { keepPicture, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
 
 describe('the page of messages in a browser (specification section 12.8)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
@@ -20,8 +22,8 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
+    opened = await startBrowserTeam();
+    ({ service, team, browser } = opened);
     member = await newMember(service, team, 'member');
     number = await connectNumber(service, team);
     const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
@@ -35,15 +37,11 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await send(bob, 'We are, from ten to four.');
     const cancelled = await send(ada, 'This one was a mistake.');
     assert.equal((await team.api.post(`/v1/messages/${cancelled}/cancel`)).status, 200);
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   for (const look of looks) {
-    const name = `${look.width}×${look.height}-${look.colorScheme}`;
+    const name = nameOfLook(look);
     it(`${name}: a message's drawer tells each step, and its address opens it again (§12.3/dashboard-pages)`, async () => {
       const page = await openDashboard(browser, member, '/messages', look);
       const complaints = complaintsAbout(page, service.baseUrl);

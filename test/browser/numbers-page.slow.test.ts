@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { keepPicture, type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
@@ -15,21 +16,19 @@ const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${
 const to = '+14155550199';
 
 describe('the pages of numbers in a browser (specification section 12.12)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService({
+    opened = await startBrowserTeam({
       PACING: 'gentle',
       // An address that iPhones reach: the setup links have it, and no test opens one there.
       APP_URL: 'http://192.168.1.20:{port}',
     });
-    browser = await startBrowser();
+    ({ service, browser } = opened);
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   interface Setting {
     readonly team: TestTeam;

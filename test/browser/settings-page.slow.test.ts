@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { keepPicture, type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openDashboard } from '#test/support/browser/dashboard-page.ts';
 import {
   complaintsAbout,
@@ -11,7 +12,7 @@ import {
 } from '#test/support/browser/page-checks.ts';
 import { addAuthenticator } from '#test/support/browser/virtual-authenticator.ts';
 import { newCookie, newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that only Ada knows';
 const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
@@ -20,20 +21,18 @@ const phone = looks.at(-1);
 assert.ok(desktop && phone);
 
 describe('the page of settings in a browser (specification sections 12.2 and 12.3)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let browser: Browser;
   let origin: string;
 
   before(async () => {
     // Browsers bind passkeys to names.
-    service = await startTestService({ APP_URL: 'http://localhost:{port}' });
+    opened = await startBrowserTeam({ APP_URL: 'http://localhost:{port}' });
+    ({ service, browser } = opened);
     origin = service.runtime.config.appUrl;
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   async function newOwner(email: string): Promise<TeamMember> {
     const team = await service.newTeam();

@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
+import { type Look, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the members on the page Team in a browser (specification section 12.12)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let browser: Browser;
 
   before(async () => {
-    service = await startTestService();
-    browser = await startBrowser();
+    opened = await startBrowserTeam();
+    ({ service, browser } = opened);
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   /** A team with a person of each role. */
   async function newTeamOfAll() {

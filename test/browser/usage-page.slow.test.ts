@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { keepPicture, type Look, looks, startBrowser } from '#test/support/browser/browser.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 import { putAccepted, putDay } from '#test/support/usage/given-usage.ts';
 
-const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
-
 describe('the page of usage in a browser (specification section 12.3)', () => {
+  let opened: BrowserTeam;
   let service: TestService;
   let browser: Browser;
   let full: TeamMember;
@@ -18,7 +18,8 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
   let spent: TeamMember;
 
   before(async () => {
-    service = await startTestService();
+    opened = await startBrowserTeam();
+    ({ service, browser } = opened);
     const team = await service.newTeam({ plan: 'starter' });
     // Noon of the 22nd of a month to come: the chart has days before and after, and the team has an earlier month.
     const now = service.clock.now();
@@ -34,12 +35,8 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     }
     await putAccepted(service, team.id, 812);
     await putAccepted(service, small.id, 100);
-    browser = await startBrowser();
   });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  after(() => opened?.close());
 
   async function open(member: TeamMember, look: Look): Promise<{ page: Page; check: () => Promise<void> }> {
     const page = await openDashboard(browser, member, '/usage', look);
@@ -52,7 +49,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
   }
 
   for (const look of looks) {
-    it(`${nameOf(look)}: shows the days, the limits and the plans, with and without messages (§12.7/usage)`, async () => {
+    it(`${nameOfLook(look)}: shows the days, the limits and the plans, with and without messages (§12.7/usage)`, async () => {
       const { page, check } = await open(full, look);
       await page.getByText('812 messages sent, 649 received').waitFor();
       await page.getByText('Your plan', { exact: true }).waitFor();
@@ -63,13 +60,13 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
       const current = page.getByRole('region', { name: 'Starter' });
       assert.match(await current.innerText(), /Your plan[\s\S]*1,000/);
       assert.equal(await page.getByText('Your plan', { exact: true }).count(), 1);
-      await keepPicture(page, `dashboard-usage-full-${nameOf(look)}`);
+      await keepPicture(page, `dashboard-usage-full-${nameOfLook(look)}`);
       await check();
       await page.context().close();
       const other = await open(empty, look);
       await other.page.getByText('No messages this month yet').waitFor();
       await other.page.getByText(/has no limit of messages/).waitFor();
-      await keepPicture(other.page, `dashboard-usage-empty-${nameOf(look)}`);
+      await keepPicture(other.page, `dashboard-usage-empty-${nameOfLook(look)}`);
       await other.check();
       await other.page.context().close();
     });
@@ -105,7 +102,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     await page.goto(`${service.baseUrl}/billing`);
     await page.getByRole('link', { name: 'See the usage of Example team' }).click();
     await page.getByText('The month’s messages are used up.').waitFor();
-    await keepPicture(page, `dashboard-usage-spent-${nameOf(look)}`);
+    await keepPicture(page, `dashboard-usage-spent-${nameOfLook(look)}`);
     await check();
     await page.context().close();
   });

@@ -10,8 +10,11 @@ export interface BrowserTeam {
   readonly close: () => Promise<void>;
 }
 
-export async function startBrowserTeam(): Promise<BrowserTeam> {
-  const service = await startTestService();
+/** @param settings of the service */
+export async function startBrowserTeam(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BrowserTeam> {
+  const service = await startTestService(settings);
   const team = await service.newTeam();
   try {
     const browser = await startBrowser();
