@@ -62,7 +62,6 @@ describe('every page of the dashboard, as web/router.tsx lists them (specificati
       for (const { owner, name, addresses } of walks) {
         const { page, assertSound, assertQuiet } = await openSoundDashboard({
           browser,
-          service,
           member: owner,
           path: '',
           look,

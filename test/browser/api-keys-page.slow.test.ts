@@ -6,8 +6,11 @@ import type { Browser, Page } from 'playwright-core';
 import type { Grant } from '#contract/permissions.ts';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import {
+  assertSoundDashboard,
+  nameOfLook,
+  openWatchedDashboard,
+} from '#test/support/browser/dashboard-page.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
@@ -34,9 +37,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
   after(() => opened?.close());
 
   async function open(member: TeamMember, look: Look, path = '/keys') {
-    const page = await openDashboard(browser, member, path, look);
-    const complaints = complaintsAbout(page, service.baseUrl);
-    await page.reload();
+    const { page, complaints } = await openWatchedDashboard(browser, member, path, look);
     await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
     return { page, complaints };
   }

@@ -3,8 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { type Look, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import {
+  assertSoundDashboard,
+  nameOfLook,
+  openWatchedDashboard,
+} from '#test/support/browser/dashboard-page.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
@@ -23,9 +26,7 @@ describe('the audit log on the page Team in a browser (specification section 12.
   after(() => opened?.close());
 
   async function open(member: TeamMember, look: Look) {
-    const page = await openDashboard(browser, member, '/team/audit', look);
-    const complaints = complaintsAbout(page, service.baseUrl);
-    await page.reload();
+    const { page, complaints } = await openWatchedDashboard(browser, member, '/team/audit', look);
     await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
     return { page, complaints };
   }

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
@@ -42,8 +42,7 @@ describe('the page of conversations in a browser (specification section 12.11)',
   for (const look of looks) {
     const name = nameOfLook(look);
     it(`${name}: a member reads, replies with Enter and follows the reply to the phone (§12.3/dashboard-pages)`, async () => {
-      const page = await openDashboard(browser, member, '/conversations', look);
-      const complaints = complaintsAbout(page, service.baseUrl);
+      const { page, complaints } = await openWatchedDashboard(browser, member, '/conversations', look);
       await page.getByRole('link', { name: /\+1 415 555 0142/ }).waitFor();
       await keepPicture(page, `dashboard-conversations-list-${name}`);
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);

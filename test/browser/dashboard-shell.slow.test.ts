@@ -3,13 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
-import {
-  complaintsAbout,
-  isDark,
-  seriousAxeFindings,
-  sidewaysOverflow,
-} from '#test/support/browser/page-checks.ts';
+import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { isDark, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -29,9 +24,7 @@ describe('the frame of the dashboard in a browser (specification section 12.3)',
   for (const look of looks) {
     const name = nameOfLook(look);
     it(`${name}: pages open by their links and by their addresses, sound and in the theme of the system`, async () => {
-      const page = await openDashboard(browser, owner, '', look);
-      const complaints = complaintsAbout(page, service.baseUrl);
-      await page.reload();
+      const { page, complaints } = await openWatchedDashboard(browser, owner, '', look);
       await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
       await page.getByRole('link', { name: 'Numbers' }).filter({ visible: true }).click();
       await page.getByRole('heading', { name: 'No iPhone is connected yet' }).waitFor();

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
@@ -25,8 +25,7 @@ describe('Home in a browser (specification section 12.10)', () => {
     const name = nameOfLook(look);
     it(`${name}: an owner of a new team is guided, sends a first message with a simulated iPhone, and gets a reply`, async () => {
       const owner = await newMember(service, await service.newTeam(), 'owner');
-      const page = await openDashboard(browser, owner, '', look);
-      const complaints = complaintsAbout(page, service.baseUrl);
+      const { page, complaints } = await openWatchedDashboard(browser, owner, '', look);
       await page.getByRole('heading', { name: 'Get started' }).waitFor();
       await keepPicture(page, `dashboard-home-new-${name}`);
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);

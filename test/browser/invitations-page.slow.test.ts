@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { keepPicture, type Look, looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
-import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
+import {
+  assertSoundDashboard,
+  nameOfLook,
+  openWatchedDashboard,
+} from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
@@ -31,9 +35,7 @@ describe('the invitations on the page Team in a browser (specification section 1
   });
 
   async function open(member: TeamMember, look: Look) {
-    const page = await openDashboard(browser, member, '/team/invitations', look);
-    const complaints = complaintsAbout(page, member.baseUrl);
-    await page.reload();
+    const { page, complaints } = await openWatchedDashboard(browser, member, '/team/invitations', look);
     await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
     return { page, complaints };
   }

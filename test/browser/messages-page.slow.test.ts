@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
@@ -43,8 +43,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
   for (const look of looks) {
     const name = nameOfLook(look);
     it(`${name}: a message's drawer tells each step, and its address opens it again (§12.3/dashboard-pages)`, async () => {
-      const page = await openDashboard(browser, member, '/messages', look);
-      const complaints = complaintsAbout(page, service.baseUrl);
+      const { page, complaints } = await openWatchedDashboard(browser, member, '/messages', look);
       const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
       await row.waitFor();
       await page.getByText('Cancelled before it was sent').waitFor();

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
@@ -42,9 +42,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
 
   /** A page, and what it complains about from its first request. */
   async function open(member: TeamMember, look: Look, path = '/numbers') {
-    const page = await openDashboard(browser, member, path, look);
-    const complaints = complaintsAbout(page, service.baseUrl);
-    await page.reload();
+    const { page, complaints } = await openWatchedDashboard(browser, member, path, look);
     await page.locator('h1').waitFor();
     return { page, complaints };
   }

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { keepPicture, type Look, startBrowser } from '#test/support/browser/browser.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
+import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { type ExamplePractice, givenExamplePractice } from '#test/support/browser/example-practice.ts';
-import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
@@ -34,8 +33,7 @@ describe('the dashboard of an example practice, as the README shows it (specific
     ['messages', '/messages', { ...desktop, colorScheme: 'dark' }, 'Is parking free behind the house?'],
   ] as const) {
     it(`shows ${name} without a complaint`, async () => {
-      const page = await openDashboard(browser, practice.owner, path, look);
-      const complaints = complaintsAbout(page, service.baseUrl);
+      const { page, complaints } = await openWatchedDashboard(browser, practice.owner, path, look);
       await page.getByText(shown).first().waitFor();
       await page.evaluate('document.fonts.ready.then(() => undefined)');
       await keepPicture(page, `readme-${name}`);

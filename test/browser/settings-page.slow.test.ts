@@ -3,13 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { openDashboard } from '#test/support/browser/dashboard-page.ts';
-import {
-  complaintsAbout,
-  isDark,
-  seriousAxeFindings,
-  sidewaysOverflow,
-} from '#test/support/browser/page-checks.ts';
+import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { isDark, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { addAuthenticator } from '#test/support/browser/virtual-authenticator.ts';
 import { newCookie, newMember, type TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
@@ -44,8 +39,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     member: TeamMember,
     look: Look,
   ): Promise<{ page: Page; complaints: readonly string[] }> {
-    const page = await openDashboard(browser, member, '/settings', look, origin);
-    const complaints = complaintsAbout(page, origin);
+    const { page, complaints } = await openWatchedDashboard(browser, member, '/settings', look, origin);
     await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
     return { page, complaints };
   }

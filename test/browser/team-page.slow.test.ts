@@ -3,8 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { type Look, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout } from '#test/support/browser/page-checks.ts';
+import {
+  assertSoundDashboard,
+  nameOfLook,
+  openWatchedDashboard,
+} from '#test/support/browser/dashboard-page.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -37,9 +40,7 @@ describe('the members on the page Team in a browser (specification section 12.12
   }
 
   async function open(member: TeamMember, look: Look, path = '/team') {
-    const page = await openDashboard(browser, member, path, look);
-    const complaints = complaintsAbout(page, service.baseUrl);
-    await page.reload();
+    const { page, complaints } = await openWatchedDashboard(browser, member, path, look);
     await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor();
     await page.getByRole('row').filter({ hasText: member.email }).waitFor();
     return { page, complaints };

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
-import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { putAccepted, putDay } from '#test/support/usage/given-usage.ts';
@@ -39,8 +39,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
   after(() => opened?.close());
 
   async function open(member: TeamMember, look: Look): Promise<{ page: Page; check: () => Promise<void> }> {
-    const page = await openDashboard(browser, member, '/usage', look);
-    const complaints = complaintsAbout(page, service.baseUrl);
+    const { page, complaints } = await openWatchedDashboard(browser, member, '/usage', look);
     const check = async () => {
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
       assert.deepEqual(complaints, []);

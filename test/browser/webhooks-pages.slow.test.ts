@@ -37,7 +37,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
   });
 
   const open = (member: TeamMember, path: string, look: Look) =>
-    openSoundDashboard({ browser, service, member, path, look });
+    openSoundDashboard({ browser, member, path, look });
 
   async function givenTeam(plan: 'free' | 'enterprise' = 'enterprise') {
     const team = await service.newTeam({ plan });

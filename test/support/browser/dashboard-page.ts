@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import type { TeamMember } from '#test/support/people/people.ts';
 import { keepPicture, type Look, newPage } from './browser.ts';
-import { seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
+import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
 
 /**
  * A page of the dashboard, opened by a signed-in member.
@@ -16,11 +16,23 @@ export async function openDashboard(
   look: Look,
   origin = member.baseUrl,
 ): Promise<Page> {
+  return (await openWatchedDashboard(browser, member, path, look, origin)).page;
+}
+
+/** The same, with the list of its faults from the first request on (page-checks.ts). */
+export async function openWatchedDashboard(
+  browser: Browser,
+  member: TeamMember,
+  path: string,
+  look: Look,
+  origin = member.baseUrl,
+): Promise<{ readonly page: Page; readonly complaints: readonly string[] }> {
   const page = await newPage(browser, look);
   const [name = '', value = ''] = member.cookie.split('=');
   await page.context().addCookies([{ name, value, url: origin }]);
+  const complaints = complaintsAbout(page, origin);
   await page.goto(`${origin}/teams/${member.team.publicId}${path}`);
-  return page;
+  return { page, complaints };
 }
 
 /** Keeps a picture of the page, and checks that nothing serious is wrong with it. */

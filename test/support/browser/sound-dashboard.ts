@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
 import type { TeamMember } from '#test/support/people/people.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { keepPicture, type Look, looks } from './browser.ts';
-import { openDashboard } from './dashboard-page.ts';
-import { complaintsAbout, isDark, seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
+import { openWatchedDashboard } from './dashboard-page.ts';
+import { isDark, seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
 
 interface SoundDashboard {
   readonly page: Page;
@@ -18,15 +17,12 @@ interface SoundDashboard {
 /** A page of the dashboard that is checked as a person goes through it. */
 export async function openSoundDashboard(opened: {
   readonly browser: Browser;
-  readonly service: Pick<TestService, 'baseUrl'>;
   readonly member: TeamMember;
   readonly path: string;
   readonly look: Look;
 }): Promise<SoundDashboard> {
-  const { browser, service, member, path, look } = opened;
-  const page = await openDashboard(browser, member, path, look);
-  const complaints = complaintsAbout(page, service.baseUrl);
-  await page.reload();
+  const { browser, member, path, look } = opened;
+  const { page, complaints } = await openWatchedDashboard(browser, member, path, look);
   return {
     page,
     assertSound: async (state) => {
