@@ -103,14 +103,14 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     }
   });
 
-  it('a failed message is written again by “Send again”; a paused number and an opt-out say what to do (§12.12/page-conversations)', async () => {
+  it('a failed message is written again by “Edit and send again”; a paused number and an opt-out say what to do (§12.12/page-conversations)', async () => {
     const contact = '+14155550145';
     const page = await open(contact);
     await send(contact, 'The first try');
     const { id = '' } = await number.wire.poll();
     await number.wire.call('status', { id, status: 'failed', error: 'no network' });
     await page.getByText('Not sent.').waitFor();
-    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('button', { name: 'Edit and send again' }).click();
     const reply = page.getByRole('textbox', { name: 'Reply' });
     assert.equal(await reply.inputValue(), 'The first try');
     await assertSoundDashboard(page, 'conversations-failed');

@@ -16,6 +16,8 @@ interface BubbleProps {
   readonly waiting: Waiting;
   /** True for the newest outbound message; one that waits or failed shows its state in any case. */
   readonly isStatusShown: boolean;
+  /** True for the last of a few that one side wrote in a row. */
+  readonly isTimeShown: boolean;
   /** The person or key that sent it, where it is another than the reader and the next message is of another sender. */
   readonly senderName: string | undefined;
   /** undefined: nothing can be sent here. */
@@ -66,9 +68,17 @@ export const Bubble = memo(function Bubble(props: BubbleProps): ReactNode {
   );
 });
 
-function State({ message, waiting, isStatusShown, senderName, onSendAgain }: BubbleProps): ReactNode {
+function State(props: BubbleProps): ReactNode {
+  const { message, waiting, isStatusShown, isTimeShown, senderName, onSendAgain } = props;
   const { status, direction, created_at } = message;
-  if (direction === 'inbound') return <span className="sr-only">Received {timeOfDay(created_at)}</span>;
+  if (direction === 'inbound') {
+    return (
+      <p className={isTimeShown ? 'px-1 text-xs text-quiet' : 'sr-only'}>
+        <span className="sr-only">Received </span>
+        {timeOfDay(created_at)}
+      </p>
+    );
+  }
   const style = 'px-1 text-right text-xs text-quiet';
   const by = senderName === undefined ? '' : `${senderName} · `;
   if (status === 'failed') {
@@ -82,7 +92,7 @@ function State({ message, waiting, isStatusShown, senderName, onSendAgain }: Bub
             onClick={() => onSendAgain(message)}
             className="ml-1.5 font-medium underline underline-offset-2 max-sm:py-2"
           >
-            Send again
+            Edit and send again
           </button>
         )}
       </p>
@@ -96,7 +106,10 @@ function State({ message, waiting, isStatusShown, senderName, onSendAgain }: Bub
       </p>
     );
   }
-  if (!isStatusShown && status !== 'polling') return senderName && <p className={style}>{senderName}</p>;
+  if (!isStatusShown && status !== 'polling') {
+    const parts = [senderName, isTimeShown && timeOfDay(created_at)].filter(Boolean);
+    return parts.length > 0 && <p className={style}>{parts.join(' · ')}</p>;
+  }
   const at = message.delivered_at ?? message.sent_at ?? created_at;
   return (
     <p className={style}>
@@ -107,7 +120,7 @@ function State({ message, waiting, isStatusShown, senderName, onSendAgain }: Bub
 }
 
 function reasonOf({ id }: ConversationMessage, waiting: Waiting): string {
-  if (!waiting?.reason) return '';
+  if (!waiting?.reason) return 'It goes out as soon as the iPhone takes it.';
   if (waiting.message_id !== id) return waitingTexts.earlier_message;
   const expected = waiting.expected_at ? ` Expected ${relativeTime(waiting.expected_at, nowMs())}.` : '';
   return `${waitingTexts[waiting.reason]}${expected}`;

@@ -1,3 +1,4 @@
+import type { InfiniteData } from '@tanstack/react-query';
 import type {
   ConversationList,
   ConversationMessageList,
@@ -9,6 +10,7 @@ import { queryClient } from '#web/api/query-client.ts';
 import { request } from '#web/api/request.ts';
 import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
 import { type Thread, withEarlier, withLatest } from './thread-pages.ts';
+import { isUnread } from './unread.ts';
 
 /** A conversation: one of the team's phone numbers and the other side. */
 export interface ConversationKey {
@@ -77,6 +79,31 @@ export const rereadConversations = (teamId: string, key: ConversationKey) =>
       (queryKey) => queryClient.invalidateQueries({ queryKey }),
     ),
   );
+
+/** Takes an opened conversation out of the unread count at once: the badge is never behind the list. The server's count follows. */
+export function showAsRead(teamId: string, { phoneNumber, contact }: ConversationKey): void {
+  let wasUnread = false;
+  queryClient.setQueriesData<InfiniteData<ConversationList>>(
+    { queryKey: [teamId, 'message', 'conversations'] },
+    (list) =>
+      list && {
+        ...list,
+        pages: list.pages.map((page) => ({
+          ...page,
+          conversations: page.conversations.map((one) => {
+            if (one.phone_number !== phoneNumber || one.contact !== contact || !isUnread(one)) return one;
+            wasUnread = true;
+            return { ...one, unread_count: 0 };
+          }),
+        })),
+      },
+  );
+  if (!wasUnread) return;
+  queryClient.setQueryData<UnreadConversations>(
+    unreadQuery(teamId).queryKey,
+    (count) => count && { unread_conversations: Math.max(0, count.unread_conversations - 1) },
+  );
+}
 
 export const unreadQuery = (teamId: string) =>
   teamQuery<UnreadConversations>(teamId, 'message', '/conversations/unread');

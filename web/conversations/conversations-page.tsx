@@ -39,8 +39,8 @@ export function ConversationsPage(): ReactNode {
         ) : (
           <div className="m-auto">
             <EmptyState icon={<MessagesSquare />} title="Choose a conversation">
-              The keys ↑ and ↓ go through the list, and Enter opens one. Alt with ↑ or ↓ opens the one above
-              or below, Esc leads back.
+              The arrow keys go through the list, and Enter opens one. Alt with an arrow key opens the one
+              above or below, Esc leads back.
             </EmptyState>
           </div>
         )}

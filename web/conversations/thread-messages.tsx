@@ -70,6 +70,7 @@ export function ThreadMessages({
                 message={message}
                 waiting={message.status === 'queued' ? waiting : null}
                 isStatusShown={message.id === lastOutbound?.id}
+                isTimeShown={endsGroup(message, shown[index + 1])}
                 senderName={senderNameOf(message, shown[index + 1], ownId)}
                 onSendAgain={message.status === 'failed' ? onSendAgain : undefined}
               />
@@ -79,6 +80,14 @@ export function ThreadMessages({
       </ol>
     </div>
   );
+}
+
+/** Messages of one side that follow within this time share the time of the last one. */
+const groupGapMs = 5 * 60_000;
+
+function endsGroup(message: ConversationMessage, next: ConversationMessage | undefined): boolean {
+  if (next?.direction !== message.direction) return true;
+  return Date.parse(next.created_at) - Date.parse(message.created_at) > groupGapMs;
 }
 
 /** The name of the other person or key that sent an outbound message, under the last of its messages in a row. */

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { type ConversationKey, markRead, rereadConversations } from './conversation-queries.ts';
+import { type ConversationKey, markRead, rereadConversations, showAsRead } from './conversation-queries.ts';
 import { markOf } from './unread.ts';
 
 /** Marks the conversation as read up to its newest message while it is open in a visible tab. */
@@ -14,6 +14,7 @@ export function useReadMark(open: ConversationKey, latest: ConversationMessageLi
     const key = { phoneNumber, contact };
     const mark = async () => {
       if (document.visibilityState !== 'visible') return;
+      showAsRead(team.id, key);
       await markRead(team.id, key, newest);
       await rereadConversations(team.id, key);
     };

@@ -7,6 +7,7 @@ import { counted } from '#web/kit/format.ts';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
 import { numberStateTexts } from '#web/numbers/number-state-texts.ts';
+import { isReceivingUntested } from '#web/numbers/number-texts.ts';
 import { useTeam } from '#web/shell/session.ts';
 
 /** The team's numbers, and whether each is online. */
@@ -39,7 +40,9 @@ function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
         <p className="truncate text-[0.8125rem] text-quiet">
           {number.waiting_messages > 0
             ? `${counted(number.waiting_messages, 'message')} waiting`
-            : `${counted(number.messages_today, 'message')} today`}
+            : isReceivingUntested(number)
+              ? 'Receiving is not tested yet'
+              : `${counted(number.messages_today, 'message')} today`}
           {state === 'offline' && number.last_seen_at !== null && (
             <>
               {' '}

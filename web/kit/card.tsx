@@ -3,6 +3,7 @@ import { classNames } from './class-names.ts';
 
 /** A group of things that belong together, with an optional head. */
 export function Card({
+  id,
   title,
   description,
   actions,
@@ -10,6 +11,8 @@ export function Card({
   isFlush = false,
   children,
 }: {
+  /** For links to it. */
+  readonly id?: string;
   readonly title?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
@@ -19,7 +22,10 @@ export function Card({
   readonly children?: ReactNode;
 }): ReactNode {
   return (
-    <section className={classNames('rounded-xl border border-line bg-surface shadow-card', className)}>
+    <section
+      id={id}
+      className={classNames('scroll-mt-4 rounded-xl border border-line bg-surface shadow-card', className)}
+    >
       {title !== undefined && (
         <header className="flex flex-wrap items-start justify-between gap-x-3 px-5 pt-3 max-sm:px-4">
           <div className="min-w-0">

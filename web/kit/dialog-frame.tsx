@@ -1,9 +1,10 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import type { DialogProps } from './dialog.tsx';
+import { dismissNews } from './toast.tsx';
 
 const backdrop =
   'fixed inset-0 z-40 bg-black/40 transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0 dark:bg-black/60';
@@ -17,6 +18,9 @@ export function DialogFrame({ className, ...props }: DialogProps & { readonly cl
   const shown = useRef(props);
   if (isOpen) shown.current = props;
   const { title, description, children, footer } = shown.current;
+  useEffect(() => {
+    if (isOpen) dismissNews();
+  }, [isOpen]);
   const content = useRef<HTMLDivElement>(null);
   const change = (open: boolean, { reason }: { readonly reason: string }) => {
     const isByButton = reason === 'close-press';
@@ -31,6 +35,7 @@ export function DialogFrame({ className, ...props }: DialogProps & { readonly cl
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={backdrop} />
         <BaseDialog.Popup
+          data-over-page
           // The first field, except where a touch would bring the keyboard up.
           initialFocus={(how) =>
             how === 'touch' ||

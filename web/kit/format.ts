@@ -48,6 +48,11 @@ export function relativeTime(at: string, now: number): string {
   return (isThisYear ? dayAndMonth : dayMonthYear).format(date);
 }
 
+/** The time of work to come: `in 5 min`, and `now` once it is due. */
+export function dueTime(at: string, now: number): string {
+  return Date.parse(at) - now < 5_000 ? 'now' : relativeTime(at, now);
+}
+
 function amountOf(seconds: number): string | undefined {
   if (seconds < 45 || seconds >= 7 * 86_400) return undefined;
   if (seconds < 3_570) return `${Math.max(1, Math.round(seconds / 60))} min`;

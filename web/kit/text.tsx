@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { nowMs } from './clock.ts';
-import { clockTimeOf, exactTime, formatPhoneNumber, relativeTime } from './format.ts';
+import { clockTimeOf, dueTime, exactTime, formatPhoneNumber, relativeTime } from './format.ts';
 
 /** A time relative to now, with the exact one on hover. It stays right while the page is open. */
 export function Time({ at }: { readonly at: string }): ReactNode {
@@ -8,6 +8,16 @@ export function Time({ at }: { readonly at: string }): ReactNode {
   return (
     <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap tabular-nums">
       {relativeTime(at, now)}
+    </time>
+  );
+}
+
+/** The time of work to come, with the exact one on hover. */
+export function DueTime({ at }: { readonly at: string }): ReactNode {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap tabular-nums">
+      {dueTime(at, now)}
     </time>
   );
 }

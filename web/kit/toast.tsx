@@ -9,6 +9,8 @@ interface ToastAction {
 }
 
 const manager = Toast.createToastManager();
+/** Ids of toasts without an action. Those with one wait for the person. */
+const news = new Set<string>();
 
 /**
  * Says in a sentence that something was done, or not. For news that has no place on the page.
@@ -36,15 +38,25 @@ export function notify(
       },
     }),
   });
+  if (!action) news.add(id);
 }
 
-/** Shows toasts at the lower right, and above the tab bar on a phone. */
+/** Closes what has no action: a dialog or drawer that opens has nothing to do with it. */
+export function dismissNews(): void {
+  for (const id of news) manager.close(id);
+  news.clear();
+}
+
+/**
+ * Shows the latest toast at the lower right, and above the tab bar on a phone. Where a dialog or drawer is open, it stands
+ * away from that: at the lower left, and at the top of a phone.
+ */
 export function Toasts({ children }: { readonly children: ReactNode }): ReactNode {
   return (
-    <Toast.Provider toastManager={manager} limit={3}>
+    <Toast.Provider toastManager={manager} limit={1}>
       {children}
       <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2 max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))]">
+        <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(22rem,calc(100vw-2rem))] flex-col gap-2 max-md:bottom-[calc(4.75rem+env(safe-area-inset-bottom))] max-sm:[body:has([data-over-page])_&]:top-4 max-sm:[body:has([data-over-page])_&]:bottom-auto sm:[body:has([data-over-page])_&]:right-auto sm:[body:has([data-over-page])_&]:left-4">
           <List />
         </Toast.Viewport>
       </Toast.Portal>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { TimelineDelivery, TimelineEvent } from '#contract/timeline.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
 import { nowMs } from '#web/kit/clock.ts';
-import { counted, relativeTime } from '#web/kit/format.ts';
+import { counted, dueTime } from '#web/kit/format.ts';
 import { Code, StepTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
@@ -20,7 +20,7 @@ export function TimelineEvents({ events }: { readonly events: readonly TimelineE
             </span>
           </div>
           {deliveries.length === 0 ? (
-            <p className="border-t border-line px-3.5 py-2.5 text-quiet">No webhook takes it.</p>
+            <p className="border-t border-line px-3.5 py-2.5 text-quiet">No webhook listens to this event.</p>
           ) : (
             deliveries.map((delivery) => <Delivery key={delivery.id} delivery={delivery} />)
           )}
@@ -59,7 +59,9 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
             {url}
           </Link>
         )}
-        <Badge tone={statuses[status].tone}>{statuses[status].text}</Badge>
+        <Badge tone={statuses[status].tone} hasDot>
+          {statuses[status].text}
+        </Badge>
       </div>
       <p className="text-[0.8125rem] text-quiet">{sentenceOf(delivery)}</p>
     </div>
@@ -73,7 +75,6 @@ function sentenceOf({ attempts, attempt_count, next_attempt_at, status }: Timeli
     return status === 'skipped' ? 'It was skipped: the webhook was off.' : 'No attempt was made yet.';
   const answer =
     last.status_code === null ? '' : ` It answered ${last.status_code} after ${last.duration_ms} ms.`;
-  const next =
-    next_attempt_at === null ? '' : ` The next one is due ${relativeTime(next_attempt_at, nowMs())}.`;
+  const next = next_attempt_at === null ? '' : ` The next one is due ${dueTime(next_attempt_at, nowMs())}.`;
   return `${counted(attempt_count, 'attempt')}.${last.error_message === null ? answer : ` ${last.error_message}`}${next}`;
 }

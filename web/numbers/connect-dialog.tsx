@@ -37,7 +37,7 @@ export function ConnectDialog({ isOpen, onClose }: DialogState): ReactNode {
       description={
         link
           ? undefined
-          : 'Take an iPhone that stays plugged in, and have it beside you. It takes about ten minutes.'
+          : 'Have an iPhone beside you that stays plugged in, and a second phone to test it. Allow half an hour.'
       }
       footer={
         link ? (

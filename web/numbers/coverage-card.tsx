@@ -25,7 +25,7 @@ export function CoverageCard({
   const { text, tone, sentence } = coverageTexts[coverage];
   const replies = testReplies[coverage];
   return (
-    <Card title="Texts that arrive" actions={<Badge tone={tone}>{text}</Badge>}>
+    <Card id="receiving" title="Texts that arrive" actions={<Badge tone={tone}>{text}</Badge>}>
       <p>{sentence}</p>
       {replies.length > 0 && (
         <div className="mt-3 flex flex-col gap-2.5 text-quiet">

@@ -6,6 +6,7 @@ import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Code } from '#web/kit/text.tsx';
 import { useAdministratorNames } from '#web/team/administrators.ts';
+import { isOwnAddress } from './own-address.ts';
 
 interface Check {
   readonly title: string;
@@ -20,7 +21,9 @@ const checks: readonly Check[] = [
   },
   {
     title: 'It reaches Ownline',
-    detail: (
+    detail: isOwnAddress(location.origin) ? (
+      'The page that you look at has an address of the server alone, which shows nothing about the iPhone. Look at its Wi-Fi or mobile data.'
+    ) : (
       <>
         Open <Code>{`${location.origin}${basePath}`}</Code> in Safari on the iPhone. If the page does not
         load, look at its Wi-Fi or mobile data.

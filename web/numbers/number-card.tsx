@@ -8,7 +8,7 @@ import { amount } from '#web/kit/format.ts';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { stateSentence } from './number-texts.ts';
+import { isReceivingUntested, stateSentence } from './number-texts.ts';
 import { PauseSwitch } from './pause-switch.tsx';
 import { StateBadge } from './state-badge.tsx';
 import { waitingText } from './waiting-text.ts';
@@ -65,9 +65,10 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
   );
 }
 
-/** A link to the remedy for the state: the checks of an offline iPhone, or the setup link of a pending one. */
-function NextStep({ number: { id, state, simulated } }: { readonly number: HomeNumber }) {
+/** A link to the next step of the state: checks of an offline iPhone, the test of receiving, or the setup link of a pending one. */
+function NextStep({ number }: { readonly number: HomeNumber }) {
   const team = useTeam();
+  const { id, state, simulated } = number;
   if (simulated) return null;
   const params = { teamId: team.id, id };
   const className = `${buttonStyle({ size: 'small' })} relative z-10 mt-3`;
@@ -75,6 +76,13 @@ function NextStep({ number: { id, state, simulated } }: { readonly number: HomeN
     return (
       <Link to="/teams/$teamId/numbers/$id" params={params} hash="checks" className={className}>
         What to check
+      </Link>
+    );
+  }
+  if (isReceivingUntested(number)) {
+    return (
+      <Link to="/teams/$teamId/numbers/$id" params={params} hash="receiving" className={className}>
+        Test receiving
       </Link>
     );
   }

@@ -6,10 +6,11 @@ import { numberCauseTexts } from './number-state-texts.ts';
 
 /** The two ways to a first number. */
 export const connectChoice =
-  'Connect an iPhone of yours in about ten minutes. Without one at hand, try a simulated iPhone: its messages reach no person.';
+  'Connect an iPhone of yours: allow half an hour. Without one at hand, try a simulated iPhone: its messages reach no person.';
 
 /** The state of a number in a sentence. */
-export function stateSentence({ state, likely_cause, simulated }: HomeNumber): string {
+export function stateSentence(number: HomeNumber): string {
+  const { state, likely_cause, simulated } = number;
   if (likely_cause !== null && !simulated) return numberCauseTexts[likely_cause];
   if (state === 'paused') return 'Nothing is sent until it is resumed. Texts that arrive still come in.';
   if (simulated) {
@@ -17,7 +18,14 @@ export function stateSentence({ state, likely_cause, simulated }: HomeNumber): s
       ? 'The server plays this iPhone. Nothing reaches a person.'
       : 'The server is starting this iPhone.';
   }
-  return 'Ready to send and receive.';
+  return isReceivingUntested(number)
+    ? 'Ready to send. Receiving is not tested yet.'
+    : 'Ready to send and receive.';
+}
+
+/** Whether no test has shown yet that a connected iPhone passes texts on. */
+export function isReceivingUntested({ state, simulated, inbound_coverage }: HomeNumber): boolean {
+  return state === 'online' && !simulated && inbound_coverage === 'unknown';
 }
 
 export const coverageTexts: Readonly<

@@ -12,6 +12,7 @@ import { QrCode } from '#web/kit/qr-code.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { ConnectProgress } from './connect-progress.tsx';
 import { firstPollRereadMs } from './number-queries.ts';
+import { isOwnAddress } from './own-address.ts';
 
 /** A setup link that was just made. The server keeps only its hash, so it is shown until the dialog closes. */
 export interface MadeLink {
@@ -49,11 +50,19 @@ export function SetupLinkView({
       </Note>
     );
   }
-  const isReachable = !ownNames.has(new URL(link.url).hostname);
+  const isReachable = !isOwnAddress(link.url);
   const isCodeShown = progress === 'unopened' && isReachable;
   return (
     <div className="flex flex-col gap-5">
       {progress === 'unopened' && !isReachable && <UnreachableNote url={link.url} />}
+      {isCodeShown && (
+        <div className="flex flex-col gap-2 sm:hidden">
+          <a href={link.url} className={buttonStyle({ look: 'primary' })}>
+            Open on this iPhone
+          </a>
+          <p className="text-center text-quiet">Or show the code below to the iPhone of the number.</p>
+        </div>
+      )}
       <div className="flex items-center gap-6 max-sm:flex-col max-sm:gap-4">
         {isCodeShown && <QrCode text={link.url} label="QR code of the setup link" />}
         <div className="flex min-w-0 flex-1 flex-col gap-4 self-stretch sm:justify-center">
@@ -62,17 +71,14 @@ export function SetupLinkView({
               Point the camera of the iPhone at the code, and follow the steps there.
             </p>
           )}
-          <ConnectProgress progress={progress} number={number} />
+          {(progress !== 'unopened' || isReachable) && (
+            <ConnectProgress progress={progress} number={number} />
+          )}
         </div>
       </div>
       {progress === 'unopened' && (
         <div className="flex flex-col gap-2">
           <CopyRow value={link.url} what="the setup link" />
-          {isReachable && (
-            <a href={link.url} className={`${buttonStyle()} sm:hidden`}>
-              Open on this iPhone
-            </a>
-          )}
           <p className="flex items-center gap-1.5 text-[0.8125rem] text-quiet">
             <Clock aria-hidden="true" className="size-3.5 shrink-0" />
             Good until {exactTime(link.expiresAt)}. It connects an iPhone, so send it only to its holder.
@@ -82,9 +88,6 @@ export function SetupLinkView({
     </div>
   );
 }
-
-/** Names and addresses of the server’s own machine, which no iPhone reaches. */
-const ownNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0']);
 
 function UnreachableNote({ url }: { readonly url: string }) {
   return (

@@ -41,7 +41,7 @@ export function StateCard({
       {number.verified && (
         <div className="flex items-start justify-between gap-4 border-t border-line px-5 py-4 max-sm:px-4">
           <div>
-            <h2 className="font-medium">{number.status === 'paused' ? 'Paused' : 'Sending'}</h2>
+            <h2 className="font-medium">{number.status === 'paused' ? 'Sending is off' : 'Sending is on'}</h2>
             <p className="max-w-[64ch] text-quiet">
               {number.status === 'paused'
                 ? 'New sends are refused, and messages that wait stay in order until you resume. Texts that arrive still come in.'
@@ -54,8 +54,8 @@ export function StateCard({
       {number.simulated && (
         <div className="px-5 pb-4 max-sm:px-4">
           <Note tone="accent" icon={null}>
-            The server runs this iPhone, which replies to what you send. No message reaches a person. They
-            count in the month, and webhooks get them. Delete the number once you have connected your own.
+            It replies to what you send. Its messages count in the month, and webhooks get them. Delete the
+            number once you have connected your own iPhone.
           </Note>
         </div>
       )}

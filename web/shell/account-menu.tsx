@@ -66,10 +66,8 @@ function Trigger(props: object): ReactNode {
       <Avatar name={account.name} />
       <span className="min-w-0 flex-1 leading-tight">
         <span className="block truncate text-[0.8125rem] font-medium">{account.name}</span>
-        <span className="flex text-xs text-quiet">
-          <span className="truncate">{team?.name}</span>
-          <span className="shrink-0 whitespace-pre"> · {team && roleNames[team.role]}</span>
-        </span>
+        <span className="block truncate text-xs text-quiet">{team?.name}</span>
+        <span className="block text-xs text-quiet">{team && roleNames[team.role]}</span>
       </span>
       <ChevronsUpDown aria-hidden="true" className="size-4 text-quiet" />
     </button>

@@ -11,13 +11,13 @@ export function LimitRules({ usage }: { readonly usage: Usage }): ReactNode {
   const { monthly_message_limit: limit, resets_at, notices } = usage;
   if (isUnlimited(limit)) {
     return (
-      <Card title="At the limit">
+      <Card title="What happens at the limit">
         <p className="text-quiet">This plan has no limit of messages: no send is refused for it.</p>
       </Card>
     );
   }
   return (
-    <Card title="At the limit">
+    <Card title="What happens at the limit">
       <ul className="flex list-disc flex-col gap-2 pl-4 text-quiet marker:text-faint">
         <li>
           After {amount(limit)} sent messages in a month, further sends are refused. Messages that were

@@ -49,7 +49,7 @@ export function UsagePage(): ReactNode {
           >
             <Loaded query={plan}>{(limits) => <Limits limits={limits} usage={current.data} />}</Loaded>
           </Card>
-          {current.data ? <LimitRules usage={current.data} /> : <Card title="At the limit" />}
+          {current.data ? <LimitRules usage={current.data} /> : <Card title="What happens at the limit" />}
         </div>
         {plan.data && <PlanComparison plan={plan.data.plan} teamId={team.id} />}
       </div>

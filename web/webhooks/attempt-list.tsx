@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Attempt, DeliveryDetail, Webhook } from '#contract/webhook.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { counted } from '#web/kit/format.ts';
-import { Time } from '#web/kit/text.tsx';
+import { StepTime } from '#web/kit/text.tsx';
 import { BodyBlock } from './body-block.tsx';
 import { adviceOf, attemptText } from './delivery-text.ts';
 
@@ -75,7 +75,7 @@ function AttemptItem({
             Attempt {number} {isGood ? 'succeeded' : 'failed'}
           </span>
           <span className="text-quiet">
-            <Time at={attempt.started_at} />
+            <StepTime at={attempt.started_at} />
           </span>
         </p>
         <p className="text-quiet">{attemptText(attempt)}</p>

@@ -12,7 +12,7 @@ import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { DueTime, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { lastAnswerText, statusOf, statusTexts } from './delivery-text.ts';
 import { eventTypes } from './event-texts.ts';
@@ -178,7 +178,7 @@ function Attempts({ delivery }: { readonly delivery: ListedDelivery }): ReactNod
       {last && `${attempts > 1 ? ', last' : ':'} ${lastAnswerText(last)}`}
       {status === 'pending' && nextAt !== null && (
         <>
-          , next <Time at={nextAt} />
+          , next <DueTime at={nextAt} />
         </>
       )}
     </>

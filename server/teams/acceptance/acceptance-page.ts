@@ -15,7 +15,7 @@ export interface FormProblem {
 }
 
 const roleDescriptions: Readonly<Record<Role, string>> = {
-  owner: 'do everything, owners and the plan included',
+  owner: 'do everything, other owners included',
   admin: 'manage numbers, webhooks, API keys and the people of the team, and send and read messages',
   member: 'send and read messages, manage webhooks, and make API keys',
   viewer: 'read messages, and see numbers and webhooks',

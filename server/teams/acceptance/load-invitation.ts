@@ -53,7 +53,10 @@ export async function findInvitationEnd(db: Queryable, clock: Clock, token: stri
 export const invitationEnds: Readonly<
   Record<InvitationEnd, { readonly what: string; readonly next: string }>
 > = {
-  used: { what: 'This invitation was used', next: 'You have joined already? Sign in.' },
+  used: {
+    what: 'This invitation was used',
+    next: 'You have joined already? Sign in. Otherwise ask an owner or an admin of the team for a new one.',
+  },
   revoked: {
     what: 'This invitation was revoked',
     next: 'Ask an owner or an admin of the team for a new one.',
