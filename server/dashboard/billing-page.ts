@@ -81,7 +81,7 @@ function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
   const isBelowPlan = monthlyMessageLimit < plans[plan].monthlyMessages;
   const next = planNames[planNames.indexOf(plan) + 1] ?? (isBelowPlan ? plan : undefined);
   if (next === undefined) return '<p class="quiet">No plan allows more.</p>';
-  return `<p>For higher limits, ask your administrator for the plan <b>${planTitles[next]}</b>, or for another number of messages than the plan’s. Give them the id of the team:</p>
+  return `<p>For higher limits, ask the operator for the plan <b>${planTitles[next]}</b>, or for another number of messages than the plan’s. Give them the id of the team:</p>
 <code class="value">${teamId}</code>`;
 }
 

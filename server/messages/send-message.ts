@@ -158,7 +158,7 @@ function refusal(
     case 'media_not_in_plan':
       return new AppError(
         'plan_limit_exceeded',
-        'Media need the plan starter or higher. Send without media_url, or ask your administrator for a larger plan.',
+        'Media need the plan starter or higher. Send without media_url, or ask the operator of this server for a larger plan.',
         {
           param: 'media_url',
           details: { limit: 0, current: 0, upgrade_url: `${appUrl}/billing` },

@@ -73,7 +73,7 @@ export async function startNumberVerification(
     if (current >= limit) {
       throw new AppError(
         'plan_limit_exceeded',
-        `The plan ${team.plan} allows ${limit} number${limit === 1 ? '' : 's'}, pending ones included. Delete one, or ask your administrator for a larger plan.`,
+        `The plan ${team.plan} allows ${limit} number${limit === 1 ? '' : 's'}, pending ones included. Delete one, or ask the operator of this server for a larger plan.`,
         { details: { limit, current, upgrade_url: `${config.appUrl}/billing` } },
       );
     }

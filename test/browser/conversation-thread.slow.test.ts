@@ -218,7 +218,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
       .fill('https://example.com/menu.pdf');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('link', { name: 'See usage and plans' }).waitFor();
-    assert.match(await page.getByRole('alert').innerText(), /media|plan/i);
+    assert.match(await page.getByRole('alert').innerText(), /Pictures and files need the plan Starter/);
     await assertSoundDashboard(page, 'conversations-no-media');
     assert.equal(await reply.inputValue(), 'The menu');
     await page.getByRole('button', { name: 'Attach nothing' }).click();

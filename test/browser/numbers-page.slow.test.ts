@@ -90,7 +90,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await assertSound(page, `one-pending-${nameOf(look)}`);
       await page.getByRole('link', { name: 'All numbers' }).click();
       await card(page, 'Front desk').getByRole('heading').getByRole('link').click();
-      await page.getByText('Not tested').waitFor();
+      await page.getByText('Not tested', { exact: true }).waitFor();
       await assertSound(page, `one-${nameOf(look)}`);
       await page.context().close();
     }
@@ -322,7 +322,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.getByRole('button', { name: 'Try a simulated iPhone' }).click();
     await page.waitForURL('**/numbers/num_*');
     await page.getByText('Simulated', { exact: true }).first().waitFor();
-    await page.getByText('No message reaches a person').waitFor();
+    await page.getByText('Nothing reaches a person').waitFor();
     for (const name of ['Connect another iPhone', 'Set up again'])
       assert.equal(await page.getByRole('button', { name }).count(), 0, name);
     await page.getByText('Online', { exact: true }).waitFor();
@@ -371,6 +371,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await dialog.getByLabel('Number of the iPhone').fill(number);
       await dialog.getByRole('button', { name: 'Create setup link' }).click();
     };
+    await dialog.getByText('The plan Free allows 1 number').waitFor();
     await submit(phoneNumber);
     await dialog.getByText('is connected already').waitFor();
     assert.doesNotMatch(await dialog.innerText(), /POST|ownline number/);

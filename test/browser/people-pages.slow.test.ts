@@ -146,7 +146,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.waitForURL(`${service.baseUrl}/billing`);
         await assertSound(
           'billing',
-          [/Plan Free/, /of 100/, /ask your administrator for the plan Starter/],
+          [/Plan Free/, /of 100/, /ask the operator for the plan Starter/],
           [/See the usage of/],
         );
       });

@@ -308,6 +308,8 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     const { page, assertSound, assertQuiet } = await open(owner, '/webhooks', desktop);
     await page.getByRole('button', { name: 'Create webhook' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText('The plan Free allows 5 webhooks').waitFor();
+    await assertSound('webhooks-limit-ahead');
     await dialog.getByLabel('Address').fill(receiver.url);
     await dialog.getByRole('button', { name: 'Create webhook' }).click();
     await dialog.getByRole('alert').waitFor();

@@ -64,9 +64,9 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
       /Plan Starter .*this month 2 of 2 .*begins anew on [A-Z][a-z]+ 1, at 0:00 UTC/,
     );
     assert.match(words(first), /Members and open invitations 2 of 3 Numbers 1 of 2 Webhooks 1 of 10 /);
-    assert.match(words(first), new RegExp(`ask your administrator for the plan Pro , .* ${small.publicId}`));
+    assert.match(words(first), new RegExp(`ask the operator for the plan Pro , .* ${small.publicId}`));
     assert.match(words(second), /Plan Enterprise .*this month 0, no limit .* No plan allows more/);
-    assert.match(words(third), /ask your administrator for the plan Enterprise/, 'back to the plan’s');
+    assert.match(words(third), /ask the operator for the plan Enterprise/, 'back to the plan’s');
     assert.ok(!text.includes(strange.publicId), 'no other team’s');
   });
 

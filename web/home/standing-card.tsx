@@ -28,9 +28,10 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
         <div>
           <h2 className="text-[0.9375rem] font-semibold">Everything is fine</h2>
           <p>
+            {onlineText(home.numbers)}{' '}
             {home.waiting_messages === 0
-              ? 'No message waits.'
-              : `${counted(home.waiting_messages)} on the way.`}
+              ? 'No message waits, and no webhook fails.'
+              : `${counted(home.waiting_messages)} on the way, and no webhook fails.`}
           </p>
         </div>
       </section>
@@ -67,6 +68,14 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
       </ul>
     </section>
   );
+}
+
+/** Names what is connected: with simulated iPhones alone, all may be fine and nothing reaches a person. */
+function onlineText(numbers: Home['numbers']): string {
+  const real = numbers.filter(({ simulated }) => !simulated);
+  if (real.length === 0) return 'Only a simulated iPhone is connected: no message reaches a person.';
+  const online = real.filter(({ state }) => state === 'online').length;
+  return `${online} of ${real.length} ${real.length === 1 ? 'iPhone is' : 'iPhones are'} online.`;
 }
 
 /** A viewer can look at each of them and change none. */

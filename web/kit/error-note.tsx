@@ -3,6 +3,7 @@ import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ApiError } from '#web/api/request.ts';
 import { classNames } from './class-names.ts';
+import { amount, utcDay } from './format.ts';
 import { RetryTime } from './retry-time.tsx';
 
 /** Why something did not work, in the sentence of the server. A limit of the plan leads to the page of usage. */
@@ -25,9 +26,17 @@ export function ErrorNote({
 export const isRateLimited = (error: Error): error is ApiError =>
   error instanceof ApiError && error.status === 429 && error.retryAfter !== undefined;
 
-/** The sentence of the server; RetryTime counts its seconds to wait. */
-export const sentenceOf = (error: Error): string =>
-  isRateLimited(error) ? error.message.replace(/ Retry in \d+ seconds\.$/, '') : error.message;
+/** The sentence of the server; RetryTime counts its seconds to wait. A limit of sends has words of the page. */
+export function sentenceOf(error: Error): string {
+  if (isRateLimited(error)) return error.message.replace(/ Retry in \d+ seconds\.$/, '');
+  if (!(error instanceof ApiError) || error.status !== 402) return error.message;
+  if (error.param === 'media_url') {
+    return 'Pictures and files need the plan Starter. Send the text alone, or ask the operator of this server for a larger plan.';
+  }
+  const { limit, resets_at: resetsAt } = error.details;
+  if (typeof resetsAt !== 'string' || typeof limit !== 'number') return error.message;
+  return `The month’s messages are used up: ${amount(limit)} of ${amount(limit)}. You can send again from ${utcDay(resetsAt)} on, or with a larger plan.`;
+}
 
 function NextStep({ error }: { readonly error: ApiError }): ReactNode {
   const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };

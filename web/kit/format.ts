@@ -21,6 +21,13 @@ const clockTime = new Intl.DateTimeFormat('en', { hour: 'numeric', minute: '2-di
 
 const clockTimeWithSeconds = new Intl.DateTimeFormat('en', { timeStyle: 'medium' });
 
+const dayOfMonth = new Intl.DateTimeFormat('en', { month: 'long', day: 'numeric', timeZone: 'UTC' });
+
+/** `December 1`: limits of a month end in UTC. @param at a timestamp */
+export function utcDay(at: string): string {
+  return dayOfMonth.format(new Date(at));
+}
+
 export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }

@@ -6,6 +6,7 @@ import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
+import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { rereadNumbers, verifyNumber } from './number-queries.ts';
 import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
@@ -63,6 +64,7 @@ export function ConnectDialog({ isOpen, onClose }: DialogState): ReactNode {
           fields={['phone_number']}
           onSubmit={({ phone_number = '' }) => verification.mutate(phone_number.replaceAll(/[\s().-]/g, ''))}
         >
+          {!verification.error && <PlanLimitNote resource="numbers" />}
           <TextField
             name="phone_number"
             label="Number of the iPhone"
@@ -84,7 +86,7 @@ function explained(error: Error, phoneNumber: string): Error {
   const sentence =
     error.code === 'conflict'
       ? `${formatPhoneNumber(phoneNumber)} is connected already. If it is a number of this team, open its page to connect another iPhone. ` +
-        'If another team has it, ask the administrator of this server to free it.'
+        'If another team has it, ask the operator of this server to free it.'
       : error.param === 'phone_number'
         ? 'Write the number with + and its country code, such as +1 415 555 0100.'
         : undefined;

@@ -56,12 +56,9 @@ export function SetupLinkView({
     <div className="flex flex-col gap-5">
       {progress === 'unopened' && !isReachable && <UnreachableNote url={link.url} />}
       {isCodeShown && (
-        <div className="flex flex-col gap-2 sm:hidden">
-          <a href={link.url} className={buttonStyle({ look: 'primary' })}>
-            Open on this iPhone
-          </a>
-          <p className="text-center text-quiet">Or show the code below to the iPhone of the number.</p>
-        </div>
+        <a href={link.url} className={`${buttonStyle({ look: 'primary' })} sm:hidden`}>
+          Open on this iPhone
+        </a>
       )}
       <div className="flex items-center gap-6 max-sm:flex-col max-sm:gap-4">
         {isCodeShown && <QrCode text={link.url} label="QR code of the setup link" />}
@@ -94,8 +91,8 @@ function UnreachableNote({ url }: { readonly url: string }) {
     <Note tone="warn" icon={<TriangleAlert />}>
       <p className="font-semibold">No iPhone reaches {new URL(url).host}</p>
       <p>
-        It is an address of the server alone. Ask its administrator to give Ownline an address that iPhones
-        reach, then create another link. Only a simulated iPhone on the server can use this one.
+        It is an address of the server alone. Ask its operator to give Ownline an address that iPhones reach,
+        then create another link. Only a simulated iPhone on the server can use this one.
       </p>
     </Note>
   );

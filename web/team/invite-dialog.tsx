@@ -8,6 +8,7 @@ import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { inviteMember } from './invitation-queries.ts';
 import { RoleChoice } from './role-choice.tsx';
@@ -63,6 +64,7 @@ export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
           fields={['email']}
           onSubmit={({ email = '' }) => invitation.mutate(email)}
         >
+          {!invitation.error && <PlanLimitNote resource="members" />}
           <TextField
             name="email"
             type="email"

@@ -2,9 +2,8 @@ import type { ReactNode } from 'react';
 import { isUnlimited } from '#contract/plan-texts.ts';
 import type { Usage } from '#contract/usage.ts';
 import { Card } from '#web/kit/card.tsx';
-import { amount } from '#web/kit/format.ts';
+import { amount, utcDay } from '#web/kit/format.ts';
 import { Time } from '#web/kit/text.tsx';
-import { utcDay } from './months.ts';
 
 /** Explains the monthly limit: refused sends, the reset, and the notices that were mailed. */
 export function LimitRules({ usage }: { readonly usage: Usage }): ReactNode {

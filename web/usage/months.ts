@@ -9,7 +9,6 @@ const dayInWords = new Intl.DateTimeFormat('en', {
   day: 'numeric',
   timeZone: 'UTC',
 });
-const dayAndMonth = new Intl.DateTimeFormat('en', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 
 /** `November 2026`. @param month `2026-11` */
 export function monthInWords(month: string): string {
@@ -19,11 +18,6 @@ export function monthInWords(month: string): string {
 /** `Sunday, November 22`. @param day `2026-11-22` */
 export function dayWithWeekday(day: string): string {
   return dayInWords.format(new Date(day));
-}
-
-/** `December 1`. @param at a timestamp */
-export function utcDay(at: string): string {
-  return dayAndMonth.format(new Date(at));
 }
 
 /** Another month: `monthAfter('2026-12', 1)` is `2027-01`. */

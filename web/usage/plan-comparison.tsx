@@ -26,9 +26,9 @@ export function PlanComparison({
       </div>
       <div className="mt-5 grid grid-cols-1 gap-x-8 gap-y-3 md:grid-cols-2">
         <p className="text-quiet">
-          For another plan, ask your administrator, and give them the id of the team. They can also allow
-          another number of messages than the plan’s. On a smaller plan everything that the team has goes on
-          working; only more is refused.
+          For another plan, ask the operator, and give them the id of the team. They can also allow another
+          number of messages than the plan’s. On a smaller plan everything that the team has goes on working;
+          only more is refused.
         </p>
         <div>
           <CopyRow value={teamId} what="the id of the team" />

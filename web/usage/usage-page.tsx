@@ -8,14 +8,14 @@ import type { PlanUsage, Usage } from '#contract/usage.ts';
 import { IconButton } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Note } from '#web/kit/error-note.tsx';
-import { amount, counted } from '#web/kit/format.ts';
+import { amount, counted, utcDay } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { UsageMeter } from '#web/kit/meter.tsx';
 import { Page } from '#web/kit/page.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { LimitRules } from './limit-rules.tsx';
 import { MonthChart } from './month-chart.tsx';
-import { monthAfter, monthInWords, utcDay } from './months.ts';
+import { monthAfter, monthInWords } from './months.ts';
 import { PlanComparison } from './plan-comparison.tsx';
 import { planUsageQuery, teamDetailsQuery, usageQuery } from './usage-queries.ts';
 
@@ -136,7 +136,7 @@ function LimitReached({ usage }: { readonly usage: Usage }): ReactNode {
   return (
     <Note tone="bad">
       <b className="font-semibold">The month’s messages are used up.</b> Sends are refused until{' '}
-      {utcDay(resets_at)}, or until your administrator raises the limit.
+      {utcDay(resets_at)}, or until the operator of this server raises the limit.
     </Note>
   );
 }

@@ -119,15 +119,15 @@ const advices: Readonly<Record<AttemptFailure, string>> = {
   timeout: 'Let the receiver answer 200 at once, and do the work afterwards.',
   dns: 'Check the spelling of the host name in the address.',
   forbidden_address:
-    'If the receiver is meant to be in a private network, ask your administrator to allow it.',
+    'If the receiver is meant to be in a private network, ask the operator of this server to allow it.',
   connection_refused: 'Start the receiver, or correct the host and port in the address.',
   unreachable: 'Check the network and the firewall of the receiver.',
-  no_network: 'Ask your administrator to check the network of Ownline. It is tried again meanwhile.',
+  no_network: 'Ask the operator of this server to check the network of Ownline. It is tried again meanwhile.',
   connection_reset: 'Check the receiver and any proxy before it: the log at that time says more.',
   tls: 'Correct the certificate of the receiver, then send the delivery again.',
   incomplete_answer: 'Check the receiver and any proxy before it: the log at that time says more.',
   invalid_answer: 'Check that an HTTP server listens at that port.',
   headers_too_large: 'Let the receiver answer with fewer headers: a bare 200 is enough.',
   aborted: 'It is tried again by itself.',
-  internal_error: 'Ask your administrator to look into the log of Ownline.',
+  internal_error: 'Ask the operator of this server to look into the log of Ownline.',
 };

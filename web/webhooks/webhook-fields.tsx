@@ -58,7 +58,7 @@ export function WebhookFields({
           <Checkbox
             key={type}
             label={type}
-            hint={isMissing(type) ? 'From Starter on.' : eventTexts[type]}
+            hint={isMissing(type) ? `${eventTexts[type]} From the plan Starter on.` : eventTexts[type]}
             isOn={events.includes(type)}
             isDisabled={isMissing(type) && !events.includes(type)}
             onChange={(isOn) => toggle(type, isOn)}

@@ -5,6 +5,7 @@ import { ApiError } from '#web/api/request.ts';
 import { Dialog } from '#web/kit/dialog.tsx';
 import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { Form } from '#web/kit/field.tsx';
+import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { type WebhookChoices, WebhookFields, webhookFields } from './webhook-fields.tsx';
 
 /** The dialog of a new webhook, or of the change of one. */
@@ -52,6 +53,7 @@ export function WebhookForm({
         fields={webhookFields}
         onSubmit={({ url = '' }) => save.mutate(url)}
       >
+        {!webhook && !save.error && <PlanLimitNote resource="webhooks" />}
         <WebhookFields url={webhook?.url} choices={choices} onChoose={setChoices} />
         {webhook && (
           <p className="text-[0.8125rem] text-quiet">
@@ -69,7 +71,7 @@ function explained(error: Error, url: string): Error {
   const message = !/^https:/i.test(url)
     ? 'Write the address with https:// at its beginning.'
     : error.message.includes('EGRESS_ALLOW_CIDRS')
-      ? 'This address is in a private network. Use one on the public internet, or ask your administrator to allow it.'
+      ? 'This address is in a private network. Use one on the public internet, or ask the operator of this server to allow it.'
       : error.message;
   return new ApiError(error.status, { ...error.details, code: error.code, message, param: 'url' });
 }

@@ -53,7 +53,7 @@ export async function inviteMember(
       team,
       await countSeats(trx, services, teamId),
       services.config,
-      'Invitations that are open count. Remove a member, revoke an invitation, or ask your administrator for a larger plan.',
+      'Invitations that are open count. Remove a member, revoke an invitation, or ask the operator of this server for a larger plan.',
     );
     // An expired one blocks the address until it is revoked.
     await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);

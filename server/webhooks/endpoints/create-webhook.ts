@@ -60,7 +60,7 @@ function refuseOverPlan(team: TeamRow, current: number, appUrl: string): void {
   if (current < limit) return;
   throw new AppError(
     'plan_limit_exceeded',
-    `The plan ${team.plan} allows ${limit} webhooks. Delete one, or ask your administrator for a larger plan.`,
+    `The plan ${team.plan} allows ${limit} webhooks. Delete one, or ask the operator of this server for a larger plan.`,
     { details: { limit, current, upgrade_url: `${appUrl}/billing` } },
   );
 }
