@@ -1,8 +1,8 @@
 import { type RefObject, useEffect } from 'react';
 
 /**
- * Keys of the page: ↑ and ↓ go into the list and through it, Alt with them opens the conversation above or below,
- * Esc leads from the conversation back to its row.
+ * Keys of the page: ↑ and ↓ move the focus into the list and through it. Alt with them opens the conversation above
+ * or below. Esc moves the focus back to the row.
  */
 export function useConversationKeys(list: RefObject<HTMLElement | null>): void {
   useEffect(() => {

@@ -14,8 +14,9 @@ export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents
 };
 
 /**
- * Follows the live stream of a team (specification section 12.9) while the tab is visible: a browser opens six connections to
- * a host at most, and hidden tabs would use them up. Each start begins with `hello`, after which everything is read again.
+ * Follows the live stream of a team (specification section 12.9) while the tab is visible. A browser opens six
+ * connections to a host at most, and hidden tabs would use them up. Each start begins with `hello`, after which
+ * everything is read again.
  * @returns ends it
  */
 export function followLiveStream(teamId: string, handlers: LiveHandlers): () => void {

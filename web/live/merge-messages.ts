@@ -24,8 +24,8 @@ export function laterOf<Row extends Pick<ListedMessage, 'status'>>(before: Row, 
 }
 
 /**
- * Puts rows into pages that were read: changed ones in their place, new ones by their time, and those that fit no more
- * are left out. A row that is older than the pages belongs to one that was not read.
+ * Puts rows into pages that were read. Changed ones replace their message, new ones are sorted in, and those that fit
+ * no more are left out. A row that is older than the pages belongs to one that was not read.
  */
 export function mergeMessages<Page extends MessagePage>(
   pages: readonly Page[],

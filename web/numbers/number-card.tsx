@@ -65,7 +65,7 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
   );
 }
 
-/** A link to the next step of the state: checks of an offline iPhone, the test of receiving, or the setup link of a pending one. */
+/** A link to the next step: the checks of an offline iPhone, the test of receiving, or the setup link of a pending number. */
 function NextStep({ number }: { readonly number: HomeNumber }) {
   const team = useTeam();
   const { id, state, simulated } = number;

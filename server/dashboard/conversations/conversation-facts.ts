@@ -46,8 +46,8 @@ const readUntil = sqlReadUntil(
 );
 
 /**
- * Each conversation is read through LATERAL, row by row along one index. Messages that are not read are found by the
- * sender, along the index on it: the rows of a sender, not the sender alone, so that no other index has their order.
+ * Each conversation is read through LATERAL, row by row along one index. Unread messages are found by the sender,
+ * along the index on it. The condition compares rows of a sender and an id, so that no other index has their order.
  */
 const facts = statement<FactsRow>(
   'conversations.facts',

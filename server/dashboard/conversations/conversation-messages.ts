@@ -62,8 +62,8 @@ const waiting = statement<WaitingMessages>(
 );
 
 /**
- * Messages of a conversation before an id: of each spelling and direction the newest `limit`, or fewer and the one at
- * which reading stopped.
+ * Messages of a conversation before an id. Each spelling and direction gives the newest `limit`, or fewer and the one
+ * at which reading stopped.
  * @param handles spellings of the contact
  * @param bounds `examinedMax`: messages that are read at most for each spelling and direction
  */

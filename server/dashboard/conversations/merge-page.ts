@@ -17,8 +17,8 @@ export interface MergedPage {
  * Merges conversations with waiting messages into the page of the others. A conversation that is in both stands at the
  * position that its waiting message gives it, on this page or on another one.
  * @param waiting those with waiting messages, in any order and of every page
- * @param others the page's other ones in their order: `limit`, one more, and as many more as there are waiting ones,
- *   unless the list ends or `bound` was reached before
+ * @param others the page's other ones in their order. They are `limit`, one more, and as many more as there are
+ * waiting ones, unless the list ends or `bound` was reached before
  * @param bound the position at which reading stopped; what is older belongs to the next page
  */
 export function mergePage(

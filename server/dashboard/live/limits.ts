@@ -29,8 +29,8 @@ export const rowConversationsMax = 50;
 export const rowsMaxBytes = 256 * 1_024;
 
 /**
- * A new message may be committed after one with a later id: reads go back by this much, which is longer than a send
- * waits for a lock.
+ * A new message may be committed after one with a later id. So reads go back by this much, which is longer than a
+ * send waits for a lock.
  */
 export const commitDelayMs = 6_000;
 
