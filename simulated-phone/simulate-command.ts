@@ -18,8 +18,8 @@ export interface SimulationOptions {
 }
 
 /**
- * `ownline phone simulate`: connects with a setup link, passes on the inbound messages of a file, then polls until it
- * gets a stop, has handled `count` messages or is interrupted. One line per thing it did.
+ * `ownline phone simulate`: connects with a setup link and passes on the inbound messages of a file. It then polls
+ * until it gets a stop, has handled `count` messages or is interrupted. One line per thing it did.
  */
 export async function simulatePhone(options: SimulationOptions): Promise<void> {
   const inbound = options.inboundFile === undefined ? [] : await readInbound(options.inboundFile);

@@ -59,8 +59,8 @@ export interface SentMessage {
 }
 
 /**
- * An iPhone with the shortcut, as far as the server can tell: it polls, sends, reports with the next poll and repeats
- * a poll whose answer it could not read. It speaks HTTP and knows nothing else of Ownline.
+ * An iPhone with the shortcut, as far as the server can tell. It polls, sends and reports with the next poll, and
+ * repeats a poll whose answer it could not read. It speaks HTTP and knows nothing else of Ownline.
  */
 export class SimulatedPhone {
   /** Messages that left the phone, in order: the truth about those that reached people. */

@@ -3,8 +3,8 @@ import type { KeyId } from '#server/platform/ids/ids.ts';
 import { writeKeyUses } from './api-key-store.ts';
 
 /**
- * Collects the time of each key's last use in this process, and writes them in one statement every few seconds:
- * requests need no write of their own. A crash loses the last few seconds.
+ * Collects the time of each key's last use in this process, and writes them in one statement every few seconds.
+ * Requests need no write of their own. A crash loses the last few seconds.
  */
 export class LastUsedTimes {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;

@@ -9,8 +9,8 @@ const checkIntervalMs = 10_000;
 const checkAnswerMs = 5_000;
 
 /**
- * Listener: receives the notifications of other processes. One is only a hint to look: after a reconnect every listener
- * is called with an empty payload, and a sweep backs up each of them.
+ * Listener: receives the notifications of other processes. One is only a hint to look. After a reconnect every
+ * listener is called with an empty payload, and a sweep backs up each of them.
  *
  * A notification to itself, at start and every 10 s, detects a half-open connection, or a pooler that swallows
  * notifications; such a connection is replaced.

@@ -55,7 +55,8 @@ const movedMax = 200_000;
 /**
  * Creates the months of history from the last one to two ahead. The month before takes rows of late clocks and of
  * restores. Rows of a missing month went to the default partition; they move into the new one. A month that can't be
- * created is logged and left to the next round: the default partition takes its rows, and the other months are created.
+ * created is logged and left to the next round. The default partition takes its rows, and the other months are
+ * created.
  */
 export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logger): Promise<void> {
   const now = clock.now();

@@ -9,8 +9,8 @@ export interface InboundTest {
   /** To be texted to the number from another phone. */
   readonly reply: string;
   /**
-   * `needed` catches texts of several words and the most frequent replies of one word, `full` nearly all others, and
-   * `answers` what texts ask for that want one letter or digit.
+   * `needed` catches texts of several words and the most frequent replies of one word, `full` nearly all others.
+   * `answers` catches replies to texts that ask for one letter or digit.
    */
   readonly set: 'needed' | 'full' | 'answers';
 }

@@ -55,7 +55,7 @@ export function renderMail(content: MailContent): RenderedMail {
 }
 
 /**
- * One line without control characters: a name can neither begin a header or a paragraph of its own, nor change the text
+ * One line without control characters. So a name can't begin a header or a paragraph of its own, nor change the text
  * direction of its sentence.
  */
 function oneLine(text: string): string {

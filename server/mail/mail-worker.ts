@@ -27,9 +27,9 @@ const sweepMs = 1_000;
 type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
 
 /**
- * Sends queued mail (specification section 10.6). A mail is claimed with a lease, sent without a transaction open, and
- * its outcome is written afterwards. Several processes take different mails. If one dies between the server's OK and
- * the write of the outcome, the mail goes out a second time after its lease, with the same Message-ID.
+ * Sends queued mail (specification section 10.6). A mail is claimed with a lease, sent without a transaction open,
+ * and its outcome is written afterwards. Several processes take different mails. If one dies between the server's OK
+ * and the write of the outcome, the mail is sent again after its lease, with the same Message-ID.
  *
  * Attempts in progress at a stop have 5 s and are then aborted, which counts as a failed attempt.
  */

@@ -1,8 +1,8 @@
 import { mediaNameMaxCharacters } from './limits.ts';
 
 /**
- * The name of a file (specification section 2.8): what its sender calls it, in characters that need no escape in a path,
- * with the extension of its type.
+ * The name of a file (specification section 2.8). It is the sender's name for it, in characters that need no escape
+ * in a path, with the extension of its type.
  * @param wanted a name or the path of a URL; undefined or unusable becomes `media`
  */
 export function mediaName(wanted: string | undefined, extension: string): string {

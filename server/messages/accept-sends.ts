@@ -58,9 +58,8 @@ export type LockWaitPolicy = 'wait' | 'skip_locked';
 
 /**
  * Accepts sends: one outcome per row, in order. A row that lost a race for its key, or that found no row of its
- * month, runs again at once: the reason no longer applies. So does a refused row whose key is known by now. Each
- * run has its own time, which its message ids contain: the order of ids is that of created_at. Only with
- * `skip_locked` can a row be `locked`.
+ * month, runs again at once. So does a refused row whose key is known by now. Each run has its own time, which its
+ * message ids contain: the order of ids is that of created_at. Only with `skip_locked` can a row be `locked`.
  */
 export async function acceptSends(
   services: Services,
@@ -121,8 +120,8 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
 
 /**
  * Indexes of rows that were refused although their key is known now. The statement looks keys up in its snapshot, but
- * reads the reasons for a refusal under locks. It may have waited for the very request that the row repeats: that one's
- * message took the month's last message, or its number was deleted since.
+ * reads the reasons for a refusal under locks. It may have waited for the very request that the row repeats. That one
+ * took the month's last message, or its number was deleted since.
  */
 async function findIdempotentRepeats(
   { database, clock }: Services,

@@ -75,8 +75,8 @@ const plansWithoutMedia = planNames
  * team with its key or member, by its position in $1 and $15. The columns that no verdict needs are read from the input
  * again, by n, once a row is granted.
  *
- * A batch holds sends of many teams. With SKIP LOCKED none of them waits for another team's lock: rows of a locked team
- * or number come back as `locked`, and run again in a batch of their team, which waits.
+ * A batch holds sends of many teams. With SKIP LOCKED none of them waits for another team's lock. Rows of a locked
+ * team or number come back as `locked`, and run again in a batch of their team, which waits.
  */
 const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (

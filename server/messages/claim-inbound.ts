@@ -41,8 +41,8 @@ export interface ClaimedInbound {
 
 /**
  * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given id
- * identifies it for ever. Without one, it repeats a message of the same run, or an equal one of the last 20 s: several
- * automations, each with a run of its own, may fire for one text. A repeat waits for the first to commit.
+ * identifies it for ever. Without one, it repeats a message of the same run, or an equal one of the last 20 s.
+ * Several automations, each with a run of its own, may fire for one text. A repeat waits for the first to commit.
  */
 export async function claimInbound(
   trx: Transaction,

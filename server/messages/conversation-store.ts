@@ -4,8 +4,8 @@ import { contactSpellingsMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
 
 /**
- * The part of an upsert of a conversation, named c, that a hand-out and an inbound message share: its latest activity,
- * its newest message, and the spelling of the contact, where that is a new one. Times of processes differ a little.
+ * The part of an upsert of a conversation, named c, that a hand-out and an inbound message share. It sets the latest
+ * activity and the newest message, and adds a new spelling of the contact. Times of processes differ a little.
  */
 export const sqlNoteActivity = `last_activity_at = greatest(c.last_activity_at, excluded.last_activity_at),
   last_message_id = greatest(c.last_message_id, excluded.last_message_id),

@@ -48,8 +48,8 @@ const release = statement<{ seq: number }>(
 );
 
 /**
- * Returns a hand-out to the queue, only for the poll that claimed it: its phone left before the first byte of the
- * answer (specification section 11.4).
+ * Returns a hand-out to the queue, only for the poll that claimed it (specification section 11.4). Its phone left
+ * before the first byte of the answer.
  */
 export async function releaseMessage(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,

@@ -22,12 +22,12 @@ export interface SendBatcher {
 
 /**
  * Takes sends one by one and accepts them in batches: while a statement runs, new sends wait for the next. Each team
- * has a queue of its own, and a batch takes from all of them round robin. Once 5,000 wait, a team that has its share of
- * them or more is answered 503 with retry-after.
+ * has a queue of its own, and a batch takes from all of them round robin. Once 5,000 wait, a team that has its share
+ * of them or more is answered 503 with retry-after.
  *
- * The batch of all teams waits for no lock. Sends of a locked team or number go to a batch of their own team, and
- * later ones of the team follow them until it is empty. Only a few such batches wait at once, so that other teams
- * always find free connections.
+ * The batch of all teams waits for no lock. Sends of a locked team or number go to a batch of their own team. Later
+ * ones of the team follow them until it is empty. Only a few such batches wait at once, so that other teams always
+ * find free connections.
  */
 export function createSendBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics'>,

@@ -45,8 +45,8 @@ const purgeWarnings = statement<Record<string, never>>(
 );
 
 /**
- * Warns in the audit log of a text that went to more than ten new contacts of a paced number in an hour, once per text
- * and hour (specification section 8). The log has the number of contacts, and neither text nor contacts.
+ * Warns in the audit log, once per text and hour (specification section 8). The text went to more than ten new
+ * contacts of a paced number in that hour. The log has the number of contacts, and neither text nor contacts.
  */
 export async function warnOfRepeatedTexts(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,

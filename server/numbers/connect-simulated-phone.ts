@@ -5,9 +5,10 @@ import { lockNumber } from './number-store.ts';
 import { isLeaseLive, type SimulatedPhoneLease } from './simulated-phone-store.ts';
 
 /**
- * Creates a setup link for the phone of a simulated number, with the effects of a reconnect (specification section 4.2):
- * the phone of another process works until the new one's first poll. The token of a link is only known to its creator,
- * so each start of a phone needs a new link. The audit log has no entry of it: no person reconnected anything.
+ * Creates a setup link for the phone of a simulated number, with the effects of a reconnect (specification section
+ * 4.2). The phone of another process works until the new one's first poll. The token of a link is only known to its
+ * creator, so each start of a phone needs a new link. The audit log has no entry of it: no person reconnected
+ * anything.
  * @returns the token of the link; undefined where the number is deleted or not simulated, or the lease has ended
  */
 export async function connectSimulatedPhone(

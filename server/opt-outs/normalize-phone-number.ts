@@ -9,8 +9,8 @@ const hasTrunkPrefix = new RegExp(`^\\+(?:${Object.keys(metadata.country_calling
 const mexicanMobile = /^\+521(\d{10})$/;
 
 /**
- * The one spelling of a phone number that has several (specification section 4.6): without a trunk prefix 0 behind the
- * calling code, as in +44 (0)7911, and without Mexico's old 1. A 0 that belongs to the number stays, as in Italy.
+ * The one spelling of a phone number that has several (specification section 4.6). It has no trunk prefix 0 behind
+ * the calling code, as in +44 (0)7911, and not Mexico's old 1. A 0 that belongs to the number stays, as in Italy.
  * Anything that is no phone number in E.164 stays as it is.
  */
 export function normalizePhoneNumber(phoneNumber: string): string {

@@ -22,8 +22,8 @@ export interface OptOutRow {
 const columns =
   'o.team_id, o.contact, o.id, o.sequence, o.opted_out_at, o.opted_in_at, o.message_id, o.phone_number, o.request_id';
 
-// The contact is opted out. No partial index has this form. With IS NULL, a plan that was made while the table was empty
-// may read all opt-outs of the team, and not one by the primary key.
+// The contact is opted out. No partial index has this form. With IS NULL, a plan of the empty table may read all
+// opt-outs of the team, and not one by the primary key.
 const isStanding = 'num_nulls(o.opted_in_at) = 1';
 
 // The row of a contact that is opted out is locked and stays as it is: the second of two opt-outs finds the first.

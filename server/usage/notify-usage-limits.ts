@@ -12,8 +12,8 @@ const pageTeams = 500;
 
 /**
  * Notifies owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section
- * 12.7). Each notice is sent once, for any number of processes: it is a row with a key of its own, in the
- * transaction that queues the mails.
+ * 12.7). Each notice is sent once, for any number of processes. It is a row with a key of its own, in the transaction
+ * that queues the mails.
  */
 export async function notifyUsageLimits(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>,

@@ -117,8 +117,8 @@ export function audienceOf(request: FastifyRequest): Audience | undefined {
 }
 
 /**
- * Whether the answer is a page for a person (specification section 7.1): the browser accepts HTML, and the path is that
- * of a page or of nothing. Clients of /v1 and /app are programs.
+ * Whether the answer is a page for a person (specification section 7.1). The browser then accepts HTML, and the path
+ * is that of a page or of nothing. Clients of /v1 and /app are programs.
  */
 export function wantsHtml(request: FastifyRequest): boolean {
   if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return false;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { pipelinedRequestsMax } from './limits.ts';
 
 /**
- * Serves pipelined requests of a connection one after the other: Node starts all that arrive in a segment at once,
+ * Serves pipelined requests of a connection one after the other. Node starts all that arrive in a segment at once,
  * which can be more than 1,000. A connection with too many waiting requests is destroyed.
  */
 export class PipelineQueue {

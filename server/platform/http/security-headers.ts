@@ -2,9 +2,9 @@
 const strictTransportSeconds = 31_536_000;
 
 /**
- * Security headers of every answer (specification section 12.3): no sniffing of its type, no frames, no scripts or
- * other content, and no referrer for other sites. Pages bring a policy of their own. No header allows CORS: pages of other
- * origins read no answer (section 7.2).
+ * Security headers of every answer (specification section 12.3). They forbid sniffing of its type, frames, scripts
+ * and other content, and a referrer for other sites. Pages bring a policy of their own. No header allows CORS: pages
+ * of other origins read no answer (section 7.2).
  */
 export function securityHeaders(appUrl: string): Readonly<Record<string, string>> {
   return {

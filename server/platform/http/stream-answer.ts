@@ -9,7 +9,8 @@ export interface StreamHead {
 
 /**
  * Streams an answer's body with backpressure: the next chunk is read once the client took the one before. It resolves
- * once the head is written, and the body follows by itself: a stop need not wait for a slow client longer than for others.
+ * once the head is written, and the body follows by itself. So a stop need not wait for a slow client longer than for
+ * others.
  * A failure in the middle destroys the connection, since the client has a content-length to compare with.
  * @param onEnd called once the client has everything, or is gone
  * @throws the error of reading the first chunk: nothing was written then

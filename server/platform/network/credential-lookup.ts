@@ -25,9 +25,9 @@ interface CredentialLookupOptions<Row> {
 }
 
 /**
- * Batched look-up of credentials (API keys, device tokens, setup links, sessions) by their hash, for those that this
- * process does not know to be valid (specification section 7.2). It bounds what guessing costs the database without
- * refusing a valid credential for the wrong ones of its network:
+ * Batched look-up of credentials (API keys, device tokens, setup links, sessions) by their hash (specification
+ * section 7.2). It serves those that this process does not know to be valid. It bounds what guessing costs the
+ * database without refusing a valid credential for the wrong ones of its network:
  *
  * - Look-ups of one tick of the event loop share a statement, and at most two such statements run at once.
  * - Look-ups of client networks past their limit of refusals share one statement every 50 ms.

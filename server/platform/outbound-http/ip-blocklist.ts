@@ -15,7 +15,8 @@ const blocked4 = rangesOf(
 
 /**
  * IP blocklist, IPv6: only global unicast is allowed at all. Addresses that embed an IPv4 address lie outside it
- * (mapped, compatible, both prefixes of NAT64) or are blocked: Teredo with all of 2001::/23, and 6to4 (2002::/16).
+ * (mapped, compatible, both prefixes of NAT64) or are blocked. Blocked are Teredo with all of 2001::/23, and 6to4
+ * (2002::/16).
  */
 const globalUnicast6 = rangesOf('2000::/3');
 const blocked6 = rangesOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');

@@ -21,8 +21,8 @@ interface Failure {
 /**
  * Logs one JSON line per event to standard error, because standard output belongs to the results of commands. Levels
  * are words and times ISO 8601, for people who read it on a terminal. Equal failures (warnings and errors with `err`)
- * are collapsed: the first one of a minute is written with its stack, the others as one line with their number
- * (specification section 10.4).
+ * are collapsed (specification section 10.4). The first one of a minute is written with its stack, the others as one
+ * line with their number.
  */
 export function createLogger(level: string): Logger {
   const failures = new RepeatLimiter<Failure>({

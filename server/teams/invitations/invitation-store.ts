@@ -66,8 +66,8 @@ const findByEmail = statement<InvitationRow>(
   `SELECT ${columns} FROM invitations i
    WHERE i.team_id = $1 AND i.normalized_email = $2 AND ${isOpen} AND i.expires_at > $3`,
 );
-// One statement, because two would see two moments: an account that the link itself created in between would have to
-// sign in, for a link that is already used.
+// One statement, because two would see two moments. An account that the link itself created in between would have to
+// sign in, for a used link.
 const findByToken = statement<LoadedInvitationRow>(
   'invitations.find-live-by-token',
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified,

@@ -23,8 +23,9 @@ interface WriterOptions {
 }
 
 /**
- * Gathers results and writes them in batches, those of a webhook one at a time, so that they are counted in the order
- * in which they came. Failures have a batcher of their own: counting them takes locks, and the tenth skips a backlog.
+ * Gathers results and writes them in batches. Batches of a webhook are written one at a time, so that results are
+ * counted in their order. Failures have a batcher of their own: counting them takes locks, and the tenth skips a
+ * backlog.
  * Successes of other teams do not wait for that.
  *
  * While the database is away, results are kept and written again until their lease has expired. Then the attempt is
