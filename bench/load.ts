@@ -30,7 +30,7 @@ function lines(headers: Readonly<Record<string, string>>): string {
 
 /**
  * Sends as fast as the answers come, one request at a time on each connection. It writes bytes and looks for the end
- * of an answer, no more: it runs on the cores that it measures, and a full HTTP client takes as much of them as the
+ * of an answer, no more. It runs on the cores that it measures, and a full HTTP client takes as much of them as the
  * server does.
  * @returns answers per second, all of which had the status 202; any other ends the run
  */

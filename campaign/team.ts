@@ -87,8 +87,8 @@ export class Team {
   }
 
   /**
-   * @returns the reason why the team is not quiet yet; undefined for none. In this order: when no message is left, the
-   * phones have at most something to say, and when they have nothing to say no event is to come
+   * @returns the reason why the team is not quiet yet; undefined for none. The order matters: without a message only
+   * phones have something to say, and once they have not, no event is to come
    */
   async unrest(): Promise<string | undefined> {
     const operator = this.operator;

@@ -29,10 +29,10 @@ interface Measured {
 }
 
 /**
- * Compares the sends of this checkout with those of another commit: 11 interleaved pairs, each side on an embedded
- * PostgreSQL of its own with fsync, and the CPU microseconds of one send beside it.
+ * Compares the sends of this checkout with those of another commit, in 11 interleaved pairs. Each side has an
+ * embedded PostgreSQL of its own with fsync. The CPU microseconds of one send are printed beside.
  *
- * usage: npm run bench -- compare --base COMMIT [--connections 64] [--keys] [--itself]
+ * usage: `npm run bench -- compare --base COMMIT [--connections 64] [--keys] [--itself]`.
  * With --itself the base is measured against itself: its spread is what a difference has to exceed.
  */
 export async function benchCompare(): Promise<void> {

@@ -18,8 +18,9 @@ interface Kannel extends Omit<Served, 'pid'> {
 }
 
 /**
- * The yardstick of P3: Kannel's sendsms with its file store (written every ten seconds, without fsync), handed on to
- * the fake SMSC that comes with it. @returns undefined where it is not installed
+ * The yardstick of P3: Kannel's sendsms with its file store, which is written every ten seconds without fsync. It
+ * hands on to the fake SMSC that comes with it.
+ * @returns undefined where it is not installed
  */
 export async function startKannel(folder: string): Promise<Kannel | undefined> {
   if (!Object.values(programs).every((program) => existsSync(program))) return undefined;

@@ -10,8 +10,8 @@ import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 
 /**
- * The second yardstick of P1: our own route behind our own authenticator, with the very same checks of key and body, headers and
- * metrics, whose acceptor stores nothing. The difference to a send is the cost of storing it.
+ * The second yardstick of P1: our own route behind our own authenticator, whose acceptor stores nothing. Checks of
+ * key and body, headers and metrics are the same. The difference to a send is the cost of storing it.
  *
  * usage: DATABASE_URL=… SECRETS_KEY=… node bench/send/yardstick-own-route.ts PORT
  */

@@ -5,8 +5,8 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { bodySchema, readSend } from './yardstick-body.ts';
 
 /**
- * The yardstick of P2: the ordinary way to build it. Fastify and pg, a pool of 10, one transaction per request that
- * looks up the key, counts the month's quota under its row lock and inserts message and queue row.
+ * The yardstick of P2: the ordinary way to build it. It is Fastify and pg with a pool of 10, and one transaction per
+ * request. That looks up the key, counts the month's quota under its row lock, and inserts message and queue row.
  *
  * usage: node bench/send/yardstick-transaction.ts PORT KEY DATABASE_URL
  */

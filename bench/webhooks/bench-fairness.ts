@@ -36,8 +36,8 @@ const variants: readonly Variant[] = [
 ];
 
 /**
- * W11: what 20 hanging endpoints and 20,000 due deliveries of one team leave to another one, by one process, in one run:
- * the p99 of its first attempts at a steady flow, and how fast a burst of its own is delivered, against the same alone.
+ * W11: fairness of one process to a team beside one with 20 hanging endpoints and 20,000 due deliveries. Measured are
+ * the p99 of its first attempts at a steady flow, and the rate of a burst, against the same alone.
  * Logins, where there are some, run while it is alone as well: it is the other team that is judged.
  */
 export async function benchFairness(): Promise<void> {

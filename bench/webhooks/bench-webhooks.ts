@@ -24,9 +24,10 @@ interface Measured {
 }
 
 /**
- * P4: deliveries, signed and written down, per second, against a bare loop of undici that posts the same bytes to the same
- * sink with as many connections. A round writes its events first and starts a process that delivers; its first quarter warms
- * the process up, and the time runs from there to the last delivery that is written down. The loop has as long to get warm.
+ * P4: deliveries, signed and recorded, per second. The yardstick is a bare loop of undici that posts the same bytes
+ * to the same sink with as many connections. A round writes its events first and starts a process that delivers. Its
+ * first quarter warms the process up, and the time runs from there to the last recorded delivery. The loop has as
+ * long to get warm.
  * CPU is counted from the start of the process to its end, so it is a little more than a warm one needs.
  */
 export async function benchWebhooks(): Promise<void> {

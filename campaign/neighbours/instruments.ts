@@ -11,8 +11,9 @@ import { runSlowReaders } from './slow-readers.ts';
 const idle = { eventLoopMs: 0, otherThreadsMs: 0, postgresMs: 0 };
 
 /**
- * Measures a service of the campaign's own that breaks the limits in known ways: one route uses the event loop for some ms,
- * and sockets that do not read are never closed. The campaign's silence about Ownline counts only where these are found.
+ * Measures a service of the campaign's own that breaks the limits in known ways. One route uses the event loop for
+ * some ms, and sockets that do not read are never closed. The campaign's silence about Ownline counts only where
+ * these are found.
  * @throws with what was not found, or was found where nothing is wrong
  */
 export async function checkInstruments(signal: AbortSignal): Promise<void> {

@@ -67,9 +67,9 @@ export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal)
 }
 
 /**
- * The sockets that the service holds open to other networks than 127.0.0.0/24, as the kernel lists them: a client that does
- * not read does not learn that it was disconnected. The kernel takes bytes for such a client as well while it has memory, and
- * the service sees no difference: a socket counts from the time at which it last did.
+ * The sockets that the service holds open to other networks than 127.0.0.0/24, as the kernel lists them. A client
+ * that does not read does not learn that it was disconnected. The kernel takes bytes for such a client while it has
+ * memory, and the service sees no difference. So a socket counts from the time at which the kernel last took some.
  */
 class SocketWatch {
   readonly #port: number;
