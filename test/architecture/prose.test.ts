@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   commentSentences,
+  countWords,
   documentSentences,
+  partsOf,
   type Sentence,
   testTitles,
 } from '#test/support/architecture/prose.ts';
@@ -13,17 +15,25 @@ const withoutSubject = /^["“(]?(?:What|Who|Whom|Whose|Whoever|Whatever|Of)\b/;
 const ruledOut =
   /(?<!`)\b(?:(?:any|every|no|some)body|whoever|to whom|(?:is|are|was|were) told|(?:is|are|be) let in|doors?|knocks?)\b(?!`)/i;
 
+const wordsMax = 25;
+
 function offences(sentences: readonly Sentence[]): string[] {
   return sentences
     .filter(({ text }) => withoutSubject.test(text) || ruledOut.test(text))
     .map(({ path, line, text }) => `${path}:${line}: ${text}`);
 }
 
-describe('sentences have a subject and name no one by a pronoun (CONTRIBUTING.md, How it is written)', () => {
+describe('sentences have a subject, are short and use no pronoun for people (CONTRIBUTING.md, How it is written)', () => {
   it('in comments', () => {
     const sentences = commentSentences();
     assert.ok(sentences.length > 4_000);
     assert.deepEqual(offences(sentences), []);
+    const long = sentences.filter(({ text }) => partsOf(text).some((part) => countWords(part) > wordsMax));
+    assert.deepEqual(
+      long.map(({ path, line, text }) => `${path}:${line}: ${text}`),
+      [],
+      `more than ${wordsMax} words in a sentence`,
+    );
   });
 
   it('in documents', () => {

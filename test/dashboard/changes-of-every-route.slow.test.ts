@@ -12,8 +12,9 @@ import { until } from '#test/support/service/until.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 /**
- * The notification of each changing route of a team, through either authenticator: the resource type, and `:id` for the one that the address names,
- * `new` for another one, `created` for a new one without its id, `all` for any. The audit log grows with most.
+ * The notification of each changing route of a team, through either authenticator: the resource type and its id.
+ * `:id` is the one that the address names, `new` another one, `created` a new one without its id, `all` any. The
+ * audit log grows with most.
  */
 const told: Readonly<Record<string, readonly string[]>> = {
   'PUT /team': ['team all', 'audit new'],

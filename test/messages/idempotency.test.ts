@@ -221,8 +221,8 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     let phones = 200;
 
     /**
-     * Both requests have looked for the key before either is through: the row of the team's month is held until they
-     * wait for it, and with them what comes between the two.
+     * Both requests have looked for the key before either has ended. The test locks the row of the team's month until
+     * they wait for it, and with them what comes between.
      */
     async function race({
       content = 'sent once',

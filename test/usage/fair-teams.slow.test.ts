@@ -75,8 +75,8 @@ describe('fairness between teams (§8/team-concurrency)', () => {
   }
 
   /**
-   * The requests in the queue. Only in a slow run a few may have waited for the test's lock until its time-out, and
-   * others in the queue for longer than they may.
+   * The requests in the queue. In a slow run a few may have waited for the test's lock until its time-out. Others may
+   * have waited too long in the queue.
    */
   async function assertServed({ answers, all, startedMs }: ReturnType<typeof flood>): Promise<void> {
     await all;

@@ -69,6 +69,14 @@ export function testTitles(): Sentence[] {
   );
 }
 
+/** The parts of a sentence between semicolons; a tag such as `@param` and a hyphen of a list begin a part too. */
+export function partsOf(sentence: string): string[] {
+  return sentence.split(/(?<=[.;?!])\s+|\s(?=@\w)|\s- /);
+}
+
+export const countWords = (text: string) =>
+  text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+
 function read(pattern: string): { readonly path: string; readonly text: string }[] {
   return globSync(pattern, { cwd: root, exclude: (name) => /(?:^|\/)(?:node_modules|dist)$/.test(name) }).map(
     (path) => ({ path, text: readFileSync(join(root, path), 'utf8') }),

@@ -21,8 +21,8 @@ interface Asking {
 }
 
 /**
- * A browser at Ownline: it keeps its cookies, says that it asks from a page of the same origin, and follows no redirect, so
- * that tests see them. It runs no script.
+ * A browser at Ownline. It keeps its cookies and says that it asks from a page of the same origin. It follows no
+ * redirect, so that tests see them. It runs no script.
  */
 export class Browser {
   readonly #baseUrl: string;

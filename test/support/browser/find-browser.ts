@@ -18,8 +18,8 @@ const systemPaths = [
 ];
 
 /**
- * The browser of CHROMIUM (a path, or `packaged` for the one that npm brings), else Playwright's own, else one of the
- * system, else the packaged one.
+ * The browser of CHROMIUM, which is a path, or `packaged` for the one that npm brings. Without it Playwright's own,
+ * else one of the system, else the packaged one.
  * @throws where there is none, with the command that brings one
  */
 export async function findBrowser(): Promise<FoundBrowser> {

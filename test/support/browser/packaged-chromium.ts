@@ -22,8 +22,9 @@ const fontsConf = `<?xml version="1.0"?>
 `;
 
 /**
- * The Chromium that `npm ci` brings, unpacked when it is first asked for. The package's own code is not called: it
- * unpacks to fixed names in the temp folder, where others may have put a program first, and switches web security off.
+ * The Chromium that `npm ci` brings, unpacked when it is first asked for. The package's own code is not called. It
+ * unpacks to fixed names in the temp folder, where others may have put a program first, and switches web security
+ * off.
  * @returns undefined where the package is missing or made for other machines
  */
 export async function packagedChromium(): Promise<FoundBrowser | undefined> {

@@ -2,9 +2,9 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /**
- * Faults that no page may have: errors of its scripts, breaches of its content security policy (which
- * Chromium prints as errors), loads that fail, and anything that comes from elsewhere. The list grows while the page is
- * used; the status of the page itself is the test's own business.
+ * Faults that no page may have: errors of its scripts, failed loads, and anything that comes from elsewhere. Chromium
+ * prints breaches of the content security policy as errors. The list grows while the page is used; the status of the
+ * page itself is the test's own business.
  */
 export function complaintsAbout(page: Page, origin: string): readonly string[] {
   const complaints: string[] = [];

@@ -19,7 +19,7 @@ export interface MessageInState {
 }
 
 /**
- * A message in a state, as if it had come there: it failed or was sent when it was created, a queued one waits, and one
+ * A message in a state, as if it had come there. It failed or was sent when it was created; a queued one waits. One
  * that is being polled is in flight of its number's session for 200 days.
  */
 export async function putMessage({ query }: Service, message: MessageInState): Promise<void> {

@@ -36,8 +36,8 @@ const userVerified = 0x04;
 const attested = 0x40;
 
 /**
- * An authenticator and the browser in front of it, in software: it makes one passkey (ES256, statement `none`) and signs with it,
- * as WebAuthn says byte for byte (sections 6.1 and 6.5 of that standard).
+ * An authenticator and the browser in front of it, in software. It makes one passkey (ES256, statement `none`) and
+ * signs with it, byte for byte as in sections 6.1 and 6.5 of WebAuthn.
  */
 export class SoftwareAuthenticator {
   readonly #origin: string;

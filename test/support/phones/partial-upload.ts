@@ -27,8 +27,9 @@ export interface PartialUpload {
 }
 
 /**
- * An inbound message of the largest size without a file, or of a given one, on a connection of its own, without the last bytes of its body. Resolves once the
- * server has read the headers: connections are not accepted in the order in which they were opened (decision 0024).
+ * An inbound message on a connection of its own, without the last bytes of its body. Its size is the largest one
+ * without a file, or a given one. Resolves once the server has read the headers: connections are not accepted in the
+ * order in which they were opened (decision 0024).
  */
 export async function startUpload(
   baseUrl: string,

@@ -69,8 +69,8 @@ export async function claim(api: ApiClient, setupUrl: string): Promise<DeviceWir
 }
 
 /**
- * A verified number whose device has a session, without the wait of a whole hold: its first poll is abandoned as soon
- * as it counted, and the session that its answer would have named is read from the database.
+ * A verified number whose device has a session, without the wait of a whole hold. Its first poll is abandoned as soon
+ * as it counted. The session that its answer would have named is read from the database.
  */
 export async function connectNumber(
   service: TestService,

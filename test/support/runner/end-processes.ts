@@ -12,8 +12,8 @@ export function endGroup(leader: number): void {
 }
 
 /**
- * Ends what a test file left: the rest of its process group, and every process that names its folder, by its words or
- * by its TMPDIR.
+ * Ends the processes that a test file left: the rest of its process group, and those that name its folder in
+ * arguments or TMPDIR.
  * @returns the command lines of those
  */
 export async function endStrays(leader: number, folder: string): Promise<string[]> {

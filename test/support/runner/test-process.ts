@@ -31,9 +31,9 @@ export interface RunResult extends ProcessResult {
 }
 
 /**
- * Runs test files, one after the other, in a process group and a temporary folder of their own. With it ends all that it
- * started: the group, and processes outside it that name that folder, such as the PostgreSQL of a service that was
- * killed. A handle that a failed test left open does not keep it running; a test that hangs ends at the limit.
+ * Runs test files, one after the other, in a process group and a temporary folder of their own. All that it started
+ * ends with it: the group, and processes outside it that name that folder. One is the PostgreSQL of a service that
+ * was killed. A handle that a failed test left open does not keep it running; a test that hangs ends at the limit.
  */
 export async function runProcess(run: ProcessRun): Promise<RunResult> {
   const { files, settings, options, folder, limitMs, ending, print } = run;

@@ -11,8 +11,9 @@ const inside =
 const ownWords = [405, 408, 413, 415, 417, 431];
 
 /**
- * Checks every answer to any request (specification sections 7.1 and 7.2): it is no failure of the server, reveals
- * nothing internal and nothing of another team, carries request-id and cache-control, and a refusal has the envelope. Not for answers to HEAD.
+ * Checks every answer to any request (specification sections 7.1 and 7.2). It is no failure of the server, and
+ * reveals nothing internal and nothing of another team. It carries request-id and cache-control, and a refusal has
+ * the envelope. Not for answers to HEAD.
  */
 export function assertSound(answer: RawAnswer, what: string): void {
   const shown = `${what}\n${answer.status} ${answer.body.slice(0, 2_000)}`;

@@ -18,8 +18,8 @@ export interface HeardChanges {
 }
 
 /**
- * `take` knows when all notifications have arrived: each of the two processes changes a team of its own as a marker, and
- * its earlier commits are notified before that.
+ * `take` knows when all notifications have arrived. Each of the two processes changes a team of its own as a marker,
+ * and its earlier commits are notified before that.
  */
 export async function hearChanges(service: TestService): Promise<HeardChanges> {
   let heard: HeardChange[] = [];

@@ -145,8 +145,7 @@ export function addressOf(pattern: string, things: Things, method: string): stri
 let made = 0;
 
 /**
- * A number that waits for its phone, a message that waits in the queue, a viewer and an open invitation, webhooks and a
- * delivery that failed; and a number and
+ * A pending number, a queued message, a viewer, an open invitation, webhooks and a failed delivery; and a number and
  * an address without an account. The sender is connected already.
  */
 export async function newThings(service: TestService, team: TestTeam): Promise<Things> {

@@ -24,8 +24,8 @@ export function canMountDisk(): boolean {
 }
 
 /**
- * Mounts it in a mount namespace of its own, which ends with its last process: nothing stays mounted where a test is
- * ended before its time.
+ * Mounts it in a mount namespace of its own, which ends with its last process. So nothing stays mounted where a test
+ * is ended before its time.
  * @param place an empty folder
  */
 export async function makeSmallDisk(place: string, megabytes: number): Promise<SmallDisk> {

@@ -24,8 +24,8 @@ interface ShownAction {
 }
 
 /**
- * Reads the list to build by hand as the page shows it, as plain text: variables in square brackets, and the input that
- * the editor fills in by itself where the page names none, as it says.
+ * Reads the list to build by hand from the page, as plain text. Variables are in square brackets. Where the page
+ * names no input, the one that the editor fills in by itself is added.
  */
 export async function readPageList(page: Page, shortcut: string): Promise<string> {
   const shown = await page.evaluate<ShownAction[]>(

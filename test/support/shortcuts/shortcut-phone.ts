@@ -42,8 +42,8 @@ interface PhoneOptions {
 }
 
 /**
- * An iPhone with both shortcuts: the generic files, written, read by a library that is not ours, and imported with the
- * setup code as the answer to their question.
+ * An iPhone with both shortcuts. The generic files are written, read by a library that is not ours, and imported with
+ * the setup code as the answer to their question.
  */
 export class ShortcutPhone {
   /** Everything that Messages took, in order. */
