@@ -34,7 +34,8 @@ describe('a full disk (specification section 10.4)', {
   let api: ApiClient;
 
   const options = (folder: string) => ({
-    settings: { DATA_DIR: folder, LOG_LEVEL: 'error' },
+    // The first poll proves the number, and is held as long as this.
+    settings: { DATA_DIR: folder, LOG_LEVEL: 'error', DEVICE_HOLD_SECONDS: '1' },
     command: disk.command(process.execPath, 'server/main.ts'),
   });
   const start = async () => {

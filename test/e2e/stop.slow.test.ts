@@ -54,7 +54,8 @@ describe('a stop of the service (specification section 10.3)', () => {
   before(async () => {
     parent = await makeParent();
     dataDir = join(parent, 'data');
-    service = await spawnService({ settings: { DATA_DIR: dataDir } });
+    // The first poll proves the number, and is held as long as this.
+    service = await spawnService({ settings: { DATA_DIR: dataDir, DEVICE_HOLD_SECONDS: '1' } });
     api = new ApiClient(service.baseUrl, await firstKey(dataDir));
     const verify = await api.post('/v1/numbers/verify', { phone_number: from });
     const phone = await claim(api, String(verify.json.setup_url));
@@ -145,7 +146,8 @@ describe('a stop of the service (specification section 10.3)', () => {
   });
 });
 
-describe('a stop of a start under way (specification section 10.3)', () => {
+// Each has a DATA_DIR of its own and mostly waits.
+describe('a stop of a start under way (specification section 10.3)', { concurrency: true }, () => {
   let parent: string;
 
   before(async () => {
