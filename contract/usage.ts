@@ -2,15 +2,19 @@ import { Type } from 'typebox';
 import { planNames } from './plans.ts';
 import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
 
-/** A team's usage in a month (specification section 12.7). */
-export const Usage = strictObject({
+const summaryFields = {
   month: Type.String({ description: 'In UTC.', examples: ['2026-11'] }),
   sent: Type.Integer({
-    description: 'Outbound messages accepted, less those given back: what the limit counts.',
+    description: 'Outbound messages accepted, less those refunded: the count that the limit bounds.',
   }),
   received: Type.Integer({ description: 'Inbound messages.' }),
   monthly_message_limit: Type.Integer(),
   resets_at: timestamp('When the next month begins.'),
+};
+
+/** A team's usage in a month (specification section 12.7). */
+export const Usage = strictObject({
+  ...summaryFields,
   days: Type.Array(
     strictObject({
       day: Type.String({ examples: ['2026-11-21'] }),
@@ -22,22 +26,14 @@ export const Usage = strictObject({
   notices: Type.Array(
     strictObject({ percent: Type.Integer({ examples: [80, 100] }), at: timestamp('When.') }),
     {
-      description: 'That so much of the limit was used: what owners and admins were told.',
+      description: 'Mails to owners and admins that so much of the limit was used.',
     },
   ),
 });
 export type Usage = Type.Static<typeof Usage>;
 
 /** The usage of a team in the current month, without the days (specification sections 12.9 and 12.10). */
-export const UsageSummary = strictObject({
-  month: Type.String({ description: 'In UTC.', examples: ['2026-11'] }),
-  sent: Type.Integer({
-    description: 'Outbound messages accepted, less those given back: what the limit counts.',
-  }),
-  received: Type.Integer({ description: 'Inbound messages.' }),
-  monthly_message_limit: Type.Integer(),
-  resets_at: timestamp('When the next month begins.'),
-});
+export const UsageSummary = strictObject(summaryFields);
 export type UsageSummary = Type.Static<typeof UsageSummary>;
 
 export const UsageQuery = strictObject({
