@@ -28,9 +28,10 @@ export const TimelineActor = strictObject({
 });
 export type TimelineActor = Type.Static<typeof TimelineActor>;
 
-const timelineStepKinds = [
-  'accepted',
+/** In the order of steps of the same time. */
+export const timelineStepKinds = [
   'received',
+  'accepted',
   'media_stored',
   'handed_out',
   'queued_again',

@@ -1,5 +1,11 @@
 import type { FailureCode, MessageDetail } from '#contract/message.ts';
-import type { MessageSender, TimelineActor, TimelineStep, TimelineStepKind } from '#contract/timeline.ts';
+import {
+  type MessageSender,
+  type TimelineActor,
+  type TimelineStep,
+  type TimelineStepKind,
+  timelineStepKinds,
+} from '#contract/timeline.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { NamedHandOutRow, StoredFileRow } from './timeline-store.ts';
 
@@ -28,19 +34,6 @@ export interface TimelineFacts {
 
 const server: TimelineActor = { kind: 'server', id: '', name: '' };
 
-/** The order of steps of the same time. */
-const order: readonly TimelineStepKind[] = [
-  'received',
-  'accepted',
-  'media_stored',
-  'handed_out',
-  'queued_again',
-  'sent',
-  'delivered',
-  'failed',
-  'opted_out',
-];
-
 /**
  * The timeline of a message: its steps, oldest first (specification section 12.8). State changes come from its events,
  * which keep a failure that a late report corrected. The message's own times stand in for events that are not kept, and
@@ -50,7 +43,8 @@ export function timelineSteps(facts: TimelineFacts): TimelineStep[] {
   const steps = facts.message.direction === 'inbound' ? inboundSteps(facts) : outboundSteps(facts);
   return steps.toSorted(
     (one, other) =>
-      Date.parse(one.at) - Date.parse(other.at) || order.indexOf(one.kind) - order.indexOf(other.kind),
+      Date.parse(one.at) - Date.parse(other.at) ||
+      timelineStepKinds.indexOf(one.kind) - timelineStepKinds.indexOf(other.kind),
   );
 }
 
