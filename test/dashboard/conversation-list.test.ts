@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import {
   findConversation,
+  givenReader,
   listConversations,
   receive,
   sendNext,
@@ -26,9 +27,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     ({ service } = await givenTeamBesideCanary());
   });
   beforeEach(async () => {
-    team = await service.newTeam();
-    member = await newMember(service, team, 'viewer');
-    number = await connectNumber(service, team);
+    ({ team, member, number } = await givenReader(service));
   });
   after(() => service.close());
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import {
   findConversation,
+  givenReader,
   listConversations,
   pathOf,
   readMessages,
@@ -27,9 +28,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     ({ service } = await givenTeamBesideCanary());
   });
   beforeEach(async () => {
-    team = await service.newTeam();
-    member = await newMember(service, team, 'viewer');
-    number = await connectNumber(service, team);
+    ({ team, member, number } = await givenReader(service));
   });
   after(() => service.close());
 

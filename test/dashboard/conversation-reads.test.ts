@@ -4,6 +4,7 @@ import { roles } from '#contract/permissions.ts';
 import {
   countUnread,
   findConversation,
+  givenReader,
   markRead,
   pathOf,
   readMessages,
@@ -28,9 +29,7 @@ describe('how far members have read (specification section 12.11)', () => {
     ({ service } = await givenTeamBesideCanary());
   });
   beforeEach(async () => {
-    team = await service.newTeam();
-    member = await newMember(service, team, 'viewer');
-    number = await connectNumber(service, team);
+    ({ team, member, number } = await givenReader(service));
   });
   after(() => service.close());
 

@@ -1,7 +1,22 @@
 import type { Conversation, ConversationMessageList } from '#contract/conversation.ts';
-import type { TeamMember } from '#test/support/people/people.ts';
-import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+
+/** A team with a number and a member who reads its conversations. */
+export async function givenReader(service: TestService): Promise<{
+  readonly team: TestTeam;
+  readonly member: TeamMember;
+  readonly number: ConnectedNumber;
+}> {
+  const team = await service.newTeam();
+  return {
+    team,
+    member: await newMember(service, team, 'viewer'),
+    number: await connectNumber(service, team),
+  };
+}
 
 /** Throws unless the answer is a success. */
 function successOf<T>(answer: ApiAnswer): T {
