@@ -200,12 +200,13 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
   it('steps of the same time stand in the order in which they happen', () => {
     const at = lines({
       message: { ...message, status: 'delivered' },
+      media: { name: 'menu.pdf', type: 'application/pdf', size_bytes: 3, created_at: time(0) },
       handOuts: [handOut(1, 'sent', [0, 0])],
       events: [event('message.delivered', 0), event('message.sent', 0)],
     });
     assert.deepEqual(
       at.map((line) => line.split(' ')[1]),
-      ['accepted', 'handed_out', 'sent', 'delivered'],
+      ['accepted', 'media_stored', 'handed_out', 'sent', 'delivered'],
     );
   });
 });
