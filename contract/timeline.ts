@@ -81,6 +81,9 @@ export const timelineEventsMax = 10;
 export const timelineDeliveriesMax = 20;
 export const timelineAttemptsMax = 5;
 
+/** The newest messages of a number among which a timeline looks for one that was reported as delivered. */
+export const deliveryReportsExaminedMax = 200;
+
 export const TimelineDelivery = strictObject({
   ...Delivery.properties,
   url: nullable(Type.String({ description: 'The url of the webhook now; null for a deleted one.' })),
@@ -102,6 +105,9 @@ export const Timeline = strictObject({
   message: MessageDetail,
   sender: nullable(MessageSender, {
     description: 'null for inbound messages, test texts of the setup page, and messages of before.',
+  }),
+  reports_delivery: nullable(Type.Boolean(), {
+    description: `false: of the newest ${deliveryReportsExaminedMax} messages of the number none was reported as delivered, so sent is the last state to expect. null for inbound messages.`,
   }),
   steps: Type.Array(TimelineStep, { description: 'Oldest first.' }),
   events: Type.Array(TimelineEvent, { description: 'Oldest first.' }),

@@ -5,7 +5,7 @@ import { keepPicture, looks } from '#test/support/browser/browser.ts';
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
-import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
+import { receive, sendNext, sendNextByShortcut } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
@@ -52,7 +52,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
       await row.getByRole('link').click();
       const drawer = page.getByRole('dialog', { name: 'Message' });
       await drawer.getByText('Test iPhone took the message.').waitFor();
-      await drawer.getByText('The message was delivered.').waitFor();
+      await drawer.getByText('Test iPhone reported that the message was delivered.').waitFor();
       await drawer.getByText('from the API key “test”').waitFor();
       await drawer.getByText('https://hooks.example.com/ownline').waitFor();
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
@@ -66,6 +66,21 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
       await page.context().close();
     });
   }
+
+  it('the drawer says that “Sent” is the last that is known where the iPhone never reported a delivery (§12.8/timeline-delivery)', async () => {
+    const silent = await connectNumber(service, team);
+    await team.api.send({ from: silent.phoneNumber, to: ada, content: 'Your glasses are ready.' });
+    const id = await sendNextByShortcut(silent);
+    const page = await openDashboard(browser, member, `/messages?message=${id}`, {
+      width: 1280,
+      height: 800,
+      colorScheme: 'light',
+    });
+    const drawer = page.getByRole('dialog', { name: 'Message' });
+    await drawer.getByText('this iPhone has never reported a delivery').waitFor();
+    await keepPicture(page, 'dashboard-messages-drawer-sent');
+    await page.context().close();
+  });
 
   it('filters stand in the address and find what a contact wrote and got; a cancelled message says who cancelled it (§12.12/page-messages)', async () => {
     const [look] = looks;

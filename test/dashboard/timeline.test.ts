@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Timeline, TimelineStep } from '#contract/timeline.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { receive, sendNext, sendNextByShortcut } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
@@ -99,6 +100,24 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     }
     const gone = timeline.events[0]?.deliveries.find(({ webhook_id }) => webhook_id === deleted.id);
     assert.equal(gone?.url, null, 'a deleted webhook has no url');
+  });
+
+  it('says whether any device of the number reports deliveries: one with the shortcuts never does (§12.8/timeline-delivery)', async () => {
+    const silent = await connectNumber(service, team, '+14155550187');
+    const send = (content: string) => team.api.send({ from: silent.phoneNumber, to: newContact(), content });
+    const reported = async (id: string) => {
+      const { message, reports_delivery } = await timelineOf(id);
+      return [message.status, reports_delivery];
+    };
+    const first = await send('Sent by a shortcut');
+    assert.equal(await sendNextByShortcut(silent), first);
+    assert.deepEqual(await reported(first), ['sent', false], 'another number of the team reports them');
+    const second = await send('Sent by a device that can tell');
+    assert.equal(await sendNext(silent), second);
+    assert.deepEqual(await reported(second), ['delivered', true]);
+    assert.deepEqual(await reported(first), ['sent', true], 'a later report may come');
+    const inbound = await receive(silent, newContact(), 'Hello');
+    assert.deepEqual(await reported(inbound), ['received', null]);
   });
 
   it('names the key of a message that a client sent, also once it is revoked, and /v1 shows no sender (§12.8/timeline)', async () => {

@@ -75,7 +75,7 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
             <b className="font-medium text-ink">{sender.name}</b>
           </p>
         )}
-        <Standing message={message} />
+        <Standing timeline={timeline} />
         <div className="flex flex-wrap gap-2">
           <ConversationLink message={message} isInbound={isInbound} />
           <CopyButton text={message.id} label="Copy the id" />
@@ -96,14 +96,23 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
   );
 }
 
-/** Why it waits or failed, and what to do. */
-function Standing({ message }: { readonly message: MessageDetail }): ReactNode {
+/** Why it waits or failed, and what to do; of a sent one, whether a report of its delivery can come. */
+function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
+  const { message, reports_delivery } = timeline;
   if (message.status === 'queued' && message.waiting_reason !== null) {
     return (
       <Note tone="warn">
         {waitingTexts[message.waiting_reason]}
         {message.expected_at !== null && ` Expected ${relativeTime(message.expected_at, nowMs())}.`}
       </Note>
+    );
+  }
+  if (message.status === 'sent' && reports_delivery === false) {
+    return (
+      <p className="text-quiet">
+        “Sent” is the last that is known: this iPhone has never reported a delivery, and one with the
+        shortcuts can’t. Messages on the iPhone shows whether it arrived.
+      </p>
     );
   }
   if (message.status !== 'failed') return null;

@@ -64,7 +64,7 @@ function sentenceOf({ kind, actor, details }: TimelineStep): string {
         ? `${device} reported late that the message was sent.`
         : `${device} sent the message.`;
     case 'delivered':
-      return 'The message was delivered.';
+      return `${device} reported that the message was delivered.`;
     case 'failed':
       return `The message failed${by(actor)}. ${details.error_message ?? ''}`.trim();
     case 'opted_out':

@@ -19,6 +19,7 @@ import { type StepEvent, timelineSteps } from './timeline-steps.ts';
 import {
   findSenders,
   findStoredFile,
+  findsDeliveryReport,
   listAttemptsOfDeliveries,
   listDeliveriesOfEvents,
   listMessageEvents,
@@ -57,6 +58,10 @@ export async function getTimeline(
   return {
     message: detail,
     sender: sender ? senderView(sender) : null,
+    reports_delivery:
+      message.direction === 'inbound'
+        ? null
+        : message.delivered_at !== null || (await findsDeliveryReport(pages, teamId, message.from_handle)),
     steps,
     events: await withDeliveries(services, teamId, events),
   };

@@ -1,5 +1,10 @@
 import type { MessageEventType } from '#contract/event.ts';
-import { timelineAttemptsMax, timelineDeliveriesMax, timelineEventsMax } from '#contract/timeline.ts';
+import {
+  deliveryReportsExaminedMax,
+  timelineAttemptsMax,
+  timelineDeliveriesMax,
+  timelineEventsMax,
+} from '#contract/timeline.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
 import {
@@ -104,6 +109,15 @@ const nameSenders = statement<SenderRow>(
    WHERE m.team_id = $1 AND m.id = ANY($2::uuid[])`,
 );
 
+const findDelivered = statement<{ is_found: boolean }>(
+  'timeline.reports-delivery',
+  `SELECT coalesce(bool_or(m.delivered_at IS NOT NULL), false) AS is_found FROM (
+     SELECT m.delivered_at FROM messages m
+     WHERE m.team_id = $1 AND m.from_handle = $2 AND m.id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+     ORDER BY m.team_id DESC, m.from_handle DESC, m.id DESC LIMIT ${deliveryReportsExaminedMax}
+   ) m`,
+);
+
 /** A key or a member, also one that was revoked or removed. */
 export type SenderRow =
   | { readonly kind: 'key'; readonly id: KeyId; readonly name: string }
@@ -121,6 +135,18 @@ export function listNamedHandOuts(
 /** undefined without a complete file. The caller has checked the team: ids of messages are of one. */
 export function findStoredFile(db: Queryable, messageId: MessageId): Promise<StoredFileRow | undefined> {
   return findFile.row(db, messageId);
+}
+
+/**
+ * Whether one of the newest messages of a phone number was reported as delivered. An iPhone with the shortcuts cannot tell of it
+ * (specification section 11.6).
+ */
+export async function findsDeliveryReport(
+  db: Queryable,
+  teamId: TeamId,
+  phoneNumber: string,
+): Promise<boolean> {
+  return (await findDelivered.row(db, teamId, phoneNumber))?.is_found ?? false;
 }
 
 /** In the order of their sequence; at most `timelineEventsMax`. */

@@ -91,3 +91,12 @@ export async function sendNext({ wire }: Pick<ConnectedNumber, 'wire'>): Promise
   if (answer.ok !== '1') throw new Error(`status answered ${answer.reason}`);
   return id;
 }
+
+/** As an iPhone with the shortcuts does: the next poll reports that the message was sent, and no delivery is known. @returns its id */
+export async function sendNextByShortcut({ wire }: Pick<ConnectedNumber, 'wire'>): Promise<string> {
+  const { action, id = '' } = await wire.poll();
+  if (action !== 'send') throw new Error(`the poll was answered ${action}`);
+  const next = await wire.poll({ last: id });
+  if (next.action !== 'idle') throw new Error(`the report was answered ${next.action}`);
+  return id;
+}
