@@ -5,7 +5,7 @@ import { ErrorNote } from '#web/kit/error-note.tsx';
 import { inputStyle } from '#web/kit/field.tsx';
 import { amount } from '#web/kit/format.ts';
 import { Handle } from '#web/kit/text.tsx';
-import { type Composition, countCharacters } from './outbox.ts';
+import { type Composition, countCharacters } from './composition-store.ts';
 import { UnansweredNote } from './unanswered-note.tsx';
 import type { CompositionActions } from './use-composition.ts';
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from '#web/kit/button.tsx';
 import { Note } from '#web/kit/error-note.tsx';
-import type { Outgoing } from './outbox.ts';
+import type { Outgoing } from './composition-store.ts';
 import type { CompositionActions } from './use-composition.ts';
 
 /** A message whose answer was lost: the same try again sends it once at most, another text would be another message. */

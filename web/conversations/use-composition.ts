@@ -3,9 +3,9 @@ import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { ApiError } from '#web/api/request.ts';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { notify } from '#web/kit/toast.tsx';
+import { type Composition, CompositionStore, type Draft, joinDrafts } from './composition-store.ts';
 import { type ConversationKey, rereadConversations, sendMessage } from './conversation-queries.ts';
 import { newIdempotencyKey } from './idempotency-key.ts';
-import { type Composition, type Draft, joined, Outbox } from './outbox.ts';
 
 /** Statuses that the server answers before it looks up the Idempotency-Key (specification section 4.3). */
 const beforeRepeats: readonly number[] = [401, 403, 429];
@@ -18,7 +18,7 @@ const isLost = (error: Error, isRepeat: boolean) =>
   (isRepeat && beforeRepeats.includes(error.status));
 
 /** One per tab: its drafts outlive the pages. */
-const outbox = new Outbox(newIdempotencyKey, isLost);
+const compositions = new CompositionStore(newIdempotencyKey, isLost);
 
 export interface CompositionActions {
   readonly write: (draft: Draft) => void;
@@ -37,8 +37,8 @@ export function useComposition(
   const router = useRouter();
   const key = `${teamId} ${phoneNumber} ${contact}`;
   const composition = useSyncExternalStore(
-    useCallback((listener) => outbox.subscribe(key, listener), [key]),
-    () => outbox.get(key),
+    useCallback((listener) => compositions.subscribe(key, listener), [key]),
+    () => compositions.get(key),
   );
   const actions = useMemo(() => {
     const accept = ({ text, mediaUrl }: Draft, idempotencyKey: string) =>
@@ -53,19 +53,19 @@ export function useComposition(
         params: { teamId, phoneNumber, contact },
       });
     const send = async () => {
-      const outcome = await outbox.send(key, accept);
+      const outcome = await compositions.send(key, accept);
       if (outcome !== undefined) void rereadConversations(teamId, { phoneNumber, contact });
-      if (outcome === undefined || outcome === 'sent' || outbox.isShown(key)) return;
+      if (outcome === undefined || outcome === 'sent' || compositions.isShown(key)) return;
       const to = formatPhoneNumber(contact);
       const title = outcome === 'refused' ? `Not sent to ${to}` : `The message to ${to} may have been sent`;
-      notify(title, outbox.get(key).error?.message, { text: 'Open the conversation', onSelect: open });
+      notify(title, compositions.get(key).error?.message, { text: 'Open the conversation', onSelect: open });
     };
     return {
-      write: (draft: Draft) => outbox.write(key, draft),
-      writeAgain: (draft: Draft) => outbox.write(key, joined(draft, outbox.get(key).draft)),
+      write: (draft: Draft) => compositions.write(key, draft),
+      writeAgain: (draft: Draft) => compositions.write(key, joinDrafts(draft, compositions.get(key).draft)),
       send: () => void send(),
-      takeBack: () => outbox.takeBack(key),
-      forget: () => outbox.forget(key),
+      takeBack: () => compositions.takeBack(key),
+      forget: () => compositions.forget(key),
     };
   }, [router, key, teamId, phoneNumber, contact]);
   return [composition, actions];

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { countCharacters, Outbox } from '../../web/conversations/outbox.ts';
+import { CompositionStore, countCharacters } from '../../web/conversations/composition-store.ts';
 
 const conversation = '+14155550100 +14155550142';
 const refusal = new Error('refused');
 const loss = new Error('lost');
 
 describe('compositions of the dashboard (specification section 12.12)', () => {
-  let outbox: Outbox;
+  let compositions: CompositionStore;
   let keys: number;
   beforeEach(() => {
     keys = 0;
-    outbox = new Outbox(
+    compositions = new CompositionStore(
       () => {
         keys += 1;
         return String(keys);
@@ -19,32 +19,32 @@ describe('compositions of the dashboard (specification section 12.12)', () => {
       (error) => error === loss,
     );
   });
-  const textOf = () => outbox.get(conversation).draft.text;
+  const textOf = () => compositions.get(conversation).draft.text;
 
   /** Sends, types meanwhile, and ends the request. */
   async function sendWhileTyping(typed: string, error?: Error) {
     const answer = Promise.withResolvers<void>();
-    const sending = outbox.send(conversation, () => answer.promise);
-    outbox.write(conversation, { text: typed });
+    const sending = compositions.send(conversation, () => answer.promise);
+    compositions.write(conversation, { text: typed });
     if (error) answer.reject(error);
     else answer.resolve();
     return sending;
   }
 
   it('text typed during a send is the next draft (§12.12/page-conversations)', async () => {
-    outbox.write(conversation, { text: 'First' });
+    compositions.write(conversation, { text: 'First' });
     assert.equal(await sendWhileTyping('Second'), 'sent');
-    assert.deepEqual(outbox.get(conversation), { draft: { text: 'Second' } });
+    assert.deepEqual(compositions.get(conversation), { draft: { text: 'Second' } });
   });
 
   it('a refused message returns before what was typed meanwhile, and its error stays until the text changes (§12.12/page-conversations)', async () => {
-    outbox.write(conversation, { text: 'First', mediaUrl: 'https://example.com/menu.pdf' });
+    compositions.write(conversation, { text: 'First', mediaUrl: 'https://example.com/menu.pdf' });
     assert.equal(await sendWhileTyping('Second', refusal), 'refused');
-    const { draft, error } = outbox.get(conversation);
+    const { draft, error } = compositions.get(conversation);
     assert.deepEqual(draft, { text: 'First\nSecond', mediaUrl: 'https://example.com/menu.pdf' });
     assert.equal(error, refusal);
-    outbox.write(conversation, { text: 'Another' });
-    assert.deepEqual(outbox.get(conversation), {
+    compositions.write(conversation, { text: 'Another' });
+    assert.deepEqual(compositions.get(conversation), {
       draft: { text: 'Another' },
       outgoing: undefined,
       error: undefined,
@@ -57,35 +57,35 @@ describe('compositions of the dashboard (specification section 12.12)', () => {
       tries.push(`${key} ${message.text}`);
       throw loss;
     };
-    outbox.write(conversation, { text: 'First' });
-    assert.equal(await outbox.send(conversation, lose), 'unanswered');
-    outbox.write(conversation, { text: 'Second' });
-    assert.equal(await outbox.send(conversation, lose), 'unanswered');
+    compositions.write(conversation, { text: 'First' });
+    assert.equal(await compositions.send(conversation, lose), 'unanswered');
+    compositions.write(conversation, { text: 'Second' });
+    assert.equal(await compositions.send(conversation, lose), 'unanswered');
     assert.deepEqual(tries, ['1 First', '1 First']);
     assert.equal(textOf(), 'Second');
-    outbox.takeBack(conversation);
+    compositions.takeBack(conversation);
     assert.equal(textOf(), 'First\nSecond');
-    await outbox.send(conversation, lose);
+    await compositions.send(conversation, lose);
     assert.equal(tries[2], '2 First\nSecond', 'another message');
-    outbox.forget(conversation);
-    assert.deepEqual(outbox.get(conversation), { draft: { text: '' } });
+    compositions.forget(conversation);
+    assert.deepEqual(compositions.get(conversation), { draft: { text: '' } });
   });
 
   it('one message at a time, and a page hears each change (§12.12/page-conversations)', async () => {
     let changes = 0;
-    const end = outbox.subscribe(conversation, () => {
+    const end = compositions.subscribe(conversation, () => {
       changes += 1;
     });
-    assert.ok(outbox.isShown(conversation));
-    outbox.write(conversation, { text: 'First' });
+    assert.ok(compositions.isShown(conversation));
+    compositions.write(conversation, { text: 'First' });
     const answer = Promise.withResolvers<void>();
-    const sending = outbox.send(conversation, () => answer.promise);
-    assert.equal(await outbox.send(conversation, async () => assert.fail()), undefined);
+    const sending = compositions.send(conversation, () => answer.promise);
+    assert.equal(await compositions.send(conversation, async () => assert.fail()), undefined);
     answer.resolve();
     await sending;
     assert.equal(changes, 3);
     end();
-    assert.ok(!outbox.isShown(conversation));
+    assert.ok(!compositions.isShown(conversation));
   });
 
   it('characters are counted as the API does (§12.12/page-conversations)', () => {

@@ -30,7 +30,7 @@ const empty: Composition = { draft: { text: '' } };
  * Keeps the compositions of this tab, by conversation, also while other pages are shown. A send clears the draft, so that
  * text typed meanwhile is another message. A refusal puts the sent text back into the draft.
  */
-export class Outbox {
+export class CompositionStore {
   readonly #newKey: () => string;
   /** Whether an error leaves open if the message was accepted, now or by the try before. */
   readonly #isLost: (error: Error, isRepeat: boolean) => boolean;
@@ -84,7 +84,7 @@ export class Outbox {
         this.#set(conversation, { draft: this.get(conversation).draft, outgoing: unanswered, error });
         return 'unanswered';
       }
-      this.#set(conversation, { draft: joined(message, this.get(conversation).draft), error });
+      this.#set(conversation, { draft: joinDrafts(message, this.get(conversation).draft), error });
       return 'refused';
     }
   }
@@ -92,7 +92,7 @@ export class Outbox {
   /** Makes what got no answer the draft again: sent then, it is another message. */
   takeBack(conversation: string): void {
     const { draft, outgoing } = this.get(conversation);
-    if (outgoing?.isUnanswered) this.#set(conversation, { draft: joined(outgoing.message, draft) });
+    if (outgoing?.isUnanswered) this.#set(conversation, { draft: joinDrafts(outgoing.message, draft) });
   }
 
   /** Forgets what got no answer. */
@@ -111,7 +111,7 @@ export class Outbox {
 }
 
 /** Joins two drafts: the text of the second one goes below that of the first. */
-export function joined(first: Draft, then: Draft): Draft {
+export function joinDrafts(first: Draft, then: Draft): Draft {
   const text = [first.text, then.text].filter((part) => part !== '').join('\n');
   return { text, mediaUrl: first.mediaUrl ?? then.mediaUrl };
 }
