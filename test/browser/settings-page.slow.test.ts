@@ -5,6 +5,7 @@ import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts'
 import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { isDark, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { assertSoundInBothThemes } from '#test/support/browser/sound-dashboard.ts';
 import { addAuthenticator } from '#test/support/browser/virtual-authenticator.ts';
 import { newCookie, newMember, type TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
@@ -44,15 +45,14 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     return { page, complaints };
   }
 
-  for (const look of looks) {
+  for (const look of [desktop, phone]) {
     it(`${nameOf(look)}: names, passkeys, password and sessions of a person`, async () => {
       const owner = await newOwner(`ada-${nameOf(look).replace('×', 'x')}@example.com`);
       await newCookie(service, owner.account, 'link');
       const { page, complaints } = await open(owner, look);
       await page.getByText('This browser', { exact: true }).waitFor();
       await page.getByText('No passkeys yet').waitFor();
-      await keepPicture(page, `dashboard-settings-first-${nameOf(look)}`);
-      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await assertSoundInBothThemes(page, 'settings-first', look);
       await page.getByLabel('Name of the team').fill('Example Dental');
       await page.getByRole('button', { name: 'Save name' }).first().click();
       await page.getByText('The team has its new name').waitFor();
@@ -65,11 +65,14 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       assert.equal(await page.getByLabel('Your name').inputValue(), 'Ada Lovely');
       await page.getByRole('button', { name: 'Add passkey' }).click();
       await page.getByRole('dialog').getByLabel('Name').waitFor();
-      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      await assertSoundInBothThemes(page, 'settings-add-passkey', look);
       await page.context().clearCookies();
-      await page.goto(`${origin}/sign-in`);
-      await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
-      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.goto(`${origin}/sign-in`);
+        await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+        assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      }
       assert.deepEqual(complaints, []);
       await page.context().close();
     });

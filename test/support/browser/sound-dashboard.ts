@@ -25,15 +25,7 @@ export async function openSoundDashboard(opened: {
   const { page, complaints } = await openWatchedDashboard(browser, member, path, look);
   return {
     page,
-    assertSound: async (state) => {
-      await assertSoundIn(page, state, look);
-      // The other theme in the same size: a journey is made in two sizes.
-      const other = looks.find(
-        ({ width, colorScheme }) => width === look.width && colorScheme !== look.colorScheme,
-      );
-      if (other) await assertSoundIn(page, state, other);
-      await page.emulateMedia({ colorScheme: look.colorScheme });
-    },
+    assertSound: (state) => assertSoundInBothThemes(page, state, look),
     assertQuiet: async () => {
       // A refusal that a journey provokes is printed by Chromium as a failed load.
       assert.deepEqual(
@@ -43,6 +35,16 @@ export async function openSoundDashboard(opened: {
       await page.context().close();
     },
   };
+}
+
+/** Checks what is shown now in both themes of its size: a journey is made in two sizes, and so all looks are checked. */
+export async function assertSoundInBothThemes(page: Page, state: string, look: Look): Promise<void> {
+  await assertSoundIn(page, state, look);
+  const other = looks.find(
+    ({ width, colorScheme }) => width === look.width && colorScheme !== look.colorScheme,
+  );
+  if (other) await assertSoundIn(page, state, other);
+  await page.emulateMedia({ colorScheme: look.colorScheme });
 }
 
 async function assertSoundIn(page: Page, state: string, { width, height, colorScheme }: Look): Promise<void> {
