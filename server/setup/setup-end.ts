@@ -30,7 +30,7 @@ ${form('Stop here anyway', 'plain')}`
   }</section>`;
 }
 
-/** Who makes a new link, and where. */
+/** Says that the operator makes a new link, and where. */
 function newLink({ isVerified }: SetupProgress): Html {
   return html`The person who runs Ownline makes it on the dashboard: <b>Numbers</b>, this number, <b>${isVerified ? 'Set up again' : 'Show a setup link'}</b>.`;
 }
@@ -55,7 +55,7 @@ function missingWords({ marks }: SetupProgress): string | undefined {
   return said.length === 0 ? undefined : new Intl.ListFormat('en').format(said.map(({ words }) => words));
 }
 
-/** What the page after the link was closed says. */
+/** Facts for the page of a closed link. */
 export interface ClosedSetup {
   readonly phoneNumber: string;
   readonly progress: SetupProgress;

@@ -226,7 +226,7 @@ export type LockTestState =
 
 /**
  * The lock test (specification section 11.8). It passes once the session that was current at its start has polled for
- * two minutes without long gaps, which the number of its polls shows, and has sent the text of the test.
+ * two minutes and sent the text of the test. The number of its polls shows that it had no long gaps.
  */
 function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): LockTestState {
   const { lock_started_at: startedAt, lock_passed_at, last_seen_at: lastSeenAt } = facts;

@@ -39,7 +39,7 @@ export function ticksOfStep({ ticks }: SetupProgress, step: number): readonly Ti
   return ticks.filter(({ name }) => setupSteps[step - 1]?.ticks.includes(name));
 }
 
-/** What is left to do: checks that have not passed and lines that were not ticked. */
+/** A remaining task: a check that has not passed, or a line that was not ticked. */
 export interface LeftThing {
   readonly step: number;
   readonly title: string;
