@@ -19,24 +19,22 @@ const title = /\b(?:describe|it|test)\(\s*(?:'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\]
 const capitalized = (sentence: string) => sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
 const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length;
 
-/** All comments, except those of server/setup and of migrations, whose text does not change. */
+/** All comments, except those of migrations, whose text does not change. */
 export function commentSentences(): Sentence[] {
   const sources = read(`${folders}/**/*.{ts,tsx,mjs,js,css}`);
-  return sources
-    .filter(({ path }) => !path.startsWith('server/setup/'))
-    .flatMap(({ path, text }) =>
-      [...text.matchAll(comment)].flatMap((match) => {
-        const prose = match[0]
-          .replaceAll(/\*\/\}?\s*$/g, '')
-          .replaceAll(/^[ \t]*(?:\{?\/\*\*?|\*|\/\/)/gm, ' ')
-          .replaceAll(/@(?:returns|throws)\b/g, '. ');
-        return split(prose).map((sentence) => ({
-          path,
-          line: lineAt(text, match.index),
-          text: capitalized(sentence),
-        }));
-      }),
-    );
+  return sources.flatMap(({ path, text }) =>
+    [...text.matchAll(comment)].flatMap((match) => {
+      const prose = match[0]
+        .replaceAll(/\*\/\}?\s*$/g, '')
+        .replaceAll(/^[ \t]*(?:\{?\/\*\*?|\*|\/\/)/gm, ' ')
+        .replaceAll(/@(?:returns|throws)\b/g, '. ');
+      return split(prose).map((sentence) => ({
+        path,
+        line: lineAt(text, match.index),
+        text: capitalized(sentence),
+      }));
+    }),
+  );
 }
 
 /** All documents without their headings, code blocks and the glossary's table of words that are ruled out. */
