@@ -37,7 +37,7 @@ const checks: readonly Check[] = [
   {
     title: 'Both shortcuts may run while the iPhone is locked',
     detail:
-      'In Shortcuts: the three dots on each, then the i in a circle, Privacy, Allow Running When Locked.',
+      'In Shortcuts: hold your finger on each, then Edit, the i in a circle, Privacy, Allow Running When Locked. Do not stop one that runs.',
   },
   {
     title: 'The automations start it again',
