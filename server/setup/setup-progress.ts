@@ -179,12 +179,15 @@ function textMark(text: TestText | undefined): Mark {
   };
 }
 
+const makeAutomation = (texts: string) =>
+  `In Shortcuts: Automation, +, Message, Message Contains ${texts}, Run Immediately, Next, Ownline Inbound.`;
+
 /** Only the automation with a single space shows that texts of several words come in, whatever their letters are. */
 function wordsMark(received: readonly string[]): Mark {
   const mark = {
     name: 'inbound',
     title: 'Replies of several words come in',
-    remedy: 'Text 7 pm to this number from another phone, and see in Ownline that it comes in.',
+    remedy: `${makeAutomation('a single space')} Then text 7 pm to this number from another phone, and see in Ownline that it comes in.`,
   } as const;
   if (received.includes('space')) return { ...mark, state: 'done', detail: '7 pm came in.' };
   return received.includes(anyText)
@@ -198,13 +201,14 @@ function oneWordMark(results: readonly InboundTestResult[]): Mark {
   const needed = results.filter(({ set, contains }) => set === 'needed' && contains !== ' ');
   const passed = needed.filter((test) => test.passed).length;
   const all = needed.map(({ reply }) => reply);
+  const open = needed.filter((test) => !test.passed);
+  const missing = open.map(({ reply }) => reply);
   const mark = {
     name: 'one_word',
     title: 'Replies of one word come in',
-    remedy: `Text ${listOf(all)} to this number, one at a time, and see in Ownline that each comes in.`,
+    remedy: `${makeAutomation(open.map(({ contains }) => contains).join(', '))}${open.length > 1 ? ' Make one for each letter.' : ''} Then text ${listOf(missing)} to this number, one at a time, and see in Ownline that each comes in.`,
   } as const;
   if (passed === needed.length) return { ...mark, state: 'done', detail: `${listOf(all)} came in.` };
-  const missing = needed.filter((test) => !test.passed).map(({ reply }) => reply);
   return {
     ...mark,
     state: passed > 0 ? 'busy' : 'open',

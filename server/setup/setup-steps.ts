@@ -40,6 +40,8 @@ ${renderMark(progress, 'address')}${nextStep(installStep)}`;
 
 function renderTwoShortcuts(page: SetupPage): Html {
   const { progress } = page.state;
+  // Without buttons there is nothing to open yet.
+  const areThere = page.way.kind !== 'by_hand' || progress.claimed;
   const lines = lockedPermissions.map(({ name, title }) => ({
     name,
     title,
@@ -48,10 +50,12 @@ function renderTwoShortcuts(page: SetupPage): Html {
     isDone: isMade(progress, name),
     content: lockedSteps(title),
   }));
-  return html`<div id="install" data-live>${renderInstall(page)}</div>
-<h3>Let both run while the iPhone is locked</h3>
+  return html`<div id="install" data-live>${renderInstall(page)}${
+    areThere &&
+    html`<h3>Let both run while the iPhone is locked</h3>
 <p>Do this for both shortcuts before you run them, and tick each. Ownline cannot see it.</p>
-${lineList('permissions', lines, nextStep(sendStep))}${renderKeepTicks(page.form.path)}`;
+${lineList('permissions', lines, nextStep(sendStep))}${renderKeepTicks(page.form.path)}`
+  }</div>`;
 }
 
 /** @param title name of the shortcut */

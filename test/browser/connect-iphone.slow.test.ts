@@ -140,6 +140,10 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     for (const view of [page, computer]) await waitForMark(view, 'locked', 'done');
     assert.match(phone.texts.at(-1) ?? '', /while it is locked/);
     for (const view of [page, computer]) await view.getByText('Almost done: 8 left').first().waitFor();
+    for (const view of [page, computer]) {
+      assert.equal(await view.getByRole('button', { name: 'Finish' }).count(), 0, 'not before all is done');
+      await view.getByRole('button', { name: 'Stop here anyway' }).waitFor();
+    }
     await keepPicture(page, 'connect-phone-almost-done');
     // Lines that the server can't see are ticked on the iPhone; the computer follows.
     for (const step of [1, 2, 5]) {

@@ -87,10 +87,17 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     const isByHand = async () =>
       /must be prepared by the person who runs Ownline/.test((await openSetupPage({ setupUrl })).html);
     assert.ok(await isByHand(), 'there is none');
+    const permission = /Allow Running When Locked/;
+    assert.doesNotMatch(
+      (await openSetupPage({ setupUrl })).html,
+      permission,
+      'of shortcuts that are not there',
+    );
     await putSignedFiles(service, () => 'bplist00, and no signature');
     assert.ok(await isByHand(), 'not signed');
     await putSignedFiles(service, () => 'AEA1');
     assert.ok(!(await isByHand()));
+    assert.match((await openSetupPage({ setupUrl })).html, permission);
     await rm(join(service.dataDir, 'shortcuts/Ownline Inbound.shortcut'));
     assert.ok(await isByHand(), 'one of two');
   });

@@ -94,6 +94,11 @@ describe('the setup page counts and lists all that is left (specification sectio
     const { setupUrl, wire } = await connectNumber(service, team);
     for (const text of ['7 pm', 'Seen', 'No', 'Thanks', 'Hi'])
       await wire.call('inbound', { from: friend, text });
+    const partly = await connectNumber(service, team);
+    for (const text of ['Seen', 'No']) await partly.wire.call('inbound', { from: friend, text });
+    const halfway = await tick(partly.setupUrl, [], '/done');
+    assert.match(halfway.html, /Message Contains a single space, [^<]* Then text 7 pm/);
+    assert.match(halfway.html, /Message Contains a, i, [^<]*one for each letter\. Then text Thanks and Hi/);
     const { html } = await tick(setupUrl, all.slice(0, -1), '/done');
     assert.match(
       html,
