@@ -8,14 +8,15 @@ import { withTestEngine } from '#test/support/runner/test-engine.ts';
 
 /**
  * `npm test` runs the fast tests, `npm test -- teams` those of a slice, `npm test -- test/messages/send.test.ts` a file.
- * `--all` adds the slow ones, `--slow` takes them alone. Limits in seconds: `--file-limit=600`, `--run-limit=3600`.
+ * `--all` adds the slow ones, `--slow` takes them alone. Limits in seconds: `--file-limit=600`, `--run-limit=3600`;
+ * `--processes=4` run at a time.
  */
 const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith('-'));
 const kind = words.includes('--all') ? 'all' : words.includes('--slow') ? 'slow' : 'fast';
-const limits = new Map(words.flatMap((word) => readLimit(word) ?? []));
+const numbers = new Map(words.flatMap((word) => readNumber(word) ?? []));
 const options = words.filter(
-  (word) => word.startsWith('-') && !readLimit(word) && !/^--(all|slow)$/.test(word),
+  (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow)$/.test(word),
 );
 const found = findTestFiles(names, kind);
 // Once, and not by each process that serves it.
@@ -31,13 +32,14 @@ process.exitCode = await withTestEngine(
       settings: { TEST_ENGINE_URL: url },
       options,
       ending,
-      fileLimitSeconds: limits.get('file'),
-      runLimitSeconds: limits.get('run'),
+      fileLimitSeconds: numbers.get('file-limit'),
+      runLimitSeconds: numbers.get('run-limit'),
+      processesAtOnce: numbers.get('processes'),
     }),
   found.some(isSlow) ? 'disk' : 'memory',
 );
 
-function readLimit(word: string): [[string, number]] | undefined {
-  const [, name, seconds] = /^--(file|run)-limit=(\d+)$/.exec(word) ?? [];
-  return name === undefined ? undefined : [[name, Number(seconds)]];
+function readNumber(word: string): [[string, number]] | undefined {
+  const [, name, digits] = /^--(file-limit|run-limit|processes)=([1-9]\d*)$/.exec(word) ?? [];
+  return name === undefined ? undefined : [[name, Number(digits)]];
 }

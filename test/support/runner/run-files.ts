@@ -12,6 +12,7 @@ export interface TestRun {
   readonly options?: readonly string[];
   readonly fileLimitSeconds?: number | undefined;
   readonly runLimitSeconds?: number | undefined;
+  readonly processesAtOnce?: number | undefined;
   readonly ending: AbortSignal;
 }
 
@@ -19,7 +20,7 @@ export interface TestRun {
 const slowestShown = 10;
 
 /** On two cores four keep both at work while others wait for events: 109 s instead of 136 s with three. */
-const processesAtOnce = 4;
+const usualProcesses = 4;
 
 /**
  * Runs test files in processes of a few each. A failed test never hangs the run: a process ends at its limit, and where one
@@ -27,7 +28,8 @@ const processesAtOnce = 4;
  * @returns the exit code: 1 where anything failed or was ended
  */
 export async function runTests(run: TestRun): Promise<number> {
-  const { files, settings, options = [], fileLimitSeconds = 600, runLimitSeconds = 3_600 } = run;
+  const { files, settings, options = [] } = run;
+  const { fileLimitSeconds = 600, runLimitSeconds = 3_600, processesAtOnce = usualProcesses } = run;
   const beganMs = performance.now();
   const limit = AbortSignal.timeout(runLimitSeconds * 1_000);
   const ending = AbortSignal.any([run.ending, limit]);
