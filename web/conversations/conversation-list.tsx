@@ -85,6 +85,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
                       open?.phoneNumber === conversation.phone_number && open.contact === conversation.contact
                     }
                     isNumberShown={hasMoreNumbers && filters.number === undefined}
+                    isInList={open === undefined}
                   />
                 ))}
               </ul>

@@ -5,6 +5,7 @@ import type { Conversation } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
+import { openedOver } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { isUnread, unreadText } from './unread.ts';
 
@@ -13,10 +14,13 @@ export function ConversationRow({
   conversation,
   isOpen,
   isNumberShown,
+  isInList = false,
 }: {
   readonly conversation: Conversation;
   readonly isOpen: boolean;
   readonly isNumberShown: boolean;
+  /** The conversation leads back here. */
+  readonly isInList?: boolean;
 }): ReactNode {
   const team = useTeam();
   const { phone_number, contact, last_message, number_label, number_removed, simulated } = conversation;
@@ -27,6 +31,7 @@ export function ConversationRow({
         to="/teams/$teamId/conversations/$phoneNumber/$contact"
         params={{ teamId: team.id, phoneNumber: phone_number, contact }}
         search={(filters: object) => filters}
+        state={isInList ? openedOver : {}}
         aria-current={isOpen ? 'page' : undefined}
         className="relative block py-3 pr-4 pl-6 outline-offset-[-2px] hover:bg-sunken/70 aria-[current=page]:bg-accent-tint"
       >

@@ -9,6 +9,7 @@ import { Form, Select, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
+import { openedOver } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 
 /** Asks for both sides of a conversation and opens it, whether it exists already or not. */
@@ -33,6 +34,7 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
     void navigate({
       to: '/teams/$teamId/conversations/$phoneNumber/$contact',
       params: { teamId: team.id, phoneNumber: from, contact },
+      state: openedOver,
     });
   };
   return (

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { Ban, ChevronLeft, Ellipsis } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
@@ -9,6 +9,7 @@ import { nowMs } from '#web/kit/clock.ts';
 import { Confirm } from '#web/kit/confirm.tsx';
 import { Menu, MenuItem } from '#web/kit/menu.tsx';
 import { Handle } from '#web/kit/text.tsx';
+import { useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { optOut, rereadConversations } from './conversation-queries.ts';
 
@@ -21,12 +22,21 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
     mutationFn: () => optOut(team.id, contact),
     onSuccess: () => rereadConversations(team.id, { phoneNumber: number.phone_number, contact }),
   });
+  const navigate = useNavigate();
+  const list = {
+    to: '/teams/$teamId/conversations',
+    params: { teamId: team.id },
+    search: (filters: object) => filters,
+  } as const;
+  const leave = useLeave(() => void navigate({ ...list, replace: true }));
   return (
     <header className="flex min-h-16 items-center gap-2 border-b border-line bg-surface px-4 py-2 md:px-5">
       <Link
-        to="/teams/$teamId/conversations"
-        params={{ teamId: team.id }}
-        search={(filters: object) => filters}
+        {...list}
+        onClick={(event) => {
+          event.preventDefault();
+          leave();
+        }}
         aria-label="Back to the conversations"
         className={`${buttonStyle({ look: 'quiet', size: 'icon' })} -ml-2.5 md:hidden`}
       >

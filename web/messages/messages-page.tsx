@@ -14,6 +14,7 @@ import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
+import { openedOver, useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { MessageDrawer } from './message-drawer.tsx';
 import { MessageFilterBar } from './message-filter-bar.tsx';
@@ -31,6 +32,7 @@ export function MessagesPage(): ReactNode {
   const numbers = useQuery({ ...homeQuery(team.id), enabled: isSomeWaiting }).data?.numbers ?? [];
   const change = (changed: MessagesSearch) =>
     void navigate({ to: '.', search: { ...filters, ...changed }, replace: true });
+  const leave = useLeave(() => change({ message: undefined }));
   const { message: open, ...narrowing } = filters;
   const isFiltered = Object.values(narrowing).some((value) => value !== undefined);
   return (
@@ -62,7 +64,7 @@ export function MessagesPage(): ReactNode {
           Show older messages
         </LoadMore>
       </Card>
-      <MessageDrawer id={open} onClose={() => change({ message: undefined })} />
+      <MessageDrawer id={open} onClose={leave} />
     </Page>
   );
 }
@@ -82,6 +84,7 @@ function columns(filters: MessagesSearch, numbers: readonly HomeNumber[]): reado
           <Link
             to="."
             search={{ ...filters, message: message.id }}
+            state={openedOver}
             className={classNames(rowLink, 'truncate')}
           >
             <Handle value={sidesOf(message).contact} />

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { ApiError } from '#web/api/request.ts';
 import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
 import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
+import { ErrorNote } from '#web/kit/error-note.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
@@ -12,7 +13,16 @@ import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
 
 /** Asks for the number of an iPhone, then shows its setup link and follows the iPhone until it is connected. */
-export function ConnectDialog({ isOpen, onClose }: DialogState): ReactNode {
+export function ConnectDialog({
+  isOpen,
+  onClose,
+  startedFor,
+  onStart,
+}: DialogState & {
+  /** The number of a setup link that this page made before it was loaded again. */
+  readonly startedFor: string | undefined;
+  readonly onStart: (phoneNumber: string) => void;
+}): ReactNode {
   const team = useTeam();
   const verification = useMutation({
     mutationFn: async (phoneNumber: string) => {
@@ -21,13 +31,16 @@ export function ConnectDialog({ isOpen, onClose }: DialogState): ReactNode {
       });
       return madeLink(setup_url, phoneNumber);
     },
-    onSuccess: () => rereadNumbers(team.id),
+    onSuccess: ({ phoneNumber }) => {
+      onStart(phoneNumber);
+      return rereadNumbers(team.id);
+    },
   });
   const close = () => {
     onClose();
     verification.reset();
   };
-  const link = verification.data;
+  const link = verification.data ?? (startedFor === undefined ? undefined : { phoneNumber: startedFor });
   return (
     <Dialog
       isOpen={isOpen}
@@ -56,7 +69,10 @@ export function ConnectDialog({ isOpen, onClose }: DialogState): ReactNode {
       }
     >
       {link ? (
-        <SetupLinkView link={link} onRenew={() => verification.mutate(link.phoneNumber)} />
+        <>
+          <SetupLinkView link={link} onRenew={() => verification.mutate(link.phoneNumber)} />
+          {verification.error && <ErrorNote error={verification.error} className="mt-3" />}
+        </>
       ) : (
         <Form
           id="connect-number"

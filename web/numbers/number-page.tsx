@@ -19,7 +19,7 @@ import { NumberSettings } from './number-settings.tsx';
 import { ReconnectDialog } from './reconnect-dialog.tsx';
 import { StateCard } from './state-card.tsx';
 
-/** One number: how it is, what to check, and its settings. `?setup=true` opens the dialog for another iPhone. */
+/** One number: how it is, what to check, and its settings. `?setup=true` opens the dialog for another iPhone, `?setup=started` after its link was made. */
 export function NumberPage(): ReactNode {
   const team = useTeam();
   const { id: numberId = '' } = useParams({ strict: false }) as { readonly id?: string };
@@ -65,10 +65,10 @@ export function NumberPage(): ReactNode {
 function NumberParts({ number }: { readonly number: HomeNumber }) {
   const team = useTeam();
   const navigate = useNavigate();
-  const { setup = false } = useSearch({ strict: false }) as { readonly setup?: boolean };
+  const { setup = false } = useSearch({ strict: false }) as { readonly setup?: boolean | string };
   const canManage = team.can('numbers:write');
-  const setSetup = (isOpen: boolean) =>
-    void navigate({ to: '.', search: isOpen ? { setup: true } : {}, replace: true });
+  const setSetup = (state: boolean | string) =>
+    void navigate({ to: '.', search: state === false ? {} : { setup: state }, replace: true });
   const canReconnect = canManage && !number.simulated;
   return (
     <div className="flex flex-col gap-5">
@@ -78,7 +78,15 @@ function NumberParts({ number }: { readonly number: HomeNumber }) {
       )}
       <NumberSettings number={number} onSetup={canReconnect ? () => setSetup(true) : undefined} />
       {canManage ? <DeleteCard number={number} /> : <ManagedBy />}
-      {canReconnect && <ReconnectDialog number={number} isOpen={setup} onClose={() => setSetup(false)} />}
+      {canReconnect && (
+        <ReconnectDialog
+          number={number}
+          isOpen={setup !== false}
+          onClose={() => setSetup(false)}
+          isStarted={setup === 'started'}
+          onStart={() => setSetup('started')}
+        />
+      )}
     </div>
   );
 }

@@ -15,14 +15,17 @@ import { NumberCard } from './number-card.tsx';
 import { connectChoice } from './number-texts.ts';
 import { SimulateButton } from './simulate-button.tsx';
 
-/** The iPhones of the team, each with its state and likely cause. `?connect=true` opens the dialog. */
+/**
+ * The iPhones of the team, each with its state and likely cause. `?connect=true` opens the dialog; after a setup link was made
+ * its number stands there, so that the page leads back to its progress.
+ */
 export function NumbersPage(): ReactNode {
   const team = useTeam();
   const home = useQuery(homeQuery(team.id));
-  const { connect = false } = useSearch({ strict: false }) as { readonly connect?: boolean };
+  const { connect = false } = useSearch({ strict: false }) as { readonly connect?: boolean | string };
   const navigate = useNavigate();
-  const setConnect = (isOpen: boolean) =>
-    void navigate({ to: '.', search: isOpen ? { connect: true } : {}, replace: true });
+  const setConnect = (state: boolean | string) =>
+    void navigate({ to: '.', search: state === false ? {} : { connect: state }, replace: true });
   const canManage = team.can('numbers:write');
   const numbers = home.data?.numbers ?? [];
   const connectButton = (
@@ -60,7 +63,14 @@ export function NumbersPage(): ReactNode {
           )
         }
       </Loaded>
-      {canManage && <ConnectDialog isOpen={connect} onClose={() => setConnect(false)} />}
+      {canManage && (
+        <ConnectDialog
+          isOpen={connect !== false}
+          onClose={() => setConnect(false)}
+          startedFor={typeof connect === 'string' ? connect : undefined}
+          onStart={setConnect}
+        />
+      )}
     </Page>
   );
 }

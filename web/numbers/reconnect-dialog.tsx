@@ -15,10 +15,15 @@ export function ReconnectDialog({
   number,
   isOpen,
   onClose,
+  isStarted,
+  onStart,
 }: {
   readonly number: HomeNumber;
   readonly isOpen: boolean;
   readonly onClose: () => void;
+  /** A setup link was made by this page before it was loaded again. */
+  readonly isStarted: boolean;
+  readonly onStart: () => void;
 }): ReactNode {
   const team = useTeam();
   const { verified, phone_number: phoneNumber } = number;
@@ -31,12 +36,13 @@ export function ReconnectDialog({
       await rereadNumbers(team.id);
       return madeLink(setup_url, phoneNumber);
     },
+    onSuccess: onStart,
   });
   const close = () => {
     onClose();
     creation.reset();
   };
-  const link = creation.data;
+  const link = creation.data ?? (isStarted ? { phoneNumber } : undefined);
   return (
     <Dialog
       isOpen={isOpen}
@@ -54,7 +60,10 @@ export function ReconnectDialog({
       }
     >
       {link ? (
-        <SetupLinkView link={link} onRenew={() => creation.mutate()} />
+        <>
+          <SetupLinkView link={link} onRenew={() => creation.mutate()} />
+          {creation.error && <ErrorNote error={creation.error} className="mt-3" />}
+        </>
       ) : (
         <div className="flex flex-col gap-3 text-quiet">
           {verified ? (

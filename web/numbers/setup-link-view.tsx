@@ -21,6 +21,9 @@ export interface MadeLink {
   readonly expiresAt: string;
 }
 
+/** Without its address where the page was loaded again, as after the setup page on the same iPhone. */
+export type ShownLink = MadeLink | Pick<MadeLink, 'phoneNumber'>;
+
 /** How long a setup link is good for (specification section 4.2). */
 const linkMs = 24 * 3_600_000;
 
@@ -33,7 +36,7 @@ export function SetupLinkView({
   link,
   onRenew,
 }: {
-  readonly link: MadeLink;
+  readonly link: ShownLink;
   readonly onRenew: () => void;
 }): ReactNode {
   const team = useTeam();
@@ -48,6 +51,21 @@ export function SetupLinkView({
           Create another link
         </Button>
       </Note>
+    );
+  }
+  if (!('url' in link)) {
+    return (
+      <div className="flex flex-col gap-5">
+        <ConnectProgress progress={progress} number={number} />
+        {progress === 'unopened' && (
+          <Note tone="warn">
+            <p>The setup link was shown once. Go on with it on the iPhone, or create another one.</p>
+            <Button size="small" className="mt-2.5" onClick={onRenew}>
+              Create another link
+            </Button>
+          </Note>
+        )}
+      </div>
     );
   }
   const isReachable = !isOwnAddress(link.url);

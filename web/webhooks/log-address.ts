@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { EventType } from '#contract/event.ts';
 import type { DeliveryStatus } from '#contract/webhook.ts';
+import { openedOver } from '#web/shell/leave.ts';
 import { statusTexts } from './delivery-text.ts';
 import { eventTexts } from './event-texts.ts';
 
@@ -14,7 +15,7 @@ export interface LogAddress extends LogFilters {
   readonly delivery?: string;
 }
 
-/** @returns the address, without values that are unknown, and a function that changes some of it */
+/** @returns the address, without values that are unknown, and a function that changes some of it, with or without its drawer */
 export function useLogAddress(): readonly [LogAddress, (change: LogAddress) => void] {
   const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>;
   const navigate = useNavigate();
@@ -24,7 +25,16 @@ export function useLogAddress(): readonly [LogAddress, (change: LogAddress) => v
     ...(typeof event === 'string' && event in eventTexts ? { event: event as EventType } : {}),
     ...(typeof delivery === 'string' ? { delivery } : {}),
   };
-  const change = (changed: LogAddress) =>
-    void navigate({ to: '.', search: { ...address, ...changed }, replace: true, resetScroll: false });
+  const change = (changed: LogAddress) => {
+    // The drawer that opens is left by going back.
+    const isOpening = changed.delivery !== undefined && address.delivery === undefined;
+    void navigate({
+      to: '.',
+      search: { ...address, ...changed },
+      replace: !isOpening,
+      state: isOpening ? openedOver : true,
+      resetScroll: false,
+    });
+  };
   return [address, change];
 }

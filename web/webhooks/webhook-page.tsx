@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import type { Webhook } from '#contract/webhook.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { Page } from '#web/kit/page.tsx';
+import { useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { DeliveryDrawer } from './delivery-drawer.tsx';
 import { DeliveryLog } from './delivery-log.tsx';
@@ -29,7 +30,8 @@ function LoadedWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const team = useTeam();
   const [task, setTask] = useState<Task>();
   const [{ delivery }, changeAddress] = useLogAddress();
-  const openDelivery = (id: string | undefined) => changeAddress({ delivery: id });
+  const openDelivery = (id: string) => changeAddress({ delivery: id });
+  const leaveDelivery = useLeave(() => changeAddress({ delivery: undefined }));
   return (
     <Page
       title={webhook.url}
@@ -57,7 +59,7 @@ function LoadedWebhook({ webhook }: { readonly webhook: Webhook }): ReactNode {
         <DeliveryDrawer
           webhook={webhook}
           deliveryId={delivery}
-          onClose={() => openDelivery(undefined)}
+          onClose={leaveDelivery}
           onOpen={openDelivery}
         />
       )}
