@@ -8,6 +8,7 @@ import { receive } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 /** A page that does not read again by itself within this time shows only what the stream brings. */
 const limitMs = 15_000;
@@ -63,6 +64,30 @@ describe('pages that follow the live stream in a browser (specification section 
     await member.post(member.in('/keys'), { name: 'Made meanwhile', permissions: ['team:read'] });
     await page.context().setOffline(false);
     await page.getByText('Made meanwhile').waitFor();
+    await page.context().close();
+  });
+
+  it('a change of deliveries reads the newest page of a long log, and no other (§12.9/changed)', async () => {
+    const webhook = await newWebhook(team.api);
+    for (let n = 0; n < 60; n += 1) await newDelivery(service, team, webhook.id, { ageMs: 60_000 + n });
+    const page = await open(`/webhooks/${webhook.id}`);
+    const rows = page.getByRole('table', { name: 'Deliveries' }).getByRole('row');
+    await rows.nth(25).waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await rows.nth(50).waitFor();
+    const reads: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.endsWith('/deliveries')) reads.push(search);
+    });
+    assert.equal((await team.api.post(`/v1/webhooks/${webhook.id}/test`)).status, 202);
+    await page.getByText('Test', { exact: true }).first().waitFor();
+    await rows.nth(51).waitFor();
+    assert.ok(reads.length > 0);
+    assert.deepEqual(
+      reads.filter((search) => search.includes('cursor')),
+      [],
+    );
     await page.context().close();
   });
 });

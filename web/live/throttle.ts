@@ -1,13 +1,20 @@
-/** Rate limiter: runs the work at once, and again at the end of the interval if it was asked for meanwhile. */
+/**
+ * Rate limiter: runs the work at once, and again at the end of the interval if it was asked for meanwhile. While it goes on
+ * being asked for, each interval is twice as long as the one before, up to a longest one.
+ */
 export class Throttle {
   readonly #intervalMs: number;
+  readonly #intervalMaxMs: number;
   readonly #work: () => void;
+  #nextMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isWanted = false;
 
-  constructor(intervalMs: number, work: () => void) {
+  constructor(intervalMs: number, work: () => void, intervalMaxMs = intervalMs) {
     this.#intervalMs = intervalMs;
+    this.#intervalMaxMs = intervalMaxMs;
     this.#work = work;
+    this.#nextMs = intervalMs;
   }
 
   run(): void {
@@ -18,10 +25,14 @@ export class Throttle {
     this.#work();
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (!this.#isWanted) return;
+      if (!this.#isWanted) {
+        this.#nextMs = this.#intervalMs;
+        return;
+      }
       this.#isWanted = false;
+      this.#nextMs = Math.min(2 * this.#nextMs, this.#intervalMaxMs);
       this.run();
-    }, this.#intervalMs);
+    }, this.#nextMs);
   }
 
   stop(): void {

@@ -5,6 +5,7 @@ import { signIn } from '#web/api/request.ts';
 import { hasUnread } from '#web/conversations/unread.ts';
 import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';
+import { rereadDeliveries } from '#web/webhooks/webhook-queries.ts';
 import { applyRows } from './apply-rows.ts';
 import { followLiveStream } from './live-stream.ts';
 import { RowsDuringReads } from './rows-during-reads.ts';
@@ -12,6 +13,8 @@ import { Throttle } from './throttle.ts';
 
 /** Counts and states that rows do not bring along are read again at most this often. */
 const countsMs = 3_000;
+/** While messages pass without a pause, those of numbers are read less and less often, up to this. */
+const countsMaxMs = 15_000;
 
 /** A stream that is away for a moment, such as over a restart of the server, is not worth a notice. */
 const noticeMs = 4_000;
@@ -30,14 +33,16 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       // The role of the person, which may be why.
       void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     };
-    const counts = new Throttle(countsMs, () => {
+    const rereadNumbers = () => {
       invalidate('number', '/home');
       // One number: its pacing warnings and inbound coverage follow from its messages.
       void queryClient.invalidateQueries({
         queryKey: [teamId, 'number'],
         predicate: ({ queryKey: [, , path] }) => String(path).startsWith('/numbers/'),
       });
-    });
+    };
+    const states = new Throttle(countsMs, rereadNumbers);
+    const counts = new Throttle(countsMs, rereadNumbers, countsMaxMs);
     const unread = new Throttle(countsMs, () => invalidate('message', '/conversations/unread'));
     const duringReads = new RowsDuringReads<LiveRows>(
       queryClient,
@@ -67,10 +72,14 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
         if (hasUnknownConversations) lists.run();
         for (const key of openDetailsOf(rows)) invalidate('message', ...key);
         if (hasUnread(rows.messages)) unread.run();
-        if (rows.messages.length + rows.numbers.length + rows.removed_numbers.length > 0) counts.run();
+        if (rows.numbers.length + rows.removed_numbers.length > 0) states.run();
+        else if (rows.messages.length > 0) counts.run();
       },
       changed: ({ resources }) => {
-        for (const resource of resources) invalidate(resource);
+        for (const resource of resources) {
+          if (resource === 'delivery') void rereadDeliveries(teamId);
+          else invalidate(resource);
+        }
         // Conversations show them too.
         if (resources.includes('opt_out')) {
           invalidate('message', 'thread');
@@ -85,6 +94,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
     });
     return () => {
       end();
+      states.stop();
       counts.stop();
       unread.stop();
       duringReads.end();

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, type Query } from '@tanstack/react-query';
 import type {
   CreatedWebhook,
   CreateWebhookRequest,
@@ -15,6 +15,7 @@ import type {
 import type { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
+import { type DeliveryPages, withNewest } from './delivery-pages.ts';
 import type { LogFilters } from './log-address.ts';
 
 export const webhooksQuery = (teamId: string) => teamQuery<WebhookList>(teamId, 'webhook', '/webhooks');
@@ -57,6 +58,22 @@ export const deliveryRequestQuery = (teamId: string, webhookId: string, id: stri
   staleTime: Number.POSITIVE_INFINITY,
   refetchInterval: false as const,
 });
+
+/** Reads deliveries again after a change. A log with several pages has its first one read: the others cost a request each. */
+export async function rereadDeliveries(teamId: string): Promise<void> {
+  const queryKey = [teamId, 'delivery'];
+  const isLongLog = ({ state }: Query) => ((state.data as DeliveryPages | undefined)?.pages?.length ?? 0) > 1;
+  const logs = queryClient.getQueryCache().findAll({ queryKey, type: 'active', predicate: isLongLog });
+  const rereadNewest = async (log: Query) => {
+    const newest = await teamRequest<DeliveryLog>(teamId, 'GET', String(log.queryKey[2]));
+    queryClient.setQueryData<DeliveryPages>(log.queryKey, (pages) => pages && withNewest(pages, newest));
+  };
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey, predicate: (query) => !logs.includes(query) }),
+    // A read that fails is made again with the next change.
+    ...logs.map((log) => rereadNewest(log).catch(() => undefined)),
+  ]);
+}
 
 /** Reads webhooks and deliveries again, after a change of one. */
 export async function refreshWebhooks(teamId: string): Promise<void> {
