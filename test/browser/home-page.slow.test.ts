@@ -26,6 +26,32 @@ describe('Home in a browser (specification section 12.10)', () => {
   after(() => opened?.close());
 
   for (const look of [desktop, phone]) {
+    it(`${look.width}: an owner, a member and a viewer see that the month’s limit is reached, and when it ends`, async () => {
+      const team = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
+      const number = await connectNumber(service, team);
+      await team.api.send({
+        from: number.phoneNumber,
+        to: '+14155550142',
+        content: 'The last of this month',
+      });
+      await sendNext(number);
+      for (const role of ['owner', 'member', 'viewer'] as const) {
+        const person = await newMember(service, team, role);
+        const { page, complaints } = await openWatchedDashboard(browser, person, '', look);
+        const heading = role === 'viewer' ? 'One thing needs attention' : 'One thing needs you';
+        await page.getByRole('heading', { name: heading }).waitFor();
+        const limit = page.getByRole('link', { name: /The limit of this month is reached/ });
+        assert.match(await limit.innerText(), /Sends are refused until the next month begins/);
+        await page.getByText('1 of 1').waitFor();
+        await page.getByText(/A new month begins/).waitFor();
+        await assertSoundInBothThemes(page, `home-limit-${role}`, look);
+        await limit.click();
+        await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+        assert.deepEqual(complaints, []);
+        await page.context().close();
+      }
+    });
+
     const name = nameOfLook(look);
     it(`${name}: an owner of a new team is guided, sends a first message with a simulated iPhone, and gets a reply`, async () => {
       const owner = await newMember(service, await service.newTeam(), 'owner');

@@ -9,6 +9,7 @@ import { assertSoundInBothThemes } from '#test/support/browser/sound-dashboard.t
 import { addAuthenticator } from '#test/support/browser/virtual-authenticator.ts';
 import { newCookie, newMember, type TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const password = 'a sentence that only Ada knows';
 const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
@@ -127,6 +128,46 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await page.context().close();
     });
   }
+
+  it('a passkey among the suggestions of the address signs in without a click; nothing is asked before one is chosen (§12.2/passkey-button)', async () => {
+    const owner = await newOwner('suggested@example.com');
+    const { page, complaints } = await open(owner, desktop);
+    const authenticator = await addAuthenticator(page);
+    await page.getByRole('button', { name: 'Add passkey' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Work laptop');
+    await dialog.getByRole('button', { name: 'Add passkey' }).click();
+    await page.getByText('The passkey is added').waitFor();
+    await page.context().clearCookies();
+    // Records the requests of the page to the browser.
+    await page.addInitScript(`(() => {
+      const get = navigator.credentials.get.bind(navigator.credentials);
+      window.asked = [];
+      navigator.credentials.get = (options) => {
+        window.asked.push(options.mediation ?? 'required');
+        return get(options);
+      };
+    })()`);
+
+    await authenticator.answer(false);
+    const address = `${origin}/sign-in?next=/teams/${owner.team.publicId}/settings`;
+    await page.goto(address);
+    await until('the suggestions are asked for', () => page.evaluate<boolean>('asked.length === 1'));
+    assert.deepEqual(await page.evaluate('asked'), ['conditional']);
+    assert.equal(await page.locator('#email').getAttribute('autocomplete'), 'username webauthn');
+    assert.equal(page.url(), address, 'it waits for the person');
+
+    // Headless Chromium shows no list: its authenticator answers as if the person had chosen the passkey there.
+    await authenticator.answer(true);
+    await page.goto(address);
+    await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
+    await page
+      .getByText(/with a passkey/)
+      .first()
+      .waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
 
   it('a password is changed, another browser is signed out, and then all of them (§12.2/end-sessions)', async () => {
     const owner = await newOwner('sessions@example.com');
