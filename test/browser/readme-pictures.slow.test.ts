@@ -35,6 +35,9 @@ describe('the dashboard of an example practice, as the README shows it (specific
     it(`shows ${name} without a complaint`, async () => {
       const { page, complaints } = await openWatchedDashboard(browser, practice.owner, path, look);
       await page.getByText(shown).first().waitFor();
+      // The second load has the font at hand: the first may show the one of the system.
+      await page.reload();
+      await page.getByText(shown).first().waitFor();
       await page.evaluate('document.fonts.ready.then(() => undefined)');
       await keepPicture(page, `readme-${name}`);
       assert.deepEqual(complaints, []);

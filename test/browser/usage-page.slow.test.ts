@@ -35,6 +35,12 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     }
     await putAccepted(service, team.id, 812);
     await putAccepted(service, small.id, 100);
+    for (const [day, sent] of [
+      ['05', 38],
+      ['12', 45],
+      ['21', 17],
+    ] as const)
+      await putDay(service, small.id, { day: `${month}-${day}`, sent, received: 0 });
   });
   after(() => opened?.close());
 
