@@ -18,6 +18,7 @@ import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { planUsageRoutes } from '#server/dashboard/plan-usage-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
+import { fontRoutes } from '#server/dashboard/web/font-route.ts';
 import type { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { webRoutes } from '#server/dashboard/web/web-routes.ts';
 import { webhookHealthRoutes } from '#server/dashboard/webhooks/webhook-health-routes.ts';
@@ -110,6 +111,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...timelineRoutes(services),
     ...webhookHealthRoutes(services),
     ...webRoutes(services),
+    ...fontRoutes(),
     ...homeRoutes(services),
     ...liveRoutes(services),
     ...conversationRoutes(services),

@@ -1,7 +1,7 @@
 import { isUnlimited, limitText, planLines, planTitles } from '#contract/plan-texts.ts';
 import { type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
-import { type PageParts, pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
+import { pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import type { ResourceCounts } from './plan-usage.ts';
 
 /** A team's plan, with the used part of its limits. */
@@ -30,8 +30,8 @@ dt { color: var(--quiet); } dd { margin: 0; font-weight: 500; font-variant-numer
 .sides { display: grid; gap: 0.5rem 2.5rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); margin-top: 0.75rem; }
 .sides p:first-child { margin-top: 0; }`;
 
-const parts: PageParts = { style };
-export const plansPageHeaders = pageHeadersFor(parts);
+/** @param base the path of APP_URL, without a slash at its end */
+export const plansPageHeaders = (base: string) => pageHeadersFor({ base, style });
 
 /**
  * The page about plans on a server that sells none (specification section 8), with the lines of the dashboard's page of usage.
@@ -50,7 +50,7 @@ ${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing
 <section><h2>Plans</h2>
 <p class="quiet">Per team. On a smaller plan everything that a team has goes on working; only more is refused.</p>
 <div class="grid">${planNames.map(planHtml).join('\n')}</div></section></main>`,
-    parts,
+    { base: pathTo(''), style },
   );
 }
 

@@ -23,7 +23,7 @@ export function billingRoutes(services: Runtime & { readonly requireSession: Req
       handle: async ({ request }) => {
         const signedIn = await findSignedIn(requireSession, request);
         const teams = signedIn && (await plansInUse(services, signedIn.accountId));
-        return { body: renderPlans(teams, pathTo), headers: plansPageHeaders };
+        return { body: renderPlans(teams, pathTo), headers: plansPageHeaders(pathTo('')) };
       },
     }),
   ];

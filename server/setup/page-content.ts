@@ -4,6 +4,8 @@ import type { SetupState } from './read-setup.ts';
 
 /** Content of the setup page (specification section 11.8). */
 export interface SetupPage {
+  /** The path of APP_URL, without a slash at its end. */
+  readonly base: string;
   readonly state: SetupState;
   readonly form: FormContext;
   /** Whether a person chose the view, rather than the browser's kind. */

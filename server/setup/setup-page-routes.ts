@@ -52,8 +52,17 @@ interface Shown {
  */
 export function setupPageRoutes(services: SetupServices): Route[] {
   const { config } = services;
+  const base = withAppBasePath(config.appUrl, '');
+  const headers = setupPageHeaders(base);
+  const page = (html: string, status = 200): Answer => ({ status, body: html, headers });
+  const over = () => page(renderSetupExpired(base), 404);
+  /** The link ended between the look-up and the click. */
+  const onOver = (error: unknown): Answer => {
+    if (error instanceof AppError && error.code === 'not_found') return over();
+    throw error;
+  };
   const formOf = (setup: Setup, isPhone: boolean, isTokenShown: boolean) => ({
-    path: withAppBasePath(config.appUrl, `/setup/${setup.token}`),
+    path: `${base}/setup/${setup.token}`,
     isPhone,
     isTokenShown,
   });
@@ -74,6 +83,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       ? prepareInstallWay(services, connection)
       : chooseInstallWay(services, connection));
     const html = renderSetupPage({
+      base,
       state,
       form: formOf(setup, isPhoneView(request, shown.view), shown.isTokenShown),
       isViewChosen: isView(shown.view),
@@ -242,24 +252,12 @@ export function setupPageRoutes(services: SetupServices): Route[] {
           isOpenOnPhone(request, config.appUrl),
         );
         await closeSetupLink(services, setup.token);
-        return page(renderSetupClosed({ phoneNumber: setup.number.phone_number, progress, addressProblem }));
+        return page(
+          renderSetupClosed(base, { phoneNumber: setup.number.phone_number, progress, addressProblem }),
+        );
       }),
     }),
   ];
-}
-
-function page(html: string, status = 200): Answer {
-  return { status, body: html, headers: setupPageHeaders };
-}
-
-function over(): Answer {
-  return page(renderSetupExpired(), 404);
-}
-
-/** The link ended between the look-up and the click. */
-function onOver(error: unknown): Answer {
-  if (error instanceof AppError && error.code === 'not_found') return over();
-  throw error;
 }
 
 const isPhone = ({ headers }: FastifyRequest) => /\biPhone\b/.test(headers['user-agent'] ?? '');

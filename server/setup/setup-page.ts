@@ -15,9 +15,10 @@ import { renderSteps } from './setup-steps.ts';
 import { setupStyle } from './setup-style.ts';
 
 const script = readFileSync(new URL('./follow-setup.js', import.meta.url), 'utf8');
-const parts: PageParts = { style: setupStyle, script };
+const partsFor = (base: string): PageParts => ({ base, style: setupStyle, script });
 
-export const setupPageHeaders = pageHeadersFor(parts);
+/** @param base the path of APP_URL, without a slash at its end */
+export const setupPageHeaders = (base: string) => pageHeadersFor(partsFor(base));
 
 /**
  * The page that connects a phone (specification section 11.8): steps on an iPhone, a QR code on a computer. Where no
@@ -26,6 +27,7 @@ export const setupPageHeaders = pageHeadersFor(parts);
 export function renderSetupPage(page: SetupPage): string {
   const { state, form } = page;
   const { number } = state.setup;
+  const parts = partsFor(page.base);
   const title = `Connect ${number.phone_number}`;
   const heading = html`<h1>Connect <bdi class="number">${formatPhoneNumber(number.phone_number)}</bdi></h1>
 ${number.label !== '' && html`<p class="quiet"><bdi>${number.label}</bdi></p>`}
@@ -122,7 +124,7 @@ ${!isViewChosen && html`<p>To see the page all the same: <a href="${form.path}?v
 }
 
 /** The page of a link that was used up, replaced or is too old, or never was one. It tells nothing about a number. */
-export function renderSetupExpired(): string {
+export function renderSetupExpired(base: string): string {
   return renderPage(
     'Setup link',
     String(html`<h1>This setup link no longer works</h1>
@@ -130,12 +132,12 @@ export function renderSetupExpired(): string {
 <section><h2>Is the iPhone connected already?</h2><p>Then there is nothing to do: it goes on working. Ask the person who sent you this link: Ownline shows them when the iPhone last connected. Or text the iPhone from another phone, and ask them whether the text came in.</p></section>
 <section><h2>Otherwise ask for a new link</h2><p>The person who sent you this one can make it.</p>
 <details class="technician"><summary>For developers</summary><p>With the API: <code class="long">POST /v1/numbers/:id/reconnect</code>, or <code class="long">POST /v1/numbers/verify</code> for a number that no phone has connected yet. The field <code>last_seen_at</code> of the number says when its iPhone last connected.</p></details></section>`),
-    parts,
+    partsFor(base),
   );
 }
 
 /** The page after the link was closed. */
-export function renderSetupClosed(closed: ClosedSetup): string {
+export function renderSetupClosed(base: string, closed: ClosedSetup): string {
   const { title, body } = renderClosed(closed);
-  return renderPage(title, String(body), parts);
+  return renderPage(title, String(body), partsFor(base));
 }

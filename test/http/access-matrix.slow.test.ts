@@ -40,6 +40,7 @@ const withoutKey: Readonly<
     'GET /billing',
     'GET /docs',
     'GET /docs/js/scalar.js',
+    'GET /fonts/inter-latin.woff2',
     'GET /invite/:token',
     'GET /link/:token',
     'GET /media/:id/:token/:name',

@@ -92,7 +92,7 @@ describe('the security headers of every page and every answer below /app (specif
     );
   });
 
-  it('our own pages load nothing and send forms nowhere else; their scripts are named by hash: that of the theme, and one of the setup page and of passkeys', () => {
+  it('our own pages load nothing but their font, from this server, and send forms nowhere else; their scripts are named by hash: that of the theme, and one of the setup page and of passkeys', () => {
     // A valid session is redirected from the form.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
     for (const path of ['/password', '/sign-in', '/link/:token', '/setup/:token']) {
@@ -101,6 +101,7 @@ describe('the security headers of every page and every answer below /app (specif
       const hasOwn = path === '/setup/:token' || path === '/sign-in';
       assert.equal(scripts.length, hasOwn ? 2 : 1, path);
       assert.equal(scripts[0], themeScript, path);
+      assert.deepEqual(text.match(/url\([^)]*\)/g), ['url("/fonts/inter-latin.woff2")'], path);
       assert.doesNotMatch(
         text.replaceAll(/<script>[^<]*<\/script>/g, ''),
         /<script|<iframe|<link|<img|style="|\son\w+=|https?:\/\/(?!texts\.example\.com)/i,
@@ -111,7 +112,7 @@ describe('the security headers of every page and every answer below /app (specif
       );
       assert.equal(
         headers.get('content-security-policy')?.replace(/style-src 'sha256-[\w+/=]+'/, 'style-src'),
-        `default-src 'none'; style-src; script-src ${hashes.join(' ')};${hasOwn ? " connect-src 'self';" : ''} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+        `default-src 'none'; style-src; font-src 'self'; script-src ${hashes.join(' ')};${hasOwn ? " connect-src 'self';" : ''} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
       );
       assert.match(text, /^<!doctype html>\n<html lang="en">/);
       for (const [, id] of text.matchAll(/<input id="(\w+)"/g))

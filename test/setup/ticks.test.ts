@@ -127,7 +127,7 @@ describe('the setup page counts and lists all that is left (specification sectio
     const { setupUrl } = await connectNumber(service, team);
     const { setup, progress } = await stateOf(setupUrl);
     const closedWith = (isMade: (name: string) => boolean) =>
-      renderSetupClosed({
+      renderSetupClosed('', {
         phoneNumber: setup.number.phone_number,
         progress: {
           ...progress,

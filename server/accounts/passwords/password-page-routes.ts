@@ -4,7 +4,7 @@ import { findSignedIn, type RequireSession } from '#server/accounts/sessions/ses
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { pageHeaders } from '#server/platform/http/html-page.ts';
+import { pageHeadersFor } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import {
   type Answer,
@@ -36,10 +36,14 @@ export function passwordPageRoutes(services: Services): Route[] {
     headers: { location: withAppBasePath(config.appUrl, to), 'set-cookie': cookies },
   });
   const own = (to: string) => withAppBasePath(config.appUrl, to);
-  const paths = { start: own('/'), signOut: own('/sign-out') };
+  const paths = { base: own(''), start: own('/'), signOut: own('/sign-out') };
   const show = async (signedIn: SignedIn, state: PasswordPageState, status = 200): Promise<Answer> => {
     const form = await loadPasswordForm(services, signedIn);
-    return { status, body: renderPasswordPage(form, paths, state), headers: pageHeaders };
+    return {
+      status,
+      body: renderPasswordPage(form, paths, state),
+      headers: pageHeadersFor({ base: paths.base }),
+    };
   };
   const set = async ({ request }: HandlerContext, signedIn: SignedIn): Promise<Answer> => {
     const by = { ...signedIn.actor, ip: request.ip, requestId: request.id };

@@ -64,7 +64,7 @@ export interface PasswordPageState {
 /** The form on a page of its own, with its error or its success. */
 export function renderPasswordPage(
   form: PasswordForm,
-  paths: { readonly start: string; readonly signOut: string },
+  paths: { readonly base: string; readonly start: string; readonly signOut: string },
   { problem, wasSet = false }: PasswordPageState,
 ): string {
   return renderPage(
@@ -73,5 +73,6 @@ export function renderPasswordPage(
 ${wasSet ? '<p class="done" role="status">Your password is set. Every other browser of yours is signed out.</p>' : ''}
 ${renderPasswordForm(form, problem)}<p><a href="${escapeHtml(paths.start)}">Back to the start</a></p>
 <form method="post" action="${escapeHtml(paths.signOut)}"><button class="second" type="submit">Sign out</button></form>`,
+    { base: paths.base },
   );
 }

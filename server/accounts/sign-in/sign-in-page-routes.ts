@@ -10,7 +10,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { safeRedirect, withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { pageHeaders } from '#server/platform/http/html-page.ts';
+import { pageHeadersFor } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
@@ -42,15 +42,19 @@ export function signInPageRoutes(services: SignInPages): Route[] {
     body: '',
     headers: { location: withAppBasePath(config.appUrl, path), 'set-cookie': cookies },
   });
-  const expired = () =>
-    page(renderMagicLinkExpired(withAppBasePath(config.appUrl, '/sign-in'), isMailEnabled), 404);
+  const base = withAppBasePath(config.appUrl, '');
+  const page = (html: string, status = 200): Answer => ({
+    status,
+    body: html,
+    headers: pageHeadersFor({ base }),
+  });
+  const expired = () => page(renderMagicLinkExpired(base, isMailEnabled), 404);
 
   const hasPasskeys = supportsPasskeys(config.appUrl);
   const form = (next: string, state: { readonly email: string; readonly problem?: string }, status = 200) => {
-    const own = (path: string) => withAppBasePath(config.appUrl, path);
-    const passkeys = hasPasskeys ? { base: own(''), next: own(next) } : undefined;
-    const body = renderSignIn({ ...state, isMailEnabled, passkeys });
-    return { status, body, headers: signInPageHeaders(hasPasskeys) };
+    const passkeys = hasPasskeys ? { base, next: `${base}${next}` } : undefined;
+    const body = renderSignIn({ ...state, base, isMailEnabled, passkeys });
+    return { status, body, headers: signInPageHeaders(base, hasPasskeys) };
   };
 
   const signIn = async ({ request }: HandlerContext, next: string): Promise<Answer> => {
@@ -59,7 +63,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
     try {
       if (field('by') === 'link') {
         await magicLinks.request(email, request, next === '/' ? '' : `?next=${encodeURIComponent(next)}`);
-        return page(renderMagicLinkSent());
+        return page(renderMagicLinkSent(base));
       }
       const { cookies } = await signInWithPassword(services, { email, password: field('password'), request });
       return goTo(next, ...cookies);
@@ -84,6 +88,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
         if (signedIn) {
           return page(
             renderSwitchAccount({
+              base,
               email: signedIn.actor.name,
               nextPath: withAppBasePath(config.appUrl, next),
               signOutPath: withAppBasePath(config.appUrl, `/sign-out${withRedirect(next)}`),
@@ -113,7 +118,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
           sha256(params.token ?? ''),
           clock.expiryNow(),
         );
-        return account ? page(renderMagicLink(account)) : expired();
+        return account ? page(renderMagicLink(base, account)) : expired();
       },
     }),
     route({
@@ -157,8 +162,4 @@ function redirectOf(query: unknown): string {
 /** The query with the redirect to a path; empty for the start. */
 function withRedirect(next: string): string {
   return next === '/' ? '' : `?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`;
-}
-
-function page(html: string, status = 200): Answer {
-  return { status, body: html, headers: pageHeaders };
 }

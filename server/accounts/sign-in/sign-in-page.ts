@@ -3,12 +3,14 @@ import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, type PageParts, pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 
-const passkeyParts: PageParts = {
+const passkeyParts: Omit<PageParts, 'base'> = {
   style: '#passkey { margin-top: 0.5rem; } #passkey button { margin-top: 0; }',
   script: readFileSync(new URL('./passkey-sign-in.js', import.meta.url), 'utf8'),
 };
 
 interface SignInPage {
+  /** The path of APP_URL, without a slash at its end. */
+  readonly base: string;
   /** The address that the person entered before. */
   readonly email: string;
   /** Why they are not signed in yet. */
@@ -27,13 +29,14 @@ export interface PasskeyPaths {
 }
 
 /** Headers of the sign-in page: with passkeys it has a script, which calls this server. */
-export const signInPageHeaders = (hasPasskeys: boolean) => pageHeadersFor(hasPasskeys ? passkeyParts : {});
+export const signInPageHeaders = (base: string, hasPasskeys: boolean) =>
+  pageHeadersFor({ base, ...(hasPasskeys ? passkeyParts : {}) });
 
 /**
  * The form for address and password; the address is enough for a link (specification section 12.2). All of it works
  * without a script, except passkeys, whose button the script shows.
  */
-export function renderSignIn({ email, problem, isMailEnabled, passkeys }: SignInPage): string {
+export function renderSignIn({ base, email, problem, isMailEnabled, passkeys }: SignInPage): string {
   const describedBy = problem === undefined ? '' : ' aria-describedby="problem"';
   return renderPage(
     'Sign in',
@@ -52,7 +55,7 @@ ${isMailEnabled ? '<button class="second" type="submit" name="by" value="link">M
         ? 'A link needs no password. It comes to your address and works once, for 30 minutes.'
         : 'No password, or forgotten? Ask your administrator for a link to sign in.'
     }</p>`,
-    passkeys ? passkeyParts : {},
+    { base, ...(passkeys ? passkeyParts : {}) },
   );
 }
 
@@ -63,6 +66,7 @@ function passkeyHtml({ base, next }: PasskeyPaths): string {
 }
 
 interface SwitchAccountPage {
+  readonly base: string;
   readonly email: string;
   /** The paths of the link onwards and of signing out; both below APP_URL's path. */
   readonly nextPath: string;
@@ -70,29 +74,31 @@ interface SwitchAccountPage {
 }
 
 /** The page for a person who is signed in already, perhaps with another account than the intended one. */
-export function renderSwitchAccount({ email, nextPath, signOutPath }: SwitchAccountPage): string {
+export function renderSwitchAccount({ base, email, nextPath, signOutPath }: SwitchAccountPage): string {
   return renderPage(
     'Signed in',
     `<h1>You are signed in</h1><section><p>This browser is signed in as</p><p class="value">${escapeHtml(email)}</p>
 <p><a href="${escapeHtml(nextPath)}">Go on as ${escapeHtml(email)}</a></p>
 <form method="post" action="${escapeHtml(signOutPath)}"><button class="second" type="submit">Sign out and sign in as another person</button></form></section>`,
+    { base },
   );
 }
 
 /** The same for every address. */
-export function renderMagicLinkSent(): string {
+export function renderMagicLinkSent(base: string): string {
   return renderPage(
     'Look into your mail',
     `<h1>Look into your mail</h1><p role="status">If this address has an account, a link is on its way to it. It works once, for
 30 minutes.</p><p class="quiet">Nothing came? Look among unwanted mail, and check the address. At most five links are sent in an hour.</p>`,
+    { base },
   );
 }
 
 /** The page that a magic link opens. It signs in on a click only, so that a mail scanner does not use the link up. */
-export function renderMagicLink({
-  email,
-  email_verified_at,
-}: Pick<AccountRow, 'email' | 'email_verified_at'>): string {
+export function renderMagicLink(
+  base: string,
+  { email, email_verified_at }: Pick<AccountRow, 'email' | 'email_verified_at'>,
+): string {
   const first =
     email_verified_at === null
       ? `<p>Until now nothing has shown that this address is yours: another person may have made this account. So signing in
@@ -103,11 +109,13 @@ here signs it out everywhere else and removes its password and its passkeys. Set
     `<h1>Sign in to Ownline</h1><section><p>This link signs this browser in as</p><p class="value">${escapeHtml(email)}</p>${first}
 <form method="post"><button type="submit">Sign in</button></form></section>
 <p class="quiet">Not you? Close this page: nothing has happened.</p>`,
+    { base },
   );
 }
 
-/** @param signInPath the path of the page that sends a new link */
-export function renderMagicLinkExpired(signInPath: string, isMailEnabled: boolean): string {
+/** @param base the path of APP_URL, without a slash at its end */
+export function renderMagicLinkExpired(base: string, isMailEnabled: boolean): string {
+  const signInPath = `${base}/sign-in`;
   return renderPage(
     'Link to sign in',
     `<h1>This link is over</h1><p>It was used, or is older than it may be. A link works once.</p><p>${
@@ -116,5 +124,6 @@ export function renderMagicLinkExpired(signInPath: string, isMailEnabled: boolea
         : `Ask your administrator for a new one, or
 <a href="${escapeHtml(signInPath)}">sign in with a password</a>.`
     }</p>`,
+    { base },
   );
 }

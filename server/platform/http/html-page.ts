@@ -7,7 +7,7 @@ const tokens = readFileSync(new URL('../../../web/tokens.css', import.meta.url),
 
 const css = `${tokens}
 * { box-sizing: border-box; }
-body { --column: 27rem; margin: 0; background: var(--page); font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; color: var(--ink); overflow-wrap: anywhere; }
+body { --column: 27rem; margin: 0; background: var(--page); font-feature-settings: "cv11", "ss03"; font: 15px/1.5 "Inter Variable", Inter, ui-sans-serif, system-ui, sans-serif; color: var(--ink); overflow-wrap: anywhere; }
 .brand, main { width: 100%; max-width: var(--column); margin: 0 auto; padding: 0 1rem; }
 .brand { display: flex; gap: 0.6rem; align-items: center; padding-top: 1.75rem; font-weight: 600; letter-spacing: -0.01em; }
 .brand svg { width: 1.75rem; height: 1.75rem; } .brand .ground { fill: var(--accent); } .brand .bubble { fill: #fff; } .brand .line { stroke: var(--accent); fill: none; stroke-width: 2.4; stroke-linecap: round; }
@@ -40,8 +40,17 @@ a:not(.button) { color: var(--accent-ink); }
 /** The mark of the dashboard (web/shell/brand.tsx). */
 const brand = `<header class="brand"><svg aria-hidden="true" viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>Ownline</header>`;
 
+/** The path of the font below APP_URL's, which page-font-route.ts serves. */
+export const fontPath = '/fonts/inter-latin.woff2';
+
+/** The font of the dashboard. With `optional` no text moves when it arrives late: the next page has it. */
+const fontFace = (base: string) =>
+  `@font-face { font-family: "Inter Variable"; font-weight: 100 900; font-display: optional; src: url("${base}${fontPath}") format("woff2"); }`;
+
 /** Style and script that a page adds to the style of all pages. */
 export interface PageParts {
+  /** The path of APP_URL, without a slash at its end: the font is below it. */
+  readonly base: string;
   /** CSS. */
   readonly style?: string;
   /** A script of ours, which runs after the page was parsed and calls this server only. */
@@ -52,28 +61,27 @@ export interface PageParts {
  * Headers of a page: only its own style, its own script and that of the theme, by hash, and forms back to this server.
  * Only a page with a script of its own may call this server. No frame, and no address leaks to another site.
  */
-export function pageHeadersFor({ style = '', script }: PageParts) {
+export function pageHeadersFor({ base, style = '', script }: PageParts) {
   const scriptSources = script === undefined ? ';' : ` ${sha256Source(script)}; connect-src 'self';`;
   return {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src ${sha256Source(css + style)}; script-src ${themeScriptSource}${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    'content-security-policy': `default-src 'none'; style-src ${sha256Source(fontFace(base) + css + style)}; font-src 'self'; script-src ${themeScriptSource}${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    // The browser asks for the font before it has read the style.
+    link: `<${base}${fontPath}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
     // Not no-referrer: forms would then send no Origin, which the CSRF guard needs.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
   } as const;
 }
 
-/** Headers of a page without a style and a script of its own. */
-export const pageHeaders = pageHeadersFor({});
-
 /**
  * A plain page in both themes, with the looks of the dashboard.
  * @param body HTML, its texts escaped already, perhaps in a `main` of its own
  */
-export function renderPage(title: string, body: string, { style = '', script }: PageParts = {}): string {
+export function renderPage(title: string, body: string, { base, style = '', script }: PageParts): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Ownline</title><style>${css}${style}</style><script>${themeScript}</script></head><body>${brand}
+<title>${escapeHtml(title)} · Ownline</title><style>${fontFace(base)}${css}${style}</style><script>${themeScript}</script></head><body>${brand}
 ${body.startsWith('<main') ? body : `<main>${body}</main>`}${
   script === undefined ? '' : `<script>${script}</script>`
 }</body></html>
@@ -87,6 +95,14 @@ export function messageHtml(message: string): string {
     .replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
+/** The path of APP_URL, of the path of its start page. */
+const baseOfStart = (startPath: string) => startPath.replace(/\/$/, '');
+
+/** Headers of the page for a page that failed. @param startPath the path of its link back to the start */
+export function errorPageHeaders(startPath: string) {
+  return pageHeadersFor({ base: baseOfStart(startPath) });
+}
+
 /**
  * The page for a page that failed.
  * @param message for the person who asked for it
@@ -98,5 +114,6 @@ export function renderErrorPage(message: string, startPath: string, isReloaded =
     'This did not work',
     `<h1>This did not work</h1><p class="error" role="alert">${messageHtml(message)}</p>
 ${isReloaded ? '<p>This page loads again by itself then.</p>\n' : ''}<p><a href="${escapeHtml(startPath)}">Go to the start</a></p>`,
+    { base: baseOfStart(startPath) },
   );
 }

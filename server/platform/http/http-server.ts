@@ -20,7 +20,7 @@ import { isRequestAborted } from './client-disconnect.ts';
 import { ClientErrorResponder } from './client-error.ts';
 import { DelayedClose, hasLargeRest } from './delayed-close.ts';
 import { drainBody } from './drain-body.ts';
-import { pageHeaders, renderErrorPage } from './html-page.ts';
+import { errorPageHeaders, renderErrorPage } from './html-page.ts';
 import { bodyMaxBytes, pathMaxCharacters } from './limits.ts';
 import { ExtraListeners } from './listen.ts';
 import { OpenSockets } from './open-sockets.ts';
@@ -320,7 +320,7 @@ function sendError(
     const waitSeconds = request.method === 'GET' ? appError.headers['retry-after'] : undefined;
     if (waitSeconds !== undefined) reply.header('refresh', waitSeconds);
     reply
-      .headers(pageHeaders)
+      .headers(errorPageHeaders(options.startPath))
       .send(renderErrorPage(appError.message, options.startPath, waitSeconds !== undefined));
   } else reply.type('application/json').send(appError.envelope());
 }

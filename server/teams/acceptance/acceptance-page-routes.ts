@@ -6,7 +6,7 @@ import { isMailEnabled } from '#server/mail/queue-mail.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import { randomToken } from '#server/platform/crypto.ts';
 import { withAppBasePath } from '#server/platform/http/app-base-path.ts';
-import { pageHeaders } from '#server/platform/http/html-page.ts';
+import { pageHeadersFor } from '#server/platform/http/html-page.ts';
 import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
@@ -31,6 +31,8 @@ export function acceptancePageRoutes(
 ): Route[] {
   const { appUrl } = services.config;
   const pathTo = (path: string) => withAppBasePath(appUrl, path);
+  const pageHeaders = pageHeadersFor({ base: pathTo('') });
+  const page = (body: string, status: number): Answer => ({ status, body, headers: pageHeaders });
 
   const show = async (
     { params, request }: HandlerContext,
@@ -118,8 +120,4 @@ export function acceptancePageRoutes(
       handle: (call) => accept(call).catch((error) => onExpired(error, call)),
     }),
   ];
-}
-
-function page(body: string, status: number): Answer {
-  return { status, body, headers: pageHeaders };
 }

@@ -45,6 +45,7 @@ export function renderAcceptancePage(opened: LoadedInvitation, around: PageConte
 <p class="quiet">This link works once, until ${until}.</p>
 ${refused ? `<p class="error" role="alert" id="refused">${messageHtml(refused.message)}</p>` : ''}
 ${bodyOf(opened, around)}`,
+    { base: around.pathTo('') },
   );
 }
 
@@ -155,5 +156,6 @@ export function renderInvitationEnd(end: InvitationEnd, own: (path: string) => s
     'Invitation',
     `<h1>${what}</h1><p>${next}</p>
 ${end === 'used' ? `<p><a class="button" href="${escapeHtml(own('/sign-in'))}">Sign in</a></p>` : ''}`,
+    { base: own('') },
   );
 }

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { Type } from 'typebox';
+import { fontPath } from '#server/platform/http/html-page.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import { StaticAnswer } from '#server/platform/http/static-answer.ts';
+
+/** Letters of Latin-1, in all weights: the package of the dashboard's font has it. */
+const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
+
+/** Serves the font of the pages that need no build of the dashboard (specification section 12.3). */
+export function fontRoutes(): Route[] {
+  const font = new StaticAnswer(async () => ({
+    body: await readFile(fileURLToPath(file)),
+    headers: { 'content-type': 'font/woff2', 'cache-control': 'public, max-age=604800' },
+  }));
+  return [
+    route({
+      method: 'GET',
+      path: fontPath,
+      audience: 'page',
+      answers: { 200: Type.Unknown(), 304: Type.Undefined() },
+      handle: ({ request }) => font.answer(request),
+    }),
+  ];
+}

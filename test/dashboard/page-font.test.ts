@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+describe('the font of pages without the dashboard (specification section 12.3)', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ APP_URL: 'http://127.0.0.1:{port}/texts' });
+  });
+  after(() => service.close());
+
+  it('stands below the path of APP_URL in each page, and is served from memory with an ETag (§12.3/dashboard-pages)', async () => {
+    for (const path of ['/sign-in', '/billing', '/setup/none', '/invite/none', '/nowhere']) {
+      const page = await fetch(service.baseUrl + path, { headers: { accept: 'text/html' } });
+      const text = await page.text();
+      assert.match(
+        page.headers.get('link') ?? '',
+        /^<\/texts\/fonts\/inter-latin\.woff2>; rel=preload;/,
+        path,
+      );
+      assert.match(text, /src: url\("\/texts\/fonts\/inter-latin\.woff2"\)/, path);
+      assert.match(page.headers.get('content-security-policy') ?? '', /; font-src 'self';/, path);
+    }
+    const font = await fetch(`${service.baseUrl}/fonts/inter-latin.woff2`);
+    assert.equal(font.headers.get('content-type'), 'font/woff2');
+    const bytes = Buffer.from(await font.arrayBuffer());
+    assert.equal(bytes.subarray(0, 4).toString(), 'wOF2');
+    const etag = font.headers.get('etag') ?? '';
+    const again = await fetch(`${service.baseUrl}/fonts/inter-latin.woff2`, {
+      headers: { 'if-none-match': etag },
+    });
+    assert.equal(again.status, 304);
+  });
+});
