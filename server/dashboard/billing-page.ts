@@ -24,7 +24,7 @@ body:has(main.plans) { --column: 64rem; }
 h3 { font-size: 0.9375rem; font-weight: 600; margin: 0 0 0.5rem; }
 dl { margin: 0; font-size: 0.875rem; }
 dl > div { display: flex; justify-content: space-between; gap: 0.75rem; border-top: 1px solid var(--line); padding: 0.375rem 0; }
-dt { color: var(--quiet); } dd { margin: 0; font-weight: 500; font-variant-numeric: tabular-nums; }
+dt { color: var(--quiet); } dd { margin: 0; font-weight: 500; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .team-of { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.75rem; } .team-of h2 { margin: 0; }
 .badge { border-radius: 99px; padding: 0.05rem 0.6rem; font-size: 0.8125rem; font-weight: 500; background: var(--accent-tint); color: var(--accent-ink); }
 .sides { display: grid; gap: 0.5rem 2.5rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); margin-top: 0.75rem; }
