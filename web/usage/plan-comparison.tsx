@@ -61,7 +61,7 @@ function PlanColumn({
         {planLines.map(([text, textOf]) => (
           <div key={text} className="flex justify-between gap-3 border-t border-line py-1.5">
             <dt className="text-quiet">{text}</dt>
-            <dd className="font-medium tabular-nums">{textOf(name)}</dd>
+            <dd className="font-medium whitespace-nowrap tabular-nums">{textOf(name)}</dd>
           </div>
         ))}
       </dl>
