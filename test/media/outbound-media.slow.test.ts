@@ -12,14 +12,12 @@ import { jpegOf, png, shownFiles } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, isPaused, storedFetches } from '#test/support/media/stored-media.ts';
 import { until } from '#test/support/service/until.ts';
 
-const timeoutMs = 1_500;
-const leaseMs = timeoutMs + mediaLeaseMarginMs;
-
 describe('media of outbound messages (§3.2/media-fetch)', () => {
   let world: MediaWorld;
 
   before(async () => {
-    world = await startMediaWorld({ MEDIA_TIMEOUT_MS: String(timeoutMs) });
+    // Long enough for 5 MB on a busy machine, and a lease stays shorter than the pause of a minute (isPaused).
+    world = await startMediaWorld({ MEDIA_TIMEOUT_MS: '15000' });
   });
   after(() => world.close());
 
@@ -42,11 +40,13 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
   }
 
   /** Waits until as many fetches wait, after this many tries. */
-  const untilPaused = (count: number, tries: number) =>
-    until(`${count} fetches wait after try ${tries}`, async () => {
-      const paused = (await storedFetches(world.service)).filter((fetch) => isPaused(fetch, leaseMs));
+  const untilPaused = ({ service }: MediaWorld, count: number, tries: number) => {
+    const leaseMs = service.runtime.config.mediaTimeoutMs + mediaLeaseMarginMs;
+    return until(`${count} fetches wait after try ${tries}`, async () => {
+      const paused = (await storedFetches(service)).filter((fetch) => isPaused(fetch, leaseMs));
       return paused.filter((fetch) => fetch.tries === tries).length === count;
     });
+  };
 
   for (const [type, extension, bytes] of shownFiles) {
     it(`${type} reaches the phone byte by byte, under a name that ends in .${extension} (§2.8/media-types)`, async () => {
@@ -141,7 +141,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
       [2, 60_000],
     ] as const) {
       await until(`try ${number}`, async () => tries() === number);
-      await untilPaused(1, number);
+      await untilPaused(world, 1, number);
       assert.equal((await world.get(id)).waiting_reason, 'media_fetching');
       world.service.clock.advance(pauseMs + 1_000);
     }
@@ -155,37 +155,43 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     world.host.set('/later.png', answerOf(500));
     const id = await world.send('/later.png');
     await until('the first try', async () => world.host.paths().includes('/later.png'));
-    await untilPaused(1, 1);
+    await untilPaused(world, 1, 1);
     world.host.set('/later.png', answerOf(200, png));
     world.service.clock.advance(11_000);
     await assertArrives(id, png, 'image/png', 'later.png');
   });
 
   it('a connection that breaks off, a host that drips and one that says nothing are transient', async () => {
-    world.host.set('/broken.png', (socket) => {
-      answerOf(200, png, { 'content-length': '100000' })(socket, '');
-      setImmediate(() => socket.destroy());
-    });
-    world.host.set('/drip.png', (socket) => {
-      answerOf(200, png, { 'content-length': '100000' })(socket, '');
-      const timer = setInterval(() => socket.write('x'), 20);
-      socket.on('close', () => clearInterval(timer));
-    });
-    world.host.set('/silent.png', () => undefined);
-    const ids = await Promise.all(
-      ['/broken.png', '/drip.png', '/silent.png'].map((path) => world.send(path)),
-    );
-    for (const [tries, pauseMs] of [
-      [1, 10_000],
-      [2, 60_000],
-    ] as const) {
-      await untilPaused(ids.length, tries);
-      world.service.clock.advance(pauseMs + 1_000);
+    // The other tests wait for no time-out.
+    const hasty = await startMediaWorld({ MEDIA_TIMEOUT_MS: '1500' });
+    try {
+      hasty.host.set('/broken.png', (socket) => {
+        answerOf(200, png, { 'content-length': '100000' })(socket, '');
+        setImmediate(() => socket.destroy());
+      });
+      hasty.host.set('/drip.png', (socket) => {
+        answerOf(200, png, { 'content-length': '100000' })(socket, '');
+        const timer = setInterval(() => socket.write('x'), 20);
+        socket.on('close', () => clearInterval(timer));
+      });
+      hasty.host.set('/silent.png', () => undefined);
+      const ids = await Promise.all(
+        ['/broken.png', '/drip.png', '/silent.png'].map((path) => hasty.send(path)),
+      );
+      for (const [tries, pauseMs] of [
+        [1, 10_000],
+        [2, 60_000],
+      ] as const) {
+        await untilPaused(hasty, ids.length, tries);
+        hasty.service.clock.advance(pauseMs + 1_000);
+      }
+      const failures = await Promise.all(ids.map((id) => hasty.failure(id)));
+      assert.match(failures[0]?.text ?? '', /connection broke in the middle/);
+      assert.match(failures[1]?.text ?? '', /had not arrived in full when the time was up/);
+      assert.match(failures[2]?.text ?? '', /had not arrived in full when the time was up/);
+    } finally {
+      await hasty.close();
     }
-    const failures = await Promise.all(ids.map((id) => world.failure(id)));
-    assert.match(failures[0]?.text ?? '', /connection broke in the middle/);
-    assert.match(failures[1]?.text ?? '', /had not arrived in full when the time was up/);
-    assert.match(failures[2]?.text ?? '', /had not arrived in full when the time was up/);
   });
 
   it('three redirects are followed, a fourth is not (§3.2/media-redirects)', async () => {
