@@ -21,6 +21,7 @@ import {
   stepTitle,
   ticksOfStep,
 } from './setup-step-list.ts';
+import { nextLink } from './tick-line.ts';
 
 /*
  * Parts of the setup page that follow the server: elements with `data-live`, which the script exchanges by their id.
@@ -60,8 +61,9 @@ function icon(shapes: string): Html {
 }
 
 /** An icon with its meaning for people who do not see it, and a sentence. */
-function markContent({ state, title, detail, since, unlockAt }: Mark): Html {
-  return html`${icons[state]}<span><b>${title}</b><span class="sr"> (${words[state]})</span></span><span class="detail">${detail}${since && html` Since ${moment(since)}.`}${unlockAt && html` <b>Unlock it at ${moment(unlockAt, 'time')}.</b>`}</span>`;
+function markContent({ state, title, detail, since, unlockAt, nextStep }: Mark, isPhone: boolean): Html {
+  const next = isPhone && nextStep !== undefined && nextLink(`content-${nextStep}`, stepTitle(nextStep));
+  return html`${icons[state]}<span><b>${title}</b><span class="sr"> (${words[state]})</span></span><span class="detail">${detail}${since && html` Since ${moment(since)}.`}${unlockAt && html` <b>Unlock it at ${moment(unlockAt, 'time')}.</b>`}${next}</span>`;
 }
 
 /** A moment in UTC, which the script shows in the time zone of the browser. @param shown with its date or without */
@@ -91,7 +93,8 @@ ${renderSummary(progress, false)}
     const step = index + 1;
     const ticks = ticksOfStep(progress, step);
     return html`<li><p class="of-step">Step ${step}: ${title}</p>${marksOfStep(progress, step).map(
-      (mark) => html`<div data-mark="${mark.name}" class="mark is-${mark.state}">${markContent(mark)}</div>`,
+      (mark) =>
+        html`<div data-mark="${mark.name}" class="mark is-${mark.state}">${markContent(mark, false)}</div>`,
     )}${ticks.map(tick)}</li>`;
   })}</ol>
 <p class="quiet">Circles: Ownline has seen it. Squares: the person at the iPhone ticks them.</p></div>`;
@@ -115,7 +118,7 @@ export function renderMark({ marks }: SetupProgress, name: MarkName): Html {
   const mark = marks.find((one) => one.name === name);
   if (!mark) throw new Error(`there is no mark ${name}`);
   const isChecking = name === 'address' && mark.state === 'open';
-  return html`<div id="mark-${name}" data-live data-mark="${name}" class="mark is-${mark.state}">${markContent(isChecking ? { ...mark, detail: 'Checking …' } : mark)}</div>`;
+  return html`<div id="mark-${name}" data-live data-mark="${name}" class="mark is-${mark.state}">${markContent(isChecking ? { ...mark, detail: 'Checking …' } : mark, true)}</div>`;
 }
 
 function findTest({ inboundTests }: SetupProgress, name: string): InboundTestResult {
@@ -137,7 +140,7 @@ export function renderInboundTest(progress: SetupProgress, name: string): Html {
   return html`<div id="test-${name}" data-live data-test="${name}" class="mark ${passed ? 'is-done' : 'is-open'}">${
     passed
       ? html`${icons.done}<span><b>“${reply}” came in</b></span><span class="detail">The automation with ${automation} works.</span>`
-      : html`${icons.open}<span>Waiting for “${reply}”</span><span class="detail">Not here yet. The automation with ${automation} catches it.</span>`
+      : html`${icons.open}<span>Waiting for “${reply}”</span><span class="detail">Not here yet. The automation with ${automation} catches it. <b>Nothing after a minute?</b> In Shortcuts, tap Automation, then this one. It must have Message Contains ${automation}, Run Immediately and Ownline Inbound. Then text ${reply} again.</span>`
   }</div>`;
 }
 

@@ -35,9 +35,8 @@ function newLink({ isVerified }: SetupProgress): Html {
   return html`The person who runs Ownline makes it on the dashboard: <b>Numbers</b>, this number, <b>${isVerified ? 'Set up again' : 'Show a setup link'}</b>.`;
 }
 
-/** Consequences of a check that has not passed. A later one of a group goes without saying where an earlier one is missing. */
+/** Consequences of a check that has not passed, once the iPhone is connected. A later one of a group goes without saying where an earlier one is missing. */
 const consequences: readonly { readonly name: MarkName; readonly words: string; readonly group: string }[] = [
-  { name: 'poll', words: 'the iPhone is not connected', group: 'all' },
   { name: 'text', words: 'texts may not go out', group: 'out' },
   { name: 'inbound', words: 'replies may not come in', group: 'in' },
   { name: 'one_word', words: 'some replies of one word may not come in', group: 'in' },
@@ -50,8 +49,6 @@ function missingWords({ marks }: SetupProgress): string | undefined {
   const isOpen = (name: MarkName) => marks.some((mark) => mark.name === name && mark.state !== 'done');
   const open = consequences.filter(({ name }) => isOpen(name));
   const said = open.filter(({ group }, index) => open.findIndex((other) => other.group === group) === index);
-  const all = said.find(({ group }) => group === 'all');
-  if (all) return all.words;
   return said.length === 0 ? undefined : new Intl.ListFormat('en').format(said.map(({ words }) => words));
 }
 
@@ -70,6 +67,12 @@ export function renderClosed({ phoneNumber, progress, addressProblem }: ClosedSe
   const missing = missingWords(progress);
   const left = listLeft(progress);
   const number = html`<bdi class="number">${formatPhoneNumber(phoneNumber)}</bdi>`;
+  if (progress.marks.some(({ name, state }) => name === 'poll' && state !== 'done'))
+    return {
+      title: 'Setup not finished',
+      body: html`<h1>Not finished: the iPhone is not connected</h1><p>The link of ${number} is closed, and no iPhone is connected with it.</p>
+<section><h2>Ask for a new link</h2><p>${newLink(progress)} With it, begin again with step 2.</p></section>`,
+    };
   const passed = progress.marks.filter(({ state }) => state === 'done').map(({ title }) => title);
   const body = html`${renderOutcome(number, missing, left)}
 ${

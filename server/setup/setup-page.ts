@@ -56,13 +56,23 @@ function renderPhoneView(page: SetupPage): Html {
   const { progress } = state;
   return html`<p class="quiet">${timeWords} You can stop and come back: this link works for 24 hours.</p>
 <section>${renderBar(progress)}</section>
-${renderSteps(page)}
+${stepsOrWait(page)}
 ${renderEnd(form, progress)}
 <section><h2>Good to know</h2><ul>
 <li>“Sent” means that the iPhone has handed the text to Messages. Whether it arrived, a shortcut cannot tell.</li>
 <li>Pictures that others send do not come in, and a reply that is an emoji alone may be missed.</li>
 <li>After an update of iOS, check that each automation still says Run Immediately.</li></ul></section>
 ${renderByHand(page)}`;
+}
+
+/** The steps; at an address that is to change, in a closed box until they were begun. */
+function stepsOrWait(page: SetupPage): Html {
+  const { progress, addressProblem } = page.state;
+  const isToChange = addressProblem === 'private' || addressProblem === 'plain_http';
+  if (!isToChange) return renderSteps(page);
+  const isBegun = progress.claimed || page.submitted !== undefined;
+  return html`<details class="anyway"${isBegun && html` open`}><summary>Go on anyway, with this link</summary>
+<p>With a new link you begin again with step 2.</p>${renderSteps(page)}</details>`;
 }
 
 function renderComputerView(page: SetupPage): Html {
@@ -108,7 +118,7 @@ function renderAddressProblem(page: SetupPage): Html | undefined {
 ${
   isLoopback
     ? html`<p><b>This link does not work on an iPhone yet.</b> Nothing is wrong with your iPhone. Send this message to the person who gave you the link:</p>`
-    : html`<p><b>${addressWords[addressProblem]}</b> Send this message to the person who gave you the link:</p>`
+    : html`<p><b>${addressWords[addressProblem]}</b> Send this message to the person who gave you the link, and wait for the new link before you go on:</p>`
 }${copyMessage(addressMessage(page))}
 <details class="technician"><summary>For developers</summary>
 <p>${addressWords[addressProblem]}</p><p><code class="long">${server}</code></p>
@@ -129,8 +139,8 @@ export function renderSetupExpired(base: string): string {
     'Setup link',
     String(html`<h1>This setup link no longer works</h1>
 <p>A setup link works for 24 hours, until it is closed, or until a newer one is made for the same number.</p>
-<section><h2>Is the iPhone connected already?</h2><p>Then there is nothing to do: it goes on working. Ask the person who sent you this link: Ownline shows them when the iPhone last connected. Or text the iPhone from another phone, and ask them whether the text came in.</p></section>
-<section><h2>Otherwise ask for a new link</h2><p>The person who sent you this one can make it.</p>
+<section><h2>Did the page say “All done”?</h2><p>Then there is nothing to do: the iPhone goes on working. To be sure, text it from another phone, and ask the person who sent you this link whether the text came in.</p></section>
+<section><h2>If not, ask for a new link</h2><p>The iPhone may send already, and replies may still not come in. The person who sent you this link can make a new one.</p>
 <details class="technician"><summary>For developers</summary><p>With the API: <code class="long">POST /v1/numbers/:id/reconnect</code>, or <code class="long">POST /v1/numbers/verify</code> for a number that no phone has connected yet. The field <code>last_seen_at</code> of the number says when its iPhone last connected.</p></details></section>`),
     partsFor(base),
   );

@@ -29,6 +29,8 @@ export interface Mark {
   readonly since?: Date;
   /** When the person may unlock the iPhone. */
   readonly unlockAt?: Date;
+  /** The step to go to after a failure. */
+  readonly nextStep?: number;
 }
 
 /** A line that the person ticks. */
@@ -250,7 +252,11 @@ function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): 
   return !hasSent && polledForMs > lockTextMaxMs ? 'text_late' : 'running';
 }
 
-type Detail = Pick<Mark, 'state' | 'detail' | 'unlockAt'>;
+type Detail = Pick<Mark, 'state' | 'detail' | 'unlockAt' | 'nextStep'>;
+
+/** Causes of a failure while locked, the likely ones first. */
+const firstCheck =
+  'First check: is it on the charging cable (step 1)? Is Allow Running When Locked switched on for both shortcuts (step 2)?';
 
 function lockDetail(state: LockTestState, { facts, lockText }: ProgressInput): Detail {
   const failed = (detail: string): Detail => ({ state: 'failed', detail });
@@ -273,11 +279,19 @@ function lockDetail(state: LockTestState, { facts, lockText }: ProgressInput): D
     case 'restarted':
       return failed('Ownline Outbox ended and was started again meanwhile. Repeat the test.');
     case 'silent':
-      return failed('The connection has ended. Unlock the iPhone, run Ownline Outbox, and repeat the test.');
+      return {
+        ...failed(
+          `The connection has ended. ${firstCheck} Then tap Run Ownline Outbox in step 3, and repeat the test.`,
+        ),
+        nextStep: 3,
+      };
     case 'silent_at_text':
-      return failed(
-        'The iPhone has stopped at the test text. See in step 2 what it may do while locked, run Ownline Outbox, and repeat the test.',
-      );
+      return {
+        ...failed(
+          `The iPhone has stopped at the test text. ${firstCheck} Then tap Run Ownline Outbox in step 3, and repeat the test.`,
+        ),
+        nextStep: 3,
+      };
     case 'slow':
       return failed('The iPhone was too slow. Put it on a charging cable, and repeat the test.');
     case 'text_refused':

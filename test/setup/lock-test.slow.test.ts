@@ -143,7 +143,11 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     service.clock.advance(40_000);
     const silent = await openSetupPage({ setupUrl });
     assert.equal(silent.marks.locked, 'failed');
-    assert.match(silent.html, /The connection has ended/);
+    assert.match(
+      silent.html,
+      /The connection has ended\. First check: [^<]*charging cable[^<]*Allow Running/,
+    );
+    assert.match(silent.html, /data-mark="locked"[\s\S]{0,900}href="#content-3">Next: Let it send/);
     service.clock.advance(300_000);
     await wire.poll();
     const slow = await openSetupPage({ setupUrl });

@@ -178,7 +178,10 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal(await coverage(), 'words');
       const page = await openSetupPage({ setupUrl });
       assert.deepEqual([...page.passedTests].sort(), ['a', 'e', 'i', 'o', 'space']);
-      assert.match(page.html, /“Plus”[\s\S]*The automation with u catches it/);
+      assert.match(
+        page.html,
+        /“Plus”[\s\S]*The automation with u catches it[\s\S]{0,40}after a minute[^§]{0,200}Run Immediately/,
+      );
       for (const text of ['Plus', 'Why']) await receive(text);
       assert.equal(await coverage(), 'full');
     });
