@@ -27,10 +27,11 @@ describe('every page of the dashboard, as web/router.tsx lists them (specificati
   let service: TestService;
   let browser: Browser;
   const walks: Walk[] = [];
+  let routes: readonly string[];
 
   before(async () => {
     service = await startTestService();
-    const routes = await dashboardRoutes();
+    routes = await dashboardRoutes();
     const empty = await newMember(service, await service.newTeam(), 'owner', { name: 'Ada Example' });
     walks.push({
       owner: empty,
@@ -56,9 +57,21 @@ describe('every page of the dashboard, as web/router.tsx lists them (specificati
     await service.close();
   });
 
+  /** Links to this server: a page of web/router.tsx, or an address that the server answers. */
+  async function leadsToPage(link: string): Promise<boolean> {
+    const { origin, pathname } = new URL(link);
+    if (origin !== service.baseUrl) return true;
+    const [, path] = /^\/teams\/[^/]+(\/.*)?$/.exec(pathname) ?? [undefined, undefined];
+    if (!pathname.startsWith('/teams/')) return (await fetch(link, { redirect: 'manual' })).status < 400;
+    return routes.some((route) =>
+      new RegExp(`^/?${route === '/' ? '' : route.replaceAll(/\$\w+/g, '[^/]+')}$`).test(path ?? ''),
+    );
+  }
+
   for (const look of looks.filter(({ colorScheme }) => colorScheme === 'light')) {
-    it(`is sound at ${look.width} pixels in both themes, of a team without anything and of one with long names (§12.12/page-sound)`, async () => {
+    it(`is sound at ${look.width} pixels in both themes and its links lead to pages, of a team without anything and of one with long names (§12.12/page-sound)`, async () => {
       const faults: string[] = [];
+      const links = new Set<string>();
       for (const { owner, name, addresses } of walks) {
         const { page, assertSound, assertQuiet } = await openSoundDashboard({
           browser,
@@ -69,16 +82,23 @@ describe('every page of the dashboard, as web/router.tsx lists them (specificati
         for (const address of addresses) {
           await page.goto(`${service.baseUrl}/teams/${owner.team.publicId}${address}`);
           await loaded(page);
+          for (const link of await linksOf(page)) links.add(link);
           const state = `all-${name}${address.replaceAll(/\W+/g, '-')}`;
           await assertSound(state).catch((error: Error) => faults.push(error.message));
         }
         await assertQuiet();
       }
+      for (const link of links) if (!(await leadsToPage(link))) faults.push(`no page: ${link}`);
       // All faults at once: a walk takes a while.
       assert.deepEqual(faults, []);
     });
   }
 });
+
+const linksOf = (page: Page) =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll('a[href]')].map((link) => link.href.replace(/#.*/, ''))`,
+  );
 
 /** Waits until the page and its dialog show what they read. */
 async function loaded(page: Page): Promise<void> {
