@@ -18,7 +18,7 @@ export function copyHidden(value: string, label: string): Html {
   return html`<button type="button" class="copy wide" data-copy="${value}">${label}</button><noscript><code class="value">${value}</code></noscript>`;
 }
 
-/** A message for the person who runs Ownline, and a button that copies it. */
+/** A message for the operator, and a button that copies it. */
 export function copyMessage(message: string): Html {
   return html`<blockquote class="message">${message}</blockquote><button type="button" class="copy wide" data-copy="${message}">Copy this message</button>`;
 }

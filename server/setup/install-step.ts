@@ -37,7 +37,7 @@ export function renderNoButtons({ state, hasSigningFailed }: SetupPage): Html {
     ? 'the signing command for its shortcuts fails (see the log)'
     : 'it has no buttons that install the shortcuts';
   return html`<div class="notice">${hasSigningFailed && html`<p class="error" role="alert">The shortcuts could not be prepared.</p>`}
-<p><b>This step must be prepared by the person who runs Ownline for you.</b> Send them this message, and come back to this page when it is done.</p>
+<p><b>This step must be prepared by the operator of this server.</b> Send them this message, and come back to this page when it is done.</p>
 ${copyMessage(`The setup page of our iPhone (${number}) is not ready: ${reason}. Please set SHORTCUT_OUTBOX_URL and SHORTCUT_INBOUND_URL, or SHORTCUT_SIGN_COMMAND, as docs/iphone.md of Ownline explains.`)}</div>`;
 }
 

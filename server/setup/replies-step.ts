@@ -54,7 +54,7 @@ ${renderMissedOptOuts()}
 <details class="question"><summary>Do they write in another alphabet?</summary>
 <p><b>Yes:</b> make an automation for each of its most frequent letters, in the same way. For Russian:</p>
 <ul class="letters">${cyrillic.map((letter) => html`<li><kbd>${letter}</kbd> ${copyButton(letter, letter)}</li>`)}</ul>
-<p class="quiet">This page has no test for them. Text a word in that alphabet to ${number}, and ask the person who runs Ownline whether it came in.</p></details></details></details></div>
+<p class="quiet">This page has no test for them. Text a word in that alphabet to ${number}, and ask a person of the team whether it came in.</p></details></details></details></div>
 <h3>Results</h3>
 <div class="results">${renderMark(progress, 'inbound')}${renderMark(progress, 'one_word')}</div>${goOn}`;
 }

@@ -32,7 +32,7 @@ ${form('Stop here anyway', 'plain')}`
 
 /** Says that the operator makes a new link, and where. */
 function newLink({ isVerified }: SetupProgress): Html {
-  return html`The person who runs Ownline makes it on the dashboard: <b>Numbers</b>, this number, <b>${isVerified ? 'Set up again' : 'Show a setup link'}</b>.`;
+  return html`An owner or an admin of the team makes it on the dashboard: <b>Numbers</b>, this number, <b>${isVerified ? 'Set up again' : 'Show a setup link'}</b>.`;
 }
 
 /** Consequences of a check that has not passed, once the iPhone is connected. A later one of a group goes without saying where an earlier one is missing. */
@@ -77,7 +77,7 @@ export function renderClosed({ phoneNumber, progress, addressProblem }: ClosedSe
   const body = html`${renderOutcome(number, missing, left)}
 ${
   addressProblem === 'plain_http' &&
-  html`<div class="notice mild"><p><b>Without https:</b> what the iPhone sends and receives can be read on its way. Tell the person who runs Ownline.</p></div>`
+  html`<div class="notice mild"><p><b>Without https:</b> what the iPhone sends and receives can be read on its way. Tell the operator of this server.</p></div>`
 }
 ${left.length > 0 && html`<section><h2>Still to do on this iPhone</h2><p class="quiet">You need no link for these. Take a picture of this page.</p><ul class="remedies">${left.map(({ title, remedy }) => html`<li><b>${title}.</b> ${remedy}</li>`)}</ul></section>`}
 ${missing !== undefined && html`<section><h2>To repeat the tests</h2><p>You need a new link, and begin again with step 2. ${newLink(progress)}</p></section>`}

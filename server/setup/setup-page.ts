@@ -98,7 +98,7 @@ const addressWords: Readonly<Record<AddressProblem, string>> = {
   plain_http: 'This address has no https: what the iPhone sends and receives can be read on its way.',
 };
 
-/** A message for the person who runs Ownline: it has no secret. */
+/** A message for the operator: it has no secret. */
 function addressMessage({ state, addressSetting }: SetupPage): string {
   const number = formatPhoneNumber(state.setup.number.phone_number);
   const reason = {

@@ -120,7 +120,7 @@ function addressMark(input: ProgressInput): Mark {
   const mark = {
     name: 'address',
     title: 'This iPhone reaches Ownline',
-    remedy: 'Ask the person who runs Ownline for an address with https that every iPhone reaches.',
+    remedy: 'Ask the operator of this server for an address with https that every iPhone reaches.',
   } as const;
   // An address of this machine alone is reached by a simulated iPhone only.
   const hasPolled = facts.session_id !== null && address.problem !== 'loopback';
@@ -145,8 +145,7 @@ function pollMark({ session_id, device_name, system_version }: SetupFactsRow): M
   const mark = {
     name: 'poll',
     title: 'iPhone is connected',
-    remedy:
-      'Run Ownline Outbox in Shortcuts. Then ask the person who runs Ownline whether the iPhone is online.',
+    remedy: 'Run Ownline Outbox in Shortcuts. Then ask a person of the team whether the iPhone is online.',
   } as const;
   if (session_id === null) return { ...mark, state: 'open', detail: 'Run Ownline Outbox on the iPhone.' };
   const name = removeHiddenCharacters(device_name ?? '');

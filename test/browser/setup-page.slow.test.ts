@@ -115,7 +115,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
         const end = 'Stop here anyway';
         await assertSound(
           'no-buttons',
-          [/must be prepared by the person who runs Ownline/, /This ends the link for good/],
+          [/must be prepared by the operator of this server/, /This ends the link for good/],
           [
             ...before,
             ...steps.slice(0, 2),

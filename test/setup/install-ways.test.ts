@@ -85,7 +85,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
   it('a file that is missing or not signed is not offered: the next way is (§11.8/ways)', async (context) => {
     const { service, setupUrl } = await startSetup(context);
     const isByHand = async () =>
-      /must be prepared by the person who runs Ownline/.test((await openSetupPage({ setupUrl })).html);
+      /must be prepared by the operator of this server/.test((await openSetupPage({ setupUrl })).html);
     assert.ok(await isByHand(), 'there is none');
     const permission = /Allow Running When Locked/;
     assert.doesNotMatch(
