@@ -102,7 +102,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
       const answer = await browser.put('/app/account/password', body);
       assert.equal(answer.status, 400, answer.text);
       assert.equal(field(answer.json, 'error.param'), 'current_password');
-      assert.match(answer.text, /sign in with a link from your administrator/);
+      assert.match(answer.text, /sign in with a link from the operator of this server/);
     }
     assert.equal((await enter(email, password)).status, 200, 'nothing was changed');
     const answer = await browser.put('/app/account/password', {

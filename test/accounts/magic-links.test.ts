@@ -46,7 +46,10 @@ describe('links that sign in (specification section 12.2)', () => {
   const browser = () => new Browser(service.baseUrl);
   const assertOver = (answer: { status: number; text: string; headers: Headers }) => {
     assert.equal(answer.status, 404, answer.text);
-    assert.match(answer.text, /This link is over[\s\S]+Ask your administrator[\s\S]+href="\/sign-in"/);
+    assert.match(
+      answer.text,
+      /This link is over[\s\S]+Ask the operator of this server[\s\S]+href="\/sign-in"/,
+    );
     assert.equal(answer.headers.get('set-cookie'), null);
   };
 
@@ -189,11 +192,13 @@ describe('links that sign in (specification section 12.2)', () => {
 
   it('without mail the page offers no link, and a request for one is refused with advice', async () => {
     const page = await browser().get('/sign-in');
-    assert.ok(!page.text.includes('value="link"') && page.text.includes('Ask your administrator for a link'));
+    assert.ok(
+      !page.text.includes('value="link"') && page.text.includes('Ask the operator of this server for a link'),
+    );
     for (const asked of [email, 'nobody@example.com']) {
       const answer = await browser().post('/app/sign-in/link', { email: asked });
       assert.equal(answer.status, 400);
-      assert.match(answer.text, /sends no mail. Ask your administrator/);
+      assert.match(answer.text, /sends no mail. Ask the operator of this server/);
     }
   });
 });

@@ -51,7 +51,10 @@ describe('the form for a password (specification section 12.2)', () => {
     const elsewhere = await enter();
     const start = await browser.get('/password');
     assert.match(start.text, /<h2>Set a password<\/h2>/);
-    assert.match(start.text, /without one you sign in next time with a link from your administrator/);
+    assert.match(
+      start.text,
+      /without one you sign in next time with a link from the operator of this server/,
+    );
     assert.match(start.text, /<form method="post" action="\/password">/);
     assert.ok(!start.text.includes('name="current_password"'));
     const set = await browser.submit('/password', { password });
@@ -129,7 +132,7 @@ describe('the form for a password (specification section 12.2)', () => {
     service.clock.advance(freshMs);
     const start = await browser.get('/password');
     assert.match(start.text, /signed in more than 15 minutes ago\. To set one, sign out, sign in again/);
-    assert.match(start.text, /a link from your administrator/);
+    assert.match(start.text, /a link from the operator of this server/);
     assert.ok(!start.text.includes('name="password"'));
     const refused = await browser.submit('/password', { password });
     assert.equal(refused.status, 403);

@@ -85,7 +85,9 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(field(held.json, 'error.code'), 'rate_limited');
     assert.match(
       held.text,
-      new RegExp(`Retry in ${seconds} seconds, or sign in with a passkey or a link from your administrator`),
+      new RegExp(
+        `Retry in ${seconds} seconds, or sign in with a passkey or a link from the operator of this server`,
+      ),
     );
     service.clock.advance(seconds * 1_000);
     assert.equal(await statusOf('198.51.100.1', email, password), 200);

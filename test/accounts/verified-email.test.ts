@@ -128,7 +128,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     const link = await invite(teamB, email);
     assert.match(
       (await someone.open(link)).text,
-      /nothing has shown yet[\s\S]*Ask your administrator for a link to sign in/,
+      /nothing has shown yet[\s\S]*Ask the operator of this server for a link to sign in/,
     );
     assert.equal((await someone.submit(link)).status, 403);
     assert.equal((await someone.post(link.replace('/invite/', '/app/invitations/'), {})).status, 403);

@@ -88,7 +88,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.waitForURL((url) => url.pathname === '/sign-in');
         await assertSound(
           'sign-in',
-          [/Sign in/, /Ask your administrator/],
+          [/Sign in/, /Ask the operator of this server/],
           [/e-mail/i, /password/i, /Sign in/],
         );
         await page.getByLabel('E-mail address').fill(email.toUpperCase());
@@ -110,7 +110,11 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
         await page.goto(`${service.baseUrl}/password`);
         const stops = [/new password/i, /Set password/, /Back/, /Sign out/];
-        await assertSound('no-password', [/You have none yet/, /link from your administrator/], stops);
+        await assertSound(
+          'no-password',
+          [/You have none yet/, /link from the operator of this server/],
+          stops,
+        );
         await page.getByLabel('New password').fill(password);
         await page.keyboard.press('Enter');
         await page.getByRole('status').waitFor();

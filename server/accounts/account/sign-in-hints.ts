@@ -6,7 +6,7 @@ type Settings = Pick<Config, 'mail' | 'appUrl'>;
 
 /** How a person gets a magic link. The text mentions mail only if this server sends it. */
 export function magicLinkHint({ mail }: Pick<Settings, 'mail'>): string {
-  return isMailEnabled({ mail }) ? 'a link by mail' : 'a link from your administrator';
+  return isMailEnabled({ mail }) ? 'a link by mail' : 'a link from the operator of this server';
 }
 
 /** Ways to sign in without a password, as far as this server has them. The text is the same for every account. */

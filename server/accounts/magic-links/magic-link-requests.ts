@@ -56,7 +56,7 @@ export class MagicLinkRequests {
     if (!send) {
       throw new AppError(
         'invalid_request',
-        'This server sends no mail. Ask your administrator for a link to sign in.',
+        'This server sends no mail. Ask the operator of this server for a link to sign in.',
       );
     }
     const counts = await this.#count(email, request.ip);

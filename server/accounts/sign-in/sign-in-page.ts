@@ -53,7 +53,7 @@ ${isMailEnabled ? '<button class="second" type="submit" name="by" value="link">M
 <p class="quiet">${
       isMailEnabled
         ? 'A link needs no password. It comes to your address and works once, for 30 minutes.'
-        : 'No password, or forgotten? Ask your administrator for a link to sign in.'
+        : 'No password, or forgotten? Ask the operator of this server for a link to sign in.'
     }</p>`,
     { base, ...(passkeys ? passkeyParts : {}) },
   );
@@ -121,7 +121,7 @@ export function renderMagicLinkExpired(base: string, isMailEnabled: boolean): st
     `<h1>This link is over</h1><p>It was used, or is older than it may be. A link works once.</p><p>${
       isMailEnabled
         ? `<a href="${escapeHtml(signInPath)}">Ask for a new one</a> with your address, or sign in there with a password.`
-        : `Ask your administrator for a new one, or
+        : `Ask the operator of this server for a new one, or
 <a href="${escapeHtml(signInPath)}">sign in with a password</a>.`
     }</p>`,
     { base },

@@ -123,7 +123,7 @@ async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Prom
 function verificationRequired({ invitation: { email } }: LoadedInvitation): AppError {
   return new AppError(
     'forbidden',
-    `Nothing has shown yet that ${email} is yours. Ask your administrator for a link to sign in as ${email}, sign in by it, and open this invitation again.`,
+    `Nothing has shown yet that ${email} is yours. Ask the operator of this server for a link to sign in as ${email}, sign in by it, and open this invitation again.`,
   );
 }
 

@@ -81,7 +81,7 @@ ${invitation.email === null ? `<p class="quiet">Not you?</p>${signOut('on')}` : 
   }
   if (needs === 'proof') {
     return `<section><p>You are signed in as ${present}, but nothing has shown yet that this address is yours: the link that
-made the account may have been opened by another person.</p><p>Ask your administrator for a link to sign in
+made the account may have been opened by another person.</p><p>Ask the operator of this server for a link to sign in
 as ${email}, sign in by it, and open this page again: then it lets you join.</p></section>`;
   }
   if (needs === 'sign_in') {
@@ -106,7 +106,7 @@ ${field(
   `type="password" autocomplete="new-password" minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"`,
   isMailEnabled
     ? `Optional: ${passwordMinCharacters} characters or more. Without one you sign in by links that are mailed to you.`
-    : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you ask your administrator for a link each time.`,
+    : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you ask the operator of this server for a link each time.`,
 )}
 ${joinButton(formToken)}</form></section>${unbound}`;
 }

@@ -67,7 +67,7 @@ export const invitationEnds: Readonly<
   },
   unknown: {
     what: 'There is no such invitation',
-    next: 'Check that the whole link was copied. Where it was sent again, only the newest link works. Else ask an owner or an admin of the team, or your administrator, for a new one.',
+    next: 'Check that the whole link was copied. Where it was sent again, only the newest link works. Else ask an owner or an admin of the team, or the operator of this server, for a new one.',
   },
 };
 
