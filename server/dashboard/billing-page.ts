@@ -76,7 +76,7 @@ ${raiseHtml(team)}
 <p><a href="${escapeHtml(usagePath)}">See the usage of ${name}</a></p></div></div></section>`;
 }
 
-/** Tells the person which plan to ask the administrator for, or that no plan allows more. */
+/** Tells the person which plan to ask the operator for, or that no plan allows more. */
 function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
   const isBelowPlan = monthlyMessageLimit < plans[plan].monthlyMessages;
   const next = planNames[planNames.indexOf(plan) + 1] ?? (isBelowPlan ? plan : undefined);

@@ -220,6 +220,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.getByRole('link', { name: 'See usage and plans' }).waitFor();
     assert.match(await page.getByRole('alert').innerText(), /Pictures and files need the plan Starter/);
     await assertSoundDashboard(page, 'conversations-no-media');
+    await page.getByText('The operator of this server can give your team a larger plan.').waitFor();
     assert.equal(await reply.inputValue(), 'The menu');
     await page.getByRole('button', { name: 'Attach nothing' }).click();
     await page.getByRole('button', { name: 'Send' }).click();
@@ -228,6 +229,20 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'See usage and plans' }).waitFor();
     assert.equal(await reply.inputValue(), 'One too many');
+    await page.context().close();
+  });
+
+  it('at a limit of 0 a member reads that the team can send none, and which owner to ask (§12.12/page-errors)', async () => {
+    const spent = await service.newTeam({ plan: 'starter', monthlyLimit: 0 });
+    await newMember(service, spent, 'owner', { name: 'Ada Example' });
+    const grace = await newMember(service, spent, 'member');
+    const phone = await connectNumber(service, spent);
+    const page = await openDashboard(browser, grace, `/conversations/${phone.phoneNumber}/${ada}`, desktop);
+    await page.getByRole('textbox', { name: 'Reply' }).fill('Hello');
+    await page.keyboard.press('Enter');
+    await page.getByText('so it can send none').waitFor();
+    await page.getByText('For a larger plan, ask Ada Example.').waitFor();
+    await assertSoundDashboard(page, 'conversations-limit-of-member');
     await page.context().close();
   });
 

@@ -1,10 +1,13 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { createContext, type ReactNode, useContext } from 'react';
 import { ApiError } from '#web/api/request.ts';
 import { classNames } from './class-names.ts';
 import { amount, utcDay } from './format.ts';
 import { RetryTime } from './retry-time.tsx';
+
+/** Names the person to ask for a larger plan: shown where a limit of the plan refuses. */
+export const LimitHelp = createContext<ReactNode>(null);
 
 /** Why something did not work, in the sentence of the server. A limit of the plan leads to the page of usage. */
 export function ErrorNote({
@@ -31,20 +34,29 @@ export function sentenceOf(error: Error): string {
   if (isRateLimited(error)) return error.message.replace(/ Retry in \d+ seconds\.$/, '');
   if (!(error instanceof ApiError) || error.status !== 402) return error.message;
   if (error.param === 'media_url') {
-    return 'Pictures and files need the plan Starter. Send the text alone, or ask the operator of this server for a larger plan.';
+    return 'Pictures and files need the plan Starter. Send the text alone, or get a larger plan.';
   }
   const { limit, resets_at: resetsAt } = error.details;
-  if (typeof resetsAt !== 'string' || typeof limit !== 'number') return error.message;
+  if (typeof resetsAt !== 'string' || typeof limit !== 'number')
+    return error.message.replace(askForPlan, 'get a larger plan');
+  if (limit === 0) return 'The limit of this team is 0 messages a month, so it can send none.';
   return `The month’s messages are used up: ${amount(limit)} of ${amount(limit)}. You can send again from ${utcDay(resetsAt)} on, or with a larger plan.`;
 }
 
+/** The API's advice for callers of every kind; LimitHelp has that for this person. */
+const askForPlan = 'ask the operator of this server for a larger plan';
+
 function NextStep({ error }: { readonly error: ApiError }): ReactNode {
   const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };
+  const limitHelp = useContext(LimitHelp);
   if (error.status === 402 && teamId !== undefined) {
     return (
-      <Link to="/teams/$teamId/usage" params={{ teamId }} className="mt-1 block font-medium underline">
-        See usage and plans
-      </Link>
+      <p className="mt-1">
+        {limitHelp}{' '}
+        <Link to="/teams/$teamId/usage" params={{ teamId }} className="font-medium underline">
+          See usage and plans
+        </Link>
+      </p>
     );
   }
   return isRateLimited(error) ? <RetryTime error={error} /> : null;

@@ -1,7 +1,9 @@
 import { Link, Outlet, useParams } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useEffect } from 'react';
+import { LimitHelp } from '#web/kit/error-note.tsx';
 import { Skeleton } from '#web/kit/skeleton.tsx';
 import { useLiveStream } from '#web/live/use-live-stream.ts';
+import { PlanHelp } from '#web/usage/plan-help.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
 import { rememberTeam } from './last-team.ts';
@@ -60,7 +62,9 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
         )}
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col pb-16 outline-none md:pb-0">
           <Suspense fallback={<Skeleton lines={6} />}>
-            <Outlet />
+            <LimitHelp value={<PlanHelp />}>
+              <Outlet />
+            </LimitHelp>
           </Suspense>
         </main>
         <nav

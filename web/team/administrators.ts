@@ -13,5 +13,6 @@ export function useAdministratorNames(roles = administrators): string {
   const team = useTeam();
   const members = useQuery(membersQuery(team.id)).data?.members ?? [];
   const names = members.filter(({ role }) => roles.includes(role)).map(({ name }) => name);
-  return names.length === 0 ? 'an owner or an admin of the team' : either.format(names.slice(0, namesMax));
+  if (names.length > 0) return either.format(names.slice(0, namesMax));
+  return roles.includes('admin') ? 'an owner or an admin of the team' : 'an owner of the team';
 }

@@ -6,6 +6,7 @@ import type { PlanUsage } from '#contract/usage.ts';
 import { Note } from '#web/kit/error-note.tsx';
 import { counted } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
+import { PlanHelp } from './plan-help.tsx';
 import { planUsageQuery } from './usage-queries.ts';
 
 type LimitedResource = Exclude<keyof PlanUsage, 'plan'>;
@@ -27,8 +28,7 @@ export function PlanLimitNote({ resource }: { readonly resource: LimitedResource
     <Note tone="warn">
       <p>
         The plan {planTitles[data.plan]} allows {counted(limit, nouns[resource])}
-        {resource === 'members' && ', open invitations included'}, and your team uses all of it. The operator
-        of this server can give it a larger plan.
+        {resource === 'members' && ', open invitations included'}, and your team uses all of it. <PlanHelp />
       </p>
       <Link
         to="/teams/$teamId/usage"
