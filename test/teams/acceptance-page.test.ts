@@ -145,7 +145,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
         assertPlain(answer);
         assert.ok(answer.text.includes(`Sign in as ${ada.email}`));
         const isOther = status === 403;
-        assert.equal(answer.text.includes(`<a href="/sign-in?next=${path}">`), !isOther);
+        assert.equal(answer.text.includes(`<a href="/sign-in?next=${path}" class="button">`), !isOther);
         assert.equal(answer.text.includes(`action="/sign-out?next=${path}"`), isOther);
         assert.ok(!answer.text.includes('<form method="post"><'));
         assert.equal(answer.text.includes(`You are signed in as ${eve.email}`), status === 403);

@@ -71,7 +71,8 @@ function bodyOf(
   const email = escapeHtml(invitation.email ?? '');
   const present = escapeHtml(signedIn?.actor.name ?? '');
   const next = escapeHtml(`?next=/invite/${token}`);
-  const signIn = (text: string) => `<p><a href="${escapeHtml(pathTo('/sign-in'))}${next}">${text}</a></p>`;
+  const signIn = (text: string, look = '') =>
+    `<p><a href="${escapeHtml(pathTo('/sign-in'))}${next}"${look}>${text}</a></p>`;
   // Leads back to this page, or to the sign-in page for a person with an account.
   const signOut = (to: 'on' | 'sign-in') =>
     `<form method="post" action="${escapeHtml(pathTo('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
@@ -89,7 +90,7 @@ as ${email}, sign in by it, and open this page again: then it lets you join.</p>
       ? `<p>You are signed in as ${present}, and this invitation is for ${email}.</p>`
       : '';
     return `<section>${other}<p>${email} has an account here. Sign in as ${email} first; then this page lets you join.</p>
-${signedIn ? signOut('sign-in') : signIn(`Sign in as ${email}`)}</section>`;
+${signedIn ? signOut('sign-in') : signIn(`Sign in as ${email}`, ' class="button"')}</section>`;
   }
   const other = signedIn
     ? `<p class="quiet">You are signed in as ${present} here. Joining signs this browser in as ${email} instead.</p>`
