@@ -131,8 +131,8 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.getByText('This contact wrote that it wants no more messages').waitFor();
     assert.equal(await reply.count(), 0);
     await assertSoundDashboard(page, 'conversations-opted-out');
-    await page.getByRole('button', { name: 'Opt in again' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Opt in again' }).click();
+    await page.getByRole('button', { name: 'Allow messages again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Allow messages' }).click();
     await reply.waitFor();
     await page.context().close();
   });

@@ -34,21 +34,21 @@ export function OptOutBanner({
         </p>
         {team.can('messages:send') && (
           <Button size="small" onClick={() => setIsOptingIn(true)}>
-            Opt in again
+            Allow messages again
           </Button>
         )}
       </div>
       <Confirm
         isOpen={isOptingIn}
         onClose={() => setIsOptingIn(false)}
-        title="Opt in this contact again?"
-        action="Opt in again"
+        title="Allow messages to this contact again?"
+        action="Allow messages"
         isDangerous={false}
         onConfirm={optInAgain}
       >
         <p>
           Do so only if <Handle value={open.contact} /> has asked for messages again. Every number of the team
-          can write to it then.
+          can write to it then, and the audit log says that you allowed it.
         </p>
       </Confirm>
     </Note>
