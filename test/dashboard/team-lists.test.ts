@@ -6,7 +6,7 @@ import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
+import { newAttempt, newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
@@ -60,6 +60,10 @@ describe('lists with more fields for members (specification section 12.3)', () =
       assert.deepEqual(await lastOf((await test()).json.id), { outcome: 'http_5xx', status_code: 503 });
       receiver.behave(answering(204));
       assert.deepEqual(await lastOf((await test()).json.id), { outcome: 'succeeded', status_code: 204 });
+      const twice = await newDelivery(service, team, webhook.id);
+      await newAttempt(service, team, twice, { outcome: 'http_5xx', statusCode: 500 });
+      await newAttempt(service, team, twice, { outcome: 'timeout', statusCode: null });
+      assert.deepEqual(await lastOf(twice), { outcome: 'timeout', status_code: null });
       const log = await viewer.get(viewer.in(`${path}?status=skipped`));
       assert.deepEqual(
         (log.json as unknown as DeliveryLog).deliveries.map(({ id, last_attempt }) => [id, last_attempt]),
