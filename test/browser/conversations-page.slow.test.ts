@@ -63,6 +63,37 @@ describe('the page of conversations in a browser (specification section 12.11)',
     });
   }
 
+  it('an opened conversation leaves the unread count at once, and a reply leaves nothing unread (§12.12/page-conversations)', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const quiet = await service.newTeam();
+    const grace = await newMember(service, quiet, 'member');
+    const phone = await connectNumber(service, quiet);
+    for (const contact of [ada, bob]) await receive(phone, contact, 'Are you open on Sunday?');
+    const page = await openDashboard(browser, grace, '/conversations', look);
+    const badge = (count: number) =>
+      page.getByRole('link', { name: new RegExp(`^Conversations\\s*${count}\\s*unread`) }).first();
+    await badge(2).waitFor();
+    let markRead = () => {};
+    const isMarked = new Promise<void>((resolve) => {
+      markRead = resolve;
+    });
+    await page.route('**/read', async (route) => {
+      await isMarked;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: /0142/ }).click();
+    await badge(1).waitFor();
+    markRead();
+    await page.getByRole('textbox', { name: 'Reply' }).fill('From ten to four.');
+    await page.keyboard.press('Enter');
+    await page.getByText('Waiting.').waitFor();
+    await page.reload();
+    await badge(1).waitFor();
+    assert.equal(await page.getByRole('link', { name: /0142.*unread/ }).count(), 0);
+    await page.context().close();
+  });
+
   it('a viewer reads, can’t reply, and reads whom to ask (§12.12/page-permissions)', async () => {
     const [look] = looks;
     assert.ok(look);

@@ -9,6 +9,7 @@ import {
   pathOf,
   readMessages,
   receive,
+  sendNext,
 } from '#test/support/dashboard/conversations.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
@@ -97,6 +98,16 @@ describe('how far members have read (specification section 12.11)', () => {
     assert.equal(await unread(member), 0);
     await receive(number, ada, 'reply');
     assert.equal((await mark(member, id)).unread_count, 1);
+  });
+
+  it('replies of another member and of a key move no mark (§12.11/unread)', async () => {
+    const other = await newMember(service, team, 'owner');
+    await receive(number, ada, 'Are you open?');
+    const reply = { from: number.phoneNumber, to: ada, content: 'We are.' };
+    assert.equal((await other.post(other.in('/messages/send'), reply)).status, 202);
+    await team.api.send(reply);
+    await sendNext(number);
+    assert.equal(await unread(member), 1);
   });
 
   it('a message that a contact sent to another number of the team is not counted (§12.11/unread)', async () => {
