@@ -35,14 +35,21 @@
     const { form } = target;
     if (!form?.dataset.ticks) return;
     const { checked } = target;
+    const excluded = checked ? (target.dataset.excludes ?? '').split(' ') : [];
+    const cleared = excluded.map((id) => document.getElementById(id)).filter((box) => box?.checked);
+    for (const box of cleared) box.checked = false;
+    const goBack = () => {
+      target.checked = !checked;
+      for (const box of cleared) box.checked = true;
+    };
     keeping = keeping.then(async () => {
       try {
         const body = new URLSearchParams(new FormData(target.form));
         const answer = await fetch(target.form.dataset.ticks, { method: 'POST', body });
         if (answer.status === 404) location.reload();
-        else if (!answer.ok) target.checked = !checked;
+        else if (!answer.ok) goBack();
       } catch {
-        target.checked = !checked;
+        goBack();
       }
     });
   });

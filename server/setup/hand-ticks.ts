@@ -33,6 +33,8 @@ export const lockedPermissions: readonly TickTitle[] = shortcuts.map(({ name }) 
   title: name,
 }));
 
+export const arrivedTick: TickTitle = { name: 'arrived', title: 'The second phone got the test text' };
+
 export const chargerTick: TickTitle = { name: 'charger', title: 'Charger' };
 
 const automation = 'In Shortcuts: Automation, +,';
@@ -51,6 +53,10 @@ export function handTicks(phoneNumber: string): readonly HandTick[] {
       title: `${title} may run while locked`,
       remedy: `In Shortcuts: hold your finger on ${title}, Edit, the i in a circle, Privacy, Allow Running When Locked.`,
     })),
+    {
+      ...arrivedTick,
+      remedy: 'If it did not, look in Messages on this iPhone: is the text marked Not Delivered?',
+    },
     ...restartTimes(phoneNumber).map(({ name, title }) => ({
       name,
       title: `Automation at ${title} starts Ownline Outbox`,
@@ -64,8 +70,30 @@ export function handTicks(phoneNumber: string): readonly HandTick[] {
   ];
 }
 
-/** Names of all of them, whatever the number is. */
-export const handTickNames: readonly string[] = handTicks('').map(({ name }) => name);
+/** Inbound tests of texts that ask for one letter or digit, in the order of the question about them. */
+const askedTests = ['y', 'c', '1', '2'];
+
+/** The answer to that question: each letter or digit that texts of the team ask for, or none of them. */
+export const askedNone = 'asked-none';
+export const askedTick = (test: string) => `asked-${test}`;
+export const isAsked = (test: string) => askedTests.includes(test);
+const askedNames = askedTests.map(askedTick);
+
+/** Inbound tests that were chosen. */
+export const chosenTests = (ticked: readonly string[]) =>
+  askedTests.filter((test) => ticked.includes(askedTick(test)));
+
+/** Names of all squares, whatever the number is. */
+export const handTickNames: readonly string[] = [
+  ...handTicks('').map(({ name }) => name),
+  askedNone,
+  ...askedNames,
+];
+
+/** The squares to keep of those that a form has ticked: “none” does not stand beside a letter. */
+export function keptTicks(ticked: readonly string[]): readonly string[] {
+  return chosenTests(ticked).length > 0 ? ticked.filter((name) => name !== askedNone) : ticked;
+}
 
 /** The field of a form that has a tick. */
 export const tickField = (name: string) => `made-${name}`;

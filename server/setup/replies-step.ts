@@ -3,20 +3,18 @@ import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { copyButton } from './copy-row.ts';
+import { askedNone, askedTick, isAsked } from './hand-ticks.ts';
 import { renderInboundTest, renderMark, renderTestSign } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
 import { chooseTrigger, messageContains, screens } from './screens.ts';
 import type { InboundTestResult } from './setup-progress.ts';
-import { type Line, lineList, nextLink } from './tick-line.ts';
-
-/** Lines for texts that ask for one letter or digit. */
-const asked: ReadonlySet<string> = new Set(['y', 'c', '1', '2']);
+import { choiceBox, type Line, lineList, nextLink, renderKeepTicks, tickRow } from './tick-line.ts';
 
 /** Frequent letters of another alphabet; no test of the page is written in it. */
 const cyrillic = ['а', 'о', 'е', 'и', 'у'];
 
 /** The step that lets replies come in: automations of the kind Message, and the texts that test them. */
-export function renderReplies({ state }: SetupPage, goOn: Html): Html {
+export function renderReplies({ state, form }: SetupPage, goOn: Html): Html {
   const { progress, setup } = state;
   const number = html`<bdi class="number">${formatPhoneNumber(setup.number.phone_number)}</bdi>`;
   const line = (test: InboundTestResult): Line => {
@@ -41,22 +39,41 @@ ${renderInboundTest(progress, name)}`,
     const tests = progress.inboundTests.filter(isOf).toSorted(spaceLast);
     return lineList('replies', tests.map(line), after, after !== undefined);
   };
+  /** The square says that texts ask for it. */
+  const answerLine = (test: InboundTestResult): Line => {
+    const letter = test.contains.toUpperCase();
+    const label = `Yes, they ask for ${letter}`;
+    return {
+      ...line(test),
+      title: html`Yes, they ask for <kbd>${letter}</kbd>`,
+      label,
+      sign: choiceBox(progress, askedTick(test.name), label, askedNone),
+    };
+  };
+  const answers = progress.inboundTests.filter(({ name }) => isAsked(name));
   return html`<p>The iPhone passes on texts that contain a given letter. Make these five automations: they catch almost every reply, and STOP and QUIT.</p>
 <p>Open a line, follow it, and send its test text. Its circle turns green by itself.</p>
 ${lines(({ set }) => set === 'needed', nextLink('replies-asked', 'one question'))}
-<div id="replies-asked"><details class="question"><summary>Do your texts ask people to answer Y, C, 1 or 2?</summary>
-<p><b>No:</b> leave this out.</p><p><b>Yes:</b> make a line for each that your texts ask for. Each has its test.</p>
-${lines(({ name }) => asked.has(name))}
+<div id="replies-asked"><h3>Do your texts ask people to answer Y, C, 1 or 2?</h3>
+<p>Tick the answer. Not sure? Ask the person who sent you this link.</p>
+${tickRow(
+  progress,
+  askedNone,
+  'No, none of these',
+  answers.map(({ name }) => askedTick(name)),
+)}
+<p>If they do, tick each letter or digit that they ask for, open its line, and follow it.</p>
+${lineList('replies', answers.map(answerLine), undefined, false)}${renderKeepTicks(form.path)}
 <details class="question"><summary>Do people answer you in other languages than English?</summary>
-<p><b>No:</b> leave this out.</p><p><b>Yes:</b> make the line with <kbd>y</kbd> above, and this one.</p>
-${lines(({ name, set }) => set === 'full' && !asked.has(name))}
+<p><b>No:</b> leave this out.</p><p><b>Yes:</b> make the line with <kbd>Y</kbd> above, and this one with <kbd>u</kbd>.</p>
+${lines(({ name, set }) => set === 'full' && !isAsked(name))}
 ${renderMissedOptOuts()}
 <details class="question"><summary>Do they write in another alphabet?</summary>
-<p><b>Yes:</b> make an automation for each of its most frequent letters, in the same way. For Russian:</p>
+<p><b>No:</b> leave this out.</p><p><b>Yes:</b> make an automation for each of its five most frequent letters, in the same way. For Russian:</p>
 <ul class="letters">${cyrillic.map((letter) => html`<li><kbd>${letter}</kbd> ${copyButton(letter, letter)}</li>`)}</ul>
-<p class="quiet">This page has no test for them. Text a word in that alphabet to ${number}, and ask a person of the team whether it came in.</p></details></details></details></div>
+<p class="quiet">This page has no test for them. Text a word in that alphabet to ${number}, and ask a person of the team whether it came in.</p></details></details></div>
 <h3>Results</h3>
-<div class="results">${renderMark(progress, 'inbound')}${renderMark(progress, 'one_word')}</div>${goOn}`;
+<div class="results">${renderMark(progress, 'one_word')}${renderMark(progress, 'inbound')}</div>${goOn}`;
 }
 
 /** The space comes last: it is the one that looks as if nothing had been pasted. */
@@ -70,7 +87,7 @@ function renderMissedOptOuts(): Html {
       .flatMap(([language, words]) => missedWords(words, set).map((word) => `${word} (${language})`))
       .join(', ');
   const all = list('full');
-  return html`<p class="quiet">Words by which people opt out, and which do not come in without these two: ${list('needed')}. ${
-    all === '' ? 'With them, every such word comes in.' : `Not even with them: ${all}.`
+  return html`<p class="quiet">Words to stop that come in only with these two lines: ${list('needed')}. ${
+    all === '' ? 'All other words to stop come in already.' : `Not even with them: ${all}.`
   }</p>`;
 }

@@ -36,17 +36,23 @@ function newLink({ isVerified }: SetupProgress): Html {
 }
 
 /** Consequences of a check that has not passed, once the iPhone is connected. A later one of a group goes without saying where an earlier one is missing. */
-const consequences: readonly { readonly name: MarkName; readonly words: string; readonly group: string }[] = [
+const consequences: readonly {
+  readonly name: MarkName | 'answer';
+  readonly words: string;
+  readonly group: string;
+}[] = [
   { name: 'text', words: 'texts may not go out', group: 'out' },
   { name: 'inbound', words: 'replies may not come in', group: 'in' },
   { name: 'one_word', words: 'some replies of one word may not come in', group: 'in' },
+  { name: 'answer', words: 'some replies of one letter or digit may not come in', group: 'in' },
   { name: 'locked', words: 'it may stop while the iPhone is locked', group: 'locked' },
   { name: 'address', words: 'an iPhone cannot use this address everywhere', group: 'address' },
 ];
 
 /** Consequences of the checks that are missing; undefined where every check has passed. */
 function missingWords({ marks }: SetupProgress): string | undefined {
-  const isOpen = (name: MarkName) => marks.some((mark) => mark.name === name && mark.state !== 'done');
+  const kindOf = (name: MarkName) => (name.startsWith('answer_') ? 'answer' : name);
+  const isOpen = (kind: string) => marks.some(({ name, state }) => kindOf(name) === kind && state !== 'done');
   const open = consequences.filter(({ name }) => isOpen(name));
   const said = open.filter(({ group }, index) => open.findIndex((other) => other.group === group) === index);
   return said.length === 0 ? undefined : new Intl.ListFormat('en').format(said.map(({ words }) => words));

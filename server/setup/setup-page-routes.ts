@@ -11,7 +11,7 @@ import { type Answer, type HandlerContext, type Route, route } from '#server/pla
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
 import { followProgress, type ProgressServices } from './follow-progress.ts';
-import { handTickNames, tickField } from './hand-ticks.ts';
+import { handTickNames, keptTicks, tickField } from './hand-ticks.ts';
 import {
   chooseInstallWay,
   type InstallServices,
@@ -70,7 +70,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     storeHandTicks(
       services.database.pool,
       setup.link,
-      handTickNames.filter((name) => field(tickField(name)) !== ''),
+      keptTicks(handTickNames.filter((name) => field(tickField(name)) !== '')),
     );
   const connectionOf = (deviceToken: string) => ({ server: config.appUrl, deviceToken });
 

@@ -5,13 +5,14 @@ import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { removeHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
-import { type HandTick, handTicks } from './hand-ticks.ts';
+import { askedNone, chosenTests, type HandTick, handTicks } from './hand-ticks.ts';
 import { lockTestMs, lockTextMaxMs, unlockAfterMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 
 /** The marks of the setup page, in the order of its steps (specification section 11.8). */
-const markNames = ['address', 'poll', 'text', 'inbound', 'one_word', 'locked'] as const;
-export type MarkName = (typeof markNames)[number];
+const markNames = ['address', 'poll', 'text', 'one_word', 'inbound', 'locked'] as const;
+/** `answer_c` is there once the person has said that texts of the team ask for C. */
+export type MarkName = (typeof markNames)[number] | `answer_${string}`;
 
 /** `busy`: begun, and the server waits for the phone. */
 export type MarkState = 'open' | 'busy' | 'done' | 'failed';
@@ -47,6 +48,8 @@ export interface SetupProgress {
   readonly isVerified: boolean;
   readonly marks: readonly Mark[];
   readonly ticks: readonly TickState[];
+  /** Names of all squares that were ticked. */
+  readonly ticked: readonly string[];
   readonly inboundTests: readonly InboundTestResult[];
   /** Whether the device token was shown or claimed. */
   readonly claimed: boolean;
@@ -94,8 +97,9 @@ export function setupProgress(input: ProgressInput): SetupProgress {
       addressMark(input),
       pollMark(facts),
       textMark(testText),
-      wordsMark(received),
       oneWordMark(results),
+      wordsMark(received),
+      ...results.filter(({ name }) => chosenTests(facts.hand_ticks).includes(name)).map(answerMark),
       {
         name: 'locked',
         title: 'Still working while locked',
@@ -103,10 +107,19 @@ export function setupProgress(input: ProgressInput): SetupProgress {
         ...lockDetail(lockTest, input),
       },
     ],
-    ticks: handTicks(number.phone_number).map((tick) => ({
-      ...tick,
-      isMade: facts.hand_ticks.includes(tick.name),
-    })),
+    ticks: [
+      ...handTicks(number.phone_number).map((tick) => ({
+        ...tick,
+        isMade: facts.hand_ticks.includes(tick.name),
+      })),
+      {
+        name: 'asked',
+        title: 'Answer the question about Y, C, 1 or 2',
+        remedy: `Do your texts ask people to answer Y, C, 1 or 2? Then for each that they ask for: ${makeAutomation('that letter or digit')}`,
+        isMade: facts.hand_ticks.includes(askedNone) || chosenTests(facts.hand_ticks).length > 0,
+      },
+    ],
+    ticked: facts.hand_ticks,
     inboundTests: results,
     claimed: facts.device_id !== null,
     lockTest,
@@ -175,7 +188,7 @@ function textMark(text: TestText | undefined): Mark {
     state: 'busy',
     detail:
       text.status === 'queued'
-        ? 'The iPhone gets the test text within half a minute.'
+        ? 'The iPhone sends it within half a minute. Watch the iPhone: tap Always Allow when it asks.'
         : 'The iPhone has the test text. Tap Always Allow if it asks.',
   };
 }
@@ -192,8 +205,12 @@ function wordsMark(received: readonly string[]): Mark {
   } as const;
   if (received.includes('space')) return { ...mark, state: 'done', detail: '7 pm came in.' };
   return received.includes(anyText)
-    ? { ...mark, state: 'busy', detail: 'A text came in. Text 7 pm, too.' }
-    : { ...mark, state: 'open', detail: 'Text 7 pm to this number from another phone.' };
+    ? {
+        ...mark,
+        state: 'busy',
+        detail: 'A text came in. Make the automation with a single space, then text 7 pm.',
+      }
+    : { ...mark, state: 'open', detail: 'Make the automation with a single space, then text 7 pm.' };
 }
 
 const listOf = (words: readonly string[]) => new Intl.ListFormat('en').format(words);
@@ -213,7 +230,19 @@ function oneWordMark(results: readonly InboundTestResult[]): Mark {
   return {
     ...mark,
     state: passed > 0 ? 'busy' : 'open',
-    detail: `Text ${listOf(missing)} to this number, one at a time.`,
+    detail: `Make the automation of each, then text ${listOf(missing)}, one at a time.`,
+  };
+}
+
+/** A reply of one letter or digit that texts of the team ask for. */
+function answerMark({ name, contains, reply, passed }: InboundTestResult): Mark {
+  const letter = contains.toUpperCase();
+  return {
+    name: `answer_${name}`,
+    title: `The reply ${letter} comes in`,
+    state: passed ? 'done' : 'open',
+    detail: passed ? `${reply} came in.` : `Make the automation with ${contains}, then text ${reply}.`,
+    remedy: `${makeAutomation(contains)} Then text ${reply} to this number, and ask a person of the team whether it came in.`,
   };
 }
 

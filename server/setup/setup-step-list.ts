@@ -1,4 +1,4 @@
-import { chargerTick, lockedPermissions, readyTick, restartTimes } from './hand-ticks.ts';
+import { arrivedTick, chargerTick, lockedPermissions, readyTick, restartTimes } from './hand-ticks.ts';
 import type { Mark, MarkName, MarkState, SetupProgress, TickState } from './setup-progress.ts';
 
 /** A step of the setup page, with the marks that the server sets in it and the lines that the person ticks. */
@@ -14,8 +14,8 @@ const namesOf = (ticks: readonly { readonly name: string }[]) => ticks.map(({ na
 export const setupSteps: readonly SetupStep[] = [
   { title: 'Before you start', marks: ['address'], ticks: [readyTick.name] },
   { title: 'Install two shortcuts', marks: [], ticks: namesOf(lockedPermissions) },
-  { title: 'Let it send', marks: ['poll', 'text'], ticks: [] },
-  { title: 'Let replies come in', marks: ['inbound', 'one_word'], ticks: [] },
+  { title: 'Let it send', marks: ['poll', 'text'], ticks: [arrivedTick.name] },
+  { title: 'Let replies come in', marks: ['one_word', 'inbound'], ticks: ['asked'] },
   { title: 'Keep it running', marks: [], ticks: namesOf([...restartTimes(''), chargerTick]) },
   { title: 'Test it locked', marks: ['locked'], ticks: [] },
 ];
@@ -25,6 +25,7 @@ export const stepCount = setupSteps.length;
 /** Numbers of steps, from 1. */
 export const installStep = 2;
 export const sendStep = 3;
+export const repliesStep = 4;
 export const lockStep = 6;
 
 export function stepTitle(step: number): string {
@@ -32,7 +33,9 @@ export function stepTitle(step: number): string {
 }
 
 export function marksOfStep({ marks }: SetupProgress, step: number): readonly Mark[] {
-  return marks.filter(({ name }) => setupSteps[step - 1]?.marks.includes(name));
+  const isOfStep = (name: MarkName) =>
+    name.startsWith('answer_') ? step === repliesStep : setupSteps[step - 1]?.marks.includes(name);
+  return marks.filter(({ name }) => isOfStep(name));
 }
 
 export function ticksOfStep({ ticks }: SetupProgress, step: number): readonly TickState[] {

@@ -1,7 +1,7 @@
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { appSign } from './draw-screen.ts';
-import { lockedPermissions, readyTick } from './hand-ticks.ts';
+import { arrivedTick, lockedPermissions, readyTick } from './hand-ticks.ts';
 import { renderInstall, renderRun } from './install-step.ts';
 import { renderMark, renderStepSign } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
@@ -9,7 +9,7 @@ import { renderLockForm, renderTextForm } from './page-forms.ts';
 import { renderReplies } from './replies-step.ts';
 import { renderRestarts } from './restarts-step.ts';
 import { information, screens, threeDots } from './screens.ts';
-import { currentStep, installStep, lockStep, sendStep, stepTitle } from './setup-step-list.ts';
+import { currentStep, installStep, lockStep, repliesStep, sendStep, stepTitle } from './setup-step-list.ts';
 import { isMade, lineList, nextLink, renderKeepTicks, tickBox, tickRow } from './tick-line.ts';
 
 /** The steps on the iPhone, one of them open. */
@@ -66,14 +66,17 @@ const lockedSteps = (
 <li><p>Tap the <b>i</b> in a circle.</p>${information(title)}</li>
 <li><p>Tap <b>Privacy</b>.</p>${screens.details}</li>
 <li><p>Switch on <b>Allow Running When Locked</b>, then tap <b>Done</b>.</p>${screens.privacy}
-<p class="quiet">No such switch yet? Go on, and look again after the test text of step 3.</p></li>
-<li><p>Come back here and tick the square of this line.</p></li></ol>`;
+<p class="quiet">No such switch yet? Leave the square empty and go on. Look again after the test text of step 3.</p></li>
+<li><p>Come back here. If the switch is on, tick the square of this line.</p></li></ol>`;
 
 function renderSending({ state, form, problem }: SetupPage): Html {
   const { progress } = state;
   return html`<h3>Run Ownline Outbox</h3>${renderRun()}${renderMark(progress, 'poll')}
 <h3>Send a test text</h3><p>Type the number of a second phone and tap the button. This iPhone asks whether it may send: tap <b>Always Allow</b>. The second phone gets one text.</p>
-${renderTextForm(form, progress, problem)}${renderMark(progress, 'text')}${nextStep(4)}`;
+${renderTextForm(form, progress, problem)}${renderMark(progress, 'text')}
+<p><b>Did the second phone get it?</b> If not, look in Messages on this iPhone: is the text marked Not Delivered?</p>
+${tickRow(progress, arrivedTick.name, arrivedTick.title)}${renderKeepTicks(form.path)}
+<p class="quiet">Is a square of step 2 still empty? Look again for its switch now.</p>${nextStep(repliesStep)}`;
 }
 
 function renderLocking({ state, form, problem }: SetupPage): Html {

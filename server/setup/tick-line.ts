@@ -35,24 +35,35 @@ export function lineList(group: string, lines: readonly Line[], goOn?: Html, isO
   })}</ul>`;
 }
 
-export const isMade = ({ ticks }: SetupProgress, name: string) =>
-  ticks.some((tick) => tick.name === name && tick.isMade);
+export const isMade = ({ ticked }: SetupProgress, name: string) => ticked.includes(name);
 
 /** A square to tick. @param label the line in words, for people who do not see it */
 export function tickBox(progress: SetupProgress, name: string, label: string): Html {
-  const id = tickField(name);
-  return html`<span class="tick">${checkbox(progress, name)}<label class="sr" for="${id}">Made: ${label}</label></span>`;
+  return hiddenLabel(checkbox(progress, name), name, `Made: ${label}`);
 }
 
-/** A square with its words beside it. */
-export function tickRow(progress: SetupProgress, name: string, label: string): Html {
-  const id = tickField(name);
-  return html`<p class="tick-row tick">${checkbox(progress, name)}<label for="${id}">${label}</label></p>`;
+/** A square that takes the tick from another one. @param label the choice in words */
+export function choiceBox(progress: SetupProgress, name: string, label: string, excluded: string): Html {
+  return hiddenLabel(checkbox(progress, name, [excluded]), name, label);
 }
 
-function checkbox(progress: SetupProgress, name: string): Html {
+function hiddenLabel(box: Html, name: string, label: string): Html {
+  return html`<span class="tick">${box}<label class="sr" for="${tickField(name)}">${label}</label></span>`;
+}
+
+/** A square with its words beside it. @param excluded squares that it takes the tick from */
+export function tickRow(
+  progress: SetupProgress,
+  name: string,
+  label: string,
+  excluded: readonly string[] = [],
+): Html {
+  return html`<p class="tick-row tick">${checkbox(progress, name, excluded)}<label for="${tickField(name)}">${label}</label></p>`;
+}
+
+function checkbox(progress: SetupProgress, name: string, excluded: readonly string[] = []): Html {
   const id = tickField(name);
-  return html`<input type="checkbox" id="${id}" name="${id}" value="yes" form="${endFormId}"${isMade(progress, name) && html` checked`}>`;
+  return html`<input type="checkbox" id="${id}" name="${id}" value="yes" form="${endFormId}"${isMade(progress, name) && html` checked`}${excluded.length > 0 && html` data-excludes="${excluded.map(tickField).join(' ')}"`}>`;
 }
 
 /** Without script a button keeps the ticks. @param path of the page */

@@ -139,17 +139,19 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     service.clock.advance(5_000);
     for (const view of [page, computer]) await waitForMark(view, 'locked', 'done');
     assert.match(phone.texts.at(-1) ?? '', /while it is locked/);
-    for (const view of [page, computer]) await view.getByText('Almost done: 8 left').first().waitFor();
+    for (const view of [page, computer]) await view.getByText('Almost done: 10 left').first().waitFor();
     for (const view of [page, computer]) {
       assert.equal(await view.getByRole('button', { name: 'Finish' }).count(), 0, 'not before all is done');
       await view.getByRole('button', { name: 'Stop here anyway' }).waitFor();
     }
     await keepPicture(page, 'connect-phone-almost-done');
     // Lines that the server can't see are ticked on the iPhone; the computer follows.
-    for (const step of [1, 2, 5]) {
+    for (const step of [1, 2, 3, 5]) {
       await page.locator(`#step-${step} > summary`).click();
       for (const box of await page.locator(`#step-${step} input[type=checkbox]`).all()) await box.check();
     }
+    await page.locator('#step-4 > summary').click();
+    await page.getByLabel('No, none of these').check();
     for (const view of [page, computer]) await view.locator('#progress').getByText('All done').waitFor();
     await keepPicture(page, 'connect-phone-all-done');
     await keepPicture(computer, 'connect-computer-all-done');

@@ -81,7 +81,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
           /Connect \+1 415 555 020/,
           /Next on the iPhone: step 2/,
           /iPhone is connected/,
-          /13 left/,
+          /15 left/,
         ];
         await assertSound('computer', texts, [
           'Copy this message',
@@ -137,6 +137,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
             'Run Ownline Outbox',
             /Number of the second phone/,
             'Send a test text',
+            'The second phone got the test text',
             'Next: Let replies come in',
             ...steps.slice(3),
             end,
@@ -242,6 +243,9 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.locator('#step-2[open]').waitFor();
     for (const name of ['Outbox', 'Inbound']) await page.locator(`#made-privacy-Ownline-${name}`).check();
     await page.locator('#step-2').getByRole('button', { name: 'Keep my ticks' }).click();
+    await page.locator('#step-3[open]').waitFor();
+    await page.locator('#made-arrived').check();
+    await page.locator('#step-3').getByRole('button', { name: 'Keep my ticks' }).click();
     await page.locator('#step-4[open]').waitFor();
     await page.goto(`${setupUrl}?view=phone#line-o`);
     await page.locator('#line-o').waitFor({ state: 'visible' });
@@ -292,6 +296,28 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.unroute('**/ticks');
     await page.locator('#made-charger').uncheck();
     await page.locator('#end').getByText('Automation of the charger').waitFor();
+    await page.close();
+  });
+
+  it('“none” and a letter take the tick from each other, and get it back where it could not be kept (§11.8/asked)', async () => {
+    const { setupUrl } = await connectNumber(service, team, '+14155550405');
+    const page = await browser.newPage();
+    await page.goto(`${setupUrl}?view=phone`);
+    await page.locator('#step-4 > summary').click();
+    const none = page.getByLabel('No, none of these');
+    const letter = page.getByLabel('Yes, they ask for C');
+    await none.check();
+    await page.locator('#end').getByText('Answer the question').waitFor({ state: 'detached' });
+    await letter.check();
+    await page.locator('#end').getByText('The reply C comes in').waitFor();
+    assert.ok(!(await none.isChecked()));
+    await none.check();
+    await page.locator('#end').getByText('The reply C comes in').waitFor({ state: 'detached' });
+    assert.ok(!(await letter.isChecked()));
+    await page.route('**/ticks', (call) => call.abort());
+    await letter.check();
+    await page.locator('#made-asked-none:checked').waitFor();
+    assert.ok(!(await letter.isChecked()));
     await page.close();
   });
 

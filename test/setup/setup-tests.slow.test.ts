@@ -204,7 +204,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
     it('opt-out words that the automations of a set do not catch are named (§11.8/missed-opt-outs)', async () => {
       const { setupUrl } = await connectNumber(service, team);
       const { html } = await openSetupPage({ setupUrl });
-      assert.match(html, /do not come in without these two: DURDUR \(Turkish\)\. With them, every such word/);
+      assert.match(html, /that come in only with these two lines: DURDUR \(Turkish\)\. All other words/);
       assert.deepEqual(missedWords(optOutWords.English, 'needed'), []);
     });
 

@@ -9,7 +9,7 @@ import { leftThings, openSetupPage } from '#test/support/setup/setup-page.ts';
 const friend = '+14155559901';
 const computer = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15';
 const times = ['time-8', 'time-12', 'time-16', 'time-20', 'charger'];
-const all = ['ready', 'privacy-Ownline-Outbox', 'privacy-Ownline-Inbound', ...times];
+const all = ['ready', 'privacy-Ownline-Outbox', 'privacy-Ownline-Inbound', 'arrived', 'asked-none', ...times];
 
 /** Once the iPhone has polled, at an address of this machine, whose check never passes. */
 const leftAtFirst = [
@@ -18,8 +18,10 @@ const leftAtFirst = [
   'Ownline Outbox may run while locked',
   'Ownline Inbound may run while locked',
   'iPhone sends texts',
-  'Replies of several words come in',
+  'The second phone got the test text',
   'Replies of one word come in',
+  'Replies of several words come in',
+  'Answer the question about Y, C, 1 or 2',
   ...['8:00 AM', '12:00 PM', '4:00 PM', '8:00 PM'].map(
     (time) => `Automation at ${time} starts Ownline Outbox`,
   ),
@@ -78,14 +80,14 @@ describe('the setup page counts and lists all that is left (specification sectio
     for (const agent of [undefined, computer]) {
       const page = await openSetupPage({ setupUrl, ...(agent && { agent }) });
       assert.deepEqual(leftThings(page), leftAtFirst);
-      assert.match(page.html, /Not finished yet: 13 left/);
+      assert.match(page.html, /Not finished yet: 15 left/);
     }
     await tick(setupUrl, all);
     assert.deepEqual(leftThings(await openSetupPage({ setupUrl })), [
       'This iPhone reaches Ownline',
       'iPhone sends texts',
-      'Replies of several words come in',
       'Replies of one word come in',
+      'Replies of several words come in',
       'Still working while locked',
     ]);
   });
@@ -145,6 +147,35 @@ describe('the setup page counts and lists all that is left (specification sectio
     const done = closedWith(() => true);
     assert.match(done, /<h1>.* is set up<\/h1>/);
     assert.doesNotMatch(done, /Still to do|left</);
+  });
+
+  it('each letter that texts ask for is one more mark, which its reply makes green; “none” asks for no more (§11.8/asked)', async () => {
+    const { setupUrl, wire } = await connectNumber(service, team);
+    const question = 'Answer the question about Y, C, 1 or 2';
+    const ofReplies = async () =>
+      leftThings(await openSetupPage({ setupUrl })).filter((title) => /question|The reply/.test(title));
+    assert.deepEqual(await ofReplies(), [question]);
+    await tick(setupUrl, ['asked-none']);
+    assert.deepEqual(await ofReplies(), []);
+    const both = await tick(setupUrl, ['asked-none', 'asked-c', 'asked-1']);
+    assert.deepEqual(ticked(both.html), ['asked-c', 'asked-1'], 'a letter excludes none');
+    assert.deepEqual(await ofReplies(), ['The reply C comes in', 'The reply 1 comes in']);
+    await wire.call('inbound', { from: friend, text: 'c' });
+    assert.deepEqual(await ofReplies(), ['The reply 1 comes in']);
+    const onComputer = await openSetupPage({ setupUrl, agent: computer });
+    assert.deepEqual([onComputer.marks.answer_c, onComputer.marks.answer_1], ['done', 'open']);
+    const { html } = await tick(setupUrl, ['asked-1'], '/done');
+    assert.match(html, /The reply 1 comes in\.<\/b> In Shortcuts: [^<]*Message Contains 1,/);
+  });
+
+  it('the step of replies is green once its question is answered, too (§11.8/asked)', async () => {
+    const { setupUrl, wire } = await connectNumber(service, team);
+    for (const text of ['7 pm', 'Seen', 'No', 'Thanks', 'Hi'])
+      await wire.call('inbound', { from: friend, text });
+    const isDone = ({ html }: { readonly html: string }) => html.includes('>4, done<');
+    assert.ok(!isDone(await openSetupPage({ setupUrl })));
+    assert.ok(!isDone(await tick(setupUrl, ['asked-c'])), 'C has not come in');
+    assert.ok(isDone(await tick(setupUrl, ['asked-none'])));
   });
 
   it('permissions for a locked iPhone come before the first run (§11.8/permissions-first)', async () => {
