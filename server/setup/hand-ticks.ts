@@ -35,6 +35,11 @@ export const lockedPermissions: readonly TickTitle[] = shortcuts.map(({ name }) 
 
 export const arrivedTick: TickTitle = { name: 'arrived', title: 'The second phone got the test text' };
 
+export const receivedTick: TickTitle = {
+  name: 'received-locked',
+  title: 'A text came in while it was locked',
+};
+
 export const chargerTick: TickTitle = { name: 'charger', title: 'Charger' };
 
 const automation = 'In Shortcuts: Automation, +,';
@@ -51,7 +56,7 @@ export function handTicks(phoneNumber: string): readonly HandTick[] {
     ...lockedPermissions.map(({ name, title }) => ({
       name,
       title: `${title} may run while locked`,
-      remedy: `In Shortcuts: hold your finger on ${title}, Edit, the i in a circle, Privacy, Allow Running When Locked.`,
+      remedy: `In Shortcuts: hold your finger on ${title}, Edit, the i in a circle, Privacy. Switch on Allow Running When Locked, then tap Done.`,
     })),
     {
       ...arrivedTick,
@@ -66,6 +71,11 @@ export function handTicks(phoneNumber: string): readonly HandTick[] {
       ...chargerTick,
       title: 'Automation of the charger starts Ownline Outbox',
       remedy: `${automation} Charger, Is Connected, ${runsOutbox}`,
+    },
+    {
+      ...receivedTick,
+      remedy:
+        'Lock the iPhone, text Hi to it, wait a minute, and ask a person of the team whether it came in.',
     },
   ];
 }

@@ -37,14 +37,14 @@ export function renderNoButtons({ state, hasSigningFailed }: SetupPage): Html {
     ? 'the signing command for its shortcuts fails (see the log)'
     : 'it has no buttons that install the shortcuts';
   return html`<div class="notice">${hasSigningFailed && html`<p class="error" role="alert">The shortcuts could not be prepared.</p>`}
-<p><b>This step must be prepared by the operator of this server.</b> Send them this message, and come back to this page when it is done.</p>
+<p><b>This step must be prepared by the operator of this server.</b> Send them this message, and come back to this page when it is done. After a day, ask for a new link.</p>
 ${copyMessage(`The setup page of our iPhone (${number}) is not ready: ${reason}. Please set SHORTCUT_OUTBOX_URL and SHORTCUT_INBOUND_URL, or SHORTCUT_SIGN_COMMAND, as docs/iphone.md of Ownline explains.`)}</div>`;
 }
 
 /** The first run: it connects the iPhone. */
 export const renderRun =
   (): Html => html`<ol class="taps"><li><p>Tap this button.</p><a class="button" href="shortcuts://run-shortcut?name=${encodeURIComponent(outbox.name)}">Run Ownline Outbox</a></li>
-<li><p>The iPhone asks once or twice whether it may connect: tap <b>Always Allow</b> each time.</p>${screens.alwaysAllow}</li>
+<li><p>The iPhone asks once or twice whether it may connect: tap <b>Always Allow</b> each time. Tapped another answer? Change it in Shortcuts: the i in a circle of Ownline Outbox, Privacy.</p>${screens.alwaysAllow}</li>
 <li><p>Shortcuts keeps showing it as running. Do not stop it. Return to Safari.</p>${screens.running}</li></ol>`;
 
 function fileLinks({ form }: SetupPage): Readonly<Record<string, string>> {
@@ -69,11 +69,11 @@ ${page.way.kind === 'files' && openDownload(name)}
 const renderSignedBlock = (name: string, href: string) => html`<ol class="taps">
 <li><p>Tap this button.</p>${getButton(name, href)}</li>
 ${openDownload(name)}
-<li><p>Tap <b>Add Shortcut</b>. There is nothing to paste.</p>${screens.addShortcut}</li>
+<li><p>Tap <b>Add Shortcut</b>.</p>${screens.addShortcut}</li>
 <li><p>Come back here.</p></li></ol>`;
 
 const openDownload = (name: string) =>
-  html`<li><p>Safari asks: tap <b>Download</b>. Then tap the arrow beside the address, <b>Downloads</b>, and the file.</p>${download(name)}</li>`;
+  html`<li><p>Safari asks: tap <b>Download</b>. Then tap the arrow beside the address, <b>Downloads</b>, and the file. No arrow? Open the app Files, then Downloads.</p>${download(name)}</li>`;
 
 const purposes: Readonly<Record<string, string>> = {
   [outbox.name]: 'it sends',

@@ -78,7 +78,7 @@ function renderSummary(progress: SetupProgress, isPhone: boolean): Html {
   const step = currentStep(progress);
   return html`<div role="status">${
     left === undefined
-      ? html`<p class="summary all-done">All done</p>`
+      ? html`<p class="summary all-done">All done${isPhone && '. Last: close the link.'}</p>${isPhone && html`<a class="button" href="#end">Go to the last button</a>`}`
       : html`<p class="summary">${areChecksDone(progress) ? left : `${countDoneSteps(progress)} of ${stepCount} steps are done`}</p>`
   }${left !== undefined && !isPhone && html`<p class="quiet">Next on the iPhone: step ${step}, ${stepTitle(step)}.</p>`}</div>`;
 }

@@ -13,19 +13,23 @@ export function leftWords(progress: SetupProgress): string | undefined {
   return `${areChecksDone(progress) ? 'Almost done' : 'Not finished yet'}: ${length} left`;
 }
 
+const keepIt = 'This iPhone goes on working. Leave it on the charging cable, and do not stop Ownline Outbox.';
+
 /** The end of the page: what is left, and the button that closes the link. It comes first once nothing is left. */
 export function renderEnd(context: FormContext, progress: SetupProgress): Html {
   const form = (label: string, style: string) =>
     html`<form id="${endFormId}" method="post" action="${context.path}/done" data-ticks="${context.path}/ticks" data-plain>${hiddenFields(context)}<button class="${style}">${label}</button></form>`;
   const heading = leftWords(progress);
+  const [first] = listLeft(progress);
   return html`<section id="end" data-live>${
     heading === undefined
-      ? html`<h2>All done</h2><p>Close this link, so that it connects no other phone. This iPhone goes on working.</p>${form('Finish and close the link', 'first')}`
+      ? html`<h2>All done</h2><p>Close this link, so that it connects no other phone. ${keepIt}</p>${form('Finish and close the link', 'first')}`
       : html`<h2>${heading}</h2>
 <ul class="left">${listLeft(progress).map(({ step, title }) => html`<li>${title} <span class="of-step">(step ${step})</span></li>`)}</ul>
+${context.isPhone && first && html`<a class="button" href="#content-${first.step}">Go on with step ${first.step}</a>`}
 <p><b>To go on later,</b> leave this page and open its link again. It works for 24 hours.</p>
 <h3>Stop here?</h3>
-<p><b>This ends the link for good.</b> To go on after that you need a new one, and begin again with step 2. ${newLink(progress)}</p>
+<p><b>This ends the link for good.</b> To go on after that you need a new one, and begin again with step 2. Automations that you have made stay. ${newLink(progress)}</p>
 ${form('Stop here anyway', 'plain')}`
   }</section>`;
 }
@@ -85,7 +89,7 @@ ${
   addressProblem === 'plain_http' &&
   html`<div class="notice mild"><p><b>Without https:</b> what the iPhone sends and receives can be read on its way. Tell the operator of this server.</p></div>`
 }
-${left.length > 0 && html`<section><h2>Still to do on this iPhone</h2><p class="quiet">You need no link for these. Take a picture of this page.</p><ul class="remedies">${left.map(({ title, remedy }) => html`<li><b>${title}.</b> ${remedy}</li>`)}</ul></section>`}
+${left.length > 0 && html`<section><h2>Still to do on this iPhone</h2><p class="quiet">You need no link for these. Take screenshots of the whole list.</p><ul class="remedies">${left.map(({ title, remedy }) => html`<li><b>${title}.</b> ${remedy}</li>`)}</ul></section>`}
 ${missing !== undefined && html`<section><h2>To repeat the tests</h2><p>You need a new link, and begin again with step 2. ${newLink(progress)}</p></section>`}
 ${passed.length > 0 && html`<section><h2>Checked</h2><ul>${passed.map((title) => html`<li>${title}</li>`)}</ul></section>`}
 <p class="quiet">After an update of iOS, check in Shortcuts that each automation still says Run Immediately.</p>`;
@@ -96,7 +100,6 @@ ${passed.length > 0 && html`<section><h2>Checked</h2><ul>${passed.map((title) =>
 function renderOutcome(number: Html, missing: string | undefined, left: readonly LeftThing[]): Html {
   if (missing !== undefined)
     return html`<h1>Not finished: ${missing}</h1><p>The link of ${number} is closed. The iPhone goes on with what it has.</p>`;
-  if (left.length === 0)
-    return html`<h1>${number} is set up</h1><p>The link is closed. This iPhone goes on working.</p>`;
+  if (left.length === 0) return html`<h1>${number} is set up</h1><p>The link is closed. ${keepIt}</p>`;
   return html`<h1>${number} works. Almost done: ${left.length} left</h1><p>The link is closed. What is left keeps it working while the iPhone is locked and after it restarts.</p>`;
 }

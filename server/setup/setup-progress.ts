@@ -102,7 +102,7 @@ export function setupProgress(input: ProgressInput): SetupProgress {
       ...results.filter(({ name }) => chosenTests(facts.hand_ticks).includes(name)).map(answerMark),
       {
         name: 'locked',
-        title: 'Still working while locked',
+        title: 'Still sending while locked',
         remedy: 'Lock the iPhone for three minutes, and have a text sent from its number meanwhile.',
         ...lockDetail(lockTest, input),
       },

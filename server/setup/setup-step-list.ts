@@ -1,4 +1,11 @@
-import { arrivedTick, chargerTick, lockedPermissions, readyTick, restartTimes } from './hand-ticks.ts';
+import {
+  arrivedTick,
+  chargerTick,
+  lockedPermissions,
+  readyTick,
+  receivedTick,
+  restartTimes,
+} from './hand-ticks.ts';
 import type { Mark, MarkName, MarkState, SetupProgress, TickState } from './setup-progress.ts';
 
 /** A step of the setup page, with the marks that the server sets in it and the lines that the person ticks. */
@@ -17,7 +24,7 @@ export const setupSteps: readonly SetupStep[] = [
   { title: 'Let it send', marks: ['poll', 'text'], ticks: [arrivedTick.name] },
   { title: 'Let replies come in', marks: ['one_word', 'inbound'], ticks: ['asked'] },
   { title: 'Keep it running', marks: [], ticks: namesOf([...restartTimes(''), chargerTick]) },
-  { title: 'Test it locked', marks: ['locked'], ticks: [] },
+  { title: 'Test it locked', marks: ['locked'], ticks: [receivedTick.name] },
 ];
 
 export const stepCount = setupSteps.length;

@@ -1,7 +1,7 @@
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { appSign } from './draw-screen.ts';
-import { arrivedTick, lockedPermissions, readyTick } from './hand-ticks.ts';
+import { arrivedTick, lockedPermissions, readyTick, receivedTick } from './hand-ticks.ts';
 import { renderInstall, renderRun } from './install-step.ts';
 import { renderMark, renderStepSign } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
@@ -27,21 +27,21 @@ const nextStep = (number: number) => nextLink(`content-${number}`, stepTitle(num
 
 function renderStart({ state, form }: SetupPage): Html {
   const { progress, setup } = state;
-  return html`<ul><li><b>This iPhone stays at your place on a charging cable, day and night.</b> On its battery it falls asleep, and your texts wait. Switch Low Power Mode off.</li>
-<li>It has the number <bdi class="number">${formatPhoneNumber(setup.number.phone_number)}</bdi>.</li>
+  return html`<ul><li><b>This iPhone stays at your place on a charging cable, day and night.</b> On its battery it falls asleep, and your texts wait. Switch Low Power Mode off: Settings › Battery.</li>
+<li>It has the number <bdi class="number">${formatPhoneNumber(setup.number.phone_number)}</bdi>: Settings › Phone (iOS 18 and newer: Settings › Apps › Phone).</li>
 <li>iMessage is switched on: Settings › Messages (iOS 18 and newer: Settings › Apps › Messages).</li>
-<li>It has iOS 17 or newer: Settings › General › About.</li>
+<li>It has iOS 17 or newer: Settings › General › About. Is it older? Settings › General › Software Update. If that offers none, this iPhone is too old.</li>
 <li>You have a second phone beside you, for the tests.</li></ul>
 ${tickRow(progress, readyTick.name, readyTick.title)}${renderKeepTicks(form.path)}
-<p class="quiet"><b>Squares</b> on this page are yours to tick. <b>Circles</b> turn green by themselves: Ownline has seen that it works.</p>
+<p class="quiet"><b>Squares</b> on this page are yours to tick. <b>Circles</b> turn green by themselves: Ownline has seen that it works. An <b>automation</b> is something that the iPhone does by itself.</p>
 <div class="app">${appSign}<p>You will use <b>Shortcuts</b>, an app of Apple that is on every iPhone. To find it, swipe down on the Home Screen and type <b>Shortcuts</b>. Words on your iPhone may differ a little.</p></div>
 ${renderMark(progress, 'address')}${nextStep(installStep)}`;
 }
 
 function renderTwoShortcuts(page: SetupPage): Html {
   const { progress } = page.state;
-  // Without buttons there is nothing to open yet.
-  const areThere = page.way.kind !== 'by_hand' || progress.claimed;
+  // Before the click there is nothing to open yet.
+  const areThere = progress.claimed;
   const lines = lockedPermissions.map(({ name, title }) => ({
     name,
     title,
@@ -50,7 +50,8 @@ function renderTwoShortcuts(page: SetupPage): Html {
     isDone: isMade(progress, name),
     content: lockedSteps(title),
   }));
-  return html`<div id="install" data-live>${renderInstall(page)}${
+  return html`<p class="quiet">Framed pictures show the screen of your iPhone. Do not tap in them: the buttons are on the iPhone.</p>
+<div id="install" data-live>${renderInstall(page)}${
     areThere &&
     html`<h3>Let both run while the iPhone is locked</h3>
 <p>Do this for both shortcuts before you run them, and tick each. Ownline cannot see it.</p>
@@ -81,7 +82,10 @@ ${tickRow(progress, arrivedTick.name, arrivedTick.title)}${renderKeepTicks(form.
 
 function renderLocking({ state, form, problem }: SetupPage): Html {
   return html`<ol class="taps"><li><p>Look at a clock, tap this button, and lock the iPhone at once.</p>${renderLockForm(form, problem)}</li>
-<li><p>Leave it locked. After about a minute a text comes to the second phone: it was sent while the iPhone is locked.</p></li>
-<li><p><b>Three minutes after you locked it,</b> by the clock, unlock it and come back to this page. Also where no text has come: the circle says why.</p></li></ol>
-${renderMark(state.progress, 'locked')}`;
+<li><p>Leave it locked. After about a minute a text comes to the second phone: it was sent while the iPhone is locked. Answer it with <b>Hi</b>, and leave the iPhone locked.</p></li>
+<li><p><b>Three minutes after you locked it,</b> by the clock, unlock it and come back to this page. Do this even if no text has come. The circle then says what happened.</p></li></ol>
+${renderMark(state.progress, 'locked')}
+<p>Ask a person of the team whether your <b>Hi</b> came in, and when. If it came in before you unlocked the iPhone, tick this.</p>
+${tickRow(state.progress, receivedTick.name, receivedTick.title)}${renderKeepTicks(form.path)}
+<p class="quiet">Did it come in later, or not at all? In step 2, switch on Allow Running When Locked for Ownline Inbound.</p>`;
 }
