@@ -10,6 +10,7 @@ import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { insertTeam, setTeamName } from '#server/teams/team/team-store.ts';
+import { LastTriggered } from '#server/webhooks/dispatch/last-triggered.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
@@ -178,6 +179,22 @@ describe('notifications of changes (decision 0018)', () => {
     );
     await deleteOverduePending(runtime.database.pool, clock.in(8 * 24 * 3_600_000));
     assert.ok((await ofTeam()).some(({ resource, ids }) => resource === 'number' && ids !== 'all'));
+  });
+
+  it('attempts of a webhook are notified with the first one, and again at most once a minute', async () => {
+    const { id } = await putWebhook(service, team.id, ['message.sent']);
+    const lastTriggered = new LastTriggered(service.runtime);
+    const changesAt = async (seconds: number) => {
+      lastTriggered.record(id, service.clock.in(seconds * 1_000));
+      await lastTriggered.flush();
+      return ofTeam();
+    };
+    await heard.take();
+    const change = { teamId: team.id, resource: 'webhook', ids: new Set([id]) };
+    assert.deepEqual(await changesAt(0), [change]);
+    assert.deepEqual(await changesAt(59), []);
+    assert.deepEqual(await changesAt(118), []);
+    assert.deepEqual(await changesAt(179), [change]);
   });
 });
 

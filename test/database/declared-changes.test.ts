@@ -65,10 +65,8 @@ const unseen: Readonly<Record<string, string>> = {
 /** Statements that write such tables without a declaration. */
 const silent: Readonly<Record<string, string>> = {
   'api-keys.write-uses: key': 'every few seconds; clients that show last_used_at read again by themselves',
-  'webhooks.write-triggered: webhook':
-    'every second; clients that show last_triggered_at read again by themselves',
   'webhooks.claim-deliveries: delivery': 'takes a lease; the result declares the change',
-  'webhooks.claim-deliveries: webhook': 'notes when it was last triggered, as above',
+  'webhooks.claim-deliveries: webhook': 'notes when it was last triggered; the result declares the change',
   'webhooks.release-delivery: delivery': 'ends a lease',
   'webhooks.postpone-leases: delivery': 'moves leases, which are not visible to clients',
   'webhooks.limit-leases: delivery': 'moves leases, which are not visible to clients',

@@ -1,16 +1,22 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import type { WebhookId } from '#server/platform/ids/ids.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-// Locks in the order of ids: no two processes wait for each other.
-const write = statement<Record<string, never>>(
+// Locks in the order of ids: no two processes wait for each other. The change is notified where the time before was none or a
+// minute old. With a change each second every dashboard would read the webhooks as often.
+const write = statement<{ team_id: TeamId | null; id: WebhookId }>(
   'webhooks.write-triggered',
   `WITH held AS MATERIALIZED (
-     SELECT id FROM webhooks WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
+     SELECT id, team_id, last_triggered_at FROM webhooks WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
    )
    UPDATE webhooks w SET last_triggered_at = greatest(w.last_triggered_at, t.at)
    FROM unnest($1::uuid[], $2::timestamptz[]) AS t (id, at)
-   WHERE w.id = t.id AND w.id = ANY (ARRAY(SELECT id FROM held))`,
+   WHERE w.id = t.id AND w.id = ANY (ARRAY(SELECT id FROM held))
+   RETURNING w.id, (
+     SELECT h.team_id FROM held h
+     WHERE h.id = w.id AND (h.last_triggered_at IS NULL OR h.last_triggered_at < t.at - interval '1 minute')
+   ) AS team_id`,
+  { changes: 'webhook', team: 'team_id', ids: 'id' },
 );
 
 /** Collects when each webhook last had an attempt, and writes it once a second: an attempt needs no write for it. */
@@ -30,6 +36,6 @@ export class LastTriggered {
     if (this.#times.size === 0) return;
     const times = this.#times;
     this.#times = new Map();
-    await write.row(this.#services.database.pool, [...times.keys()], [...times.values()]);
+    await write.rows(this.#services.database.pool, [...times.keys()], [...times.values()]);
   }
 }
