@@ -185,7 +185,7 @@ describe('a person who is signed in to another account (specification sections 1
       assert.ok(String(json.accept_url).startsWith(`${appUrl}/invite/`));
       const link = new URL(String(json.accept_url)).pathname.slice('/texts'.length);
       const nobody = await new Browser(below.baseUrl).open(link);
-      assert.ok(nobody.text.includes(`<a class="button" href="/texts/sign-in?next=${link}">`), nobody.text);
+      assert.ok(nobody.text.includes(`<a href="/texts/sign-in?next=${link}" class="button">`), nobody.text);
       const other = await new Browser(below.baseUrl, { cookie: eve.cookie }).open(link);
       assert.equal(actionOf(other.text, 'Sign out and go on'), `/texts/sign-out?next=${link}`);
       const joined = await new Browser(below.baseUrl, { cookie: ada.cookie }).submit(link);
