@@ -29,7 +29,7 @@ export function renderEnd(context: FormContext, progress: SetupProgress): Html {
 ${context.isPhone && first && html`<a class="button" href="#content-${first.step}">Go on with step ${first.step}</a>`}
 <p><b>To go on later,</b> leave this page and open its link again. It works for 24 hours.</p>
 <h3>Stop here?</h3>
-<p><b>This ends the link for good.</b> To go on after that you need a new one, and begin again with step 2. Automations that you have made stay. ${newLink(progress)}</p>
+<p><b>This ends the link for good.</b> To go on after that you need a new one, and begin again with step 2. ${newLink(progress)} Automations that you have made stay.</p>
 ${form('Stop here anyway', 'plain')}`
   }</section>`;
 }

@@ -7,7 +7,7 @@ h2 { display: flex; gap: 0.6rem; align-items: center; }
 h2 .count { flex: none; width: 1.75rem; height: 1.75rem; border-radius: 50%; background: var(--accent); color: var(--on-accent); display: grid; place-items: center; font-size: 0.9rem; } h2 .count.is-done { background: none; } .count svg { width: 1.75rem; height: 1.75rem; }
 .number { white-space: nowrap; } .of-step { color: var(--quiet); font-size: 0.85rem; margin: 0 0 0.25rem; }
 .step { background: var(--surface); border: 1px solid var(--line); border-radius: 14px; padding: 0 1.1rem; margin: 0.75rem 0; } .step > summary { display: flex; align-items: center; min-height: 56px; list-style: none; } .step > summary::-webkit-details-marker { display: none; } .step > summary::after { content: '›'; margin-left: auto; font-size: 1.4rem; line-height: 1; color: var(--quiet); transform: rotate(90deg); } .step[open] > summary::after { transform: rotate(-90deg); } .step h2 { margin: 0; }
-.next { margin: 1rem 0 0; } .button.second { background: transparent; color: var(--accent-ink); border: 1px solid var(--accent); }
+.anyway:not([open]) ~ #end .button { display: none; } .next { margin: 1rem 0 0; } .button.second { background: transparent; color: var(--accent-ink); border: 1px solid var(--accent); }
 [id^=content-], [id^=line-], .step { scroll-margin-top: 0.75rem; }
 h3 { font-size: 0.98rem; margin: 1.4rem 0 0.35rem; }
 .columns { display: grid; gap: 1rem; align-items: start; margin-top: 1rem; }
