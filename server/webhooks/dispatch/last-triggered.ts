@@ -2,8 +2,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-// Locks in the order of ids: no two processes wait for each other. The change is notified where the time before was none or a
-// minute old. With a change each second every dashboard would read the webhooks as often.
+// Locks in the order of ids: no two processes wait for each other. The change is notified for the first attempt, and for the
+// first of each minute. With a change each second every dashboard would read the webhooks as often.
 const write = statement<{ team_id: TeamId | null; id: WebhookId }>(
   'webhooks.write-triggered',
   `WITH held AS MATERIALIZED (
@@ -14,7 +14,7 @@ const write = statement<{ team_id: TeamId | null; id: WebhookId }>(
    WHERE w.id = t.id AND w.id = ANY (ARRAY(SELECT id FROM held))
    RETURNING w.id, (
      SELECT h.team_id FROM held h
-     WHERE h.id = w.id AND (h.last_triggered_at IS NULL OR h.last_triggered_at < t.at - interval '1 minute')
+     WHERE h.id = w.id AND (h.last_triggered_at IS NULL OR h.last_triggered_at < date_trunc('minute', t.at))
    ) AS team_id`,
   { changes: 'webhook', team: 'team_id', ids: 'id' },
 );
