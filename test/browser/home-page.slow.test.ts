@@ -7,7 +7,7 @@ import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/b
 import { assertSoundInBothThemes } from '#test/support/browser/sound-dashboard.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember } from '#test/support/people/people.ts';
-import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 const [desktop] = looks;
@@ -53,6 +53,34 @@ describe('Home in a browser (specification section 12.10)', () => {
     });
 
     const name = nameOfLook(look);
+    it(`${name}: a team that deleted its only number, and one whose number is paused, read that nothing goes out`, async () => {
+      const team = await service.newTeam();
+      const number = await connectNumber(service, team);
+      await team.api.send({ from: number.phoneNumber, to: '+14155550142', content: 'The first' });
+      await sendNext(number);
+      const path = `/v1/numbers/${(await findNumber(team.api, number.phoneNumber))?.id}`;
+      const { page, complaints } = await openWatchedDashboard(
+        browser,
+        await newMember(service, team, 'owner'),
+        '',
+        look,
+      );
+      await page.getByText('1 of 1 iPhone is online.').waitFor();
+      const waiting = await team.api.send({
+        from: number.phoneNumber,
+        to: '+14155550142',
+        content: 'Waits',
+      });
+      await team.api.put(path, { status: 'paused' });
+      await page.getByRole('link', { name: /is paused\s+One message is waiting/ }).waitFor();
+      await team.api.post(`/v1/messages/${waiting}/cancel`);
+      await page.getByText('0 of 1 iPhone is online, and one is paused.').waitFor();
+      await team.api.delete(path);
+      await page.getByRole('link', { name: /No iPhone is connected/ }).waitFor();
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+
     it(`${name}: an owner of a new team is guided, sends a first message with a simulated iPhone, and gets a reply`, async () => {
       const owner = await newMember(service, await service.newTeam(), 'owner');
       const { page, complaints } = await openWatchedDashboard(browser, owner, '', look);

@@ -1,7 +1,7 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronRight, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Home } from '#contract/home.ts';
+import type { Home, HomeNumber } from '#contract/home.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { amount, formatPhoneNumber } from '#web/kit/format.ts';
 import { numberCauseTexts } from '#web/numbers/number-state-texts.ts';
@@ -74,9 +74,18 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
 function onlineText(numbers: Home['numbers']): string {
   const real = numbers.filter(({ simulated }) => !simulated);
   if (real.length === 0) return 'Only a simulated iPhone is connected: no message reaches a person.';
+  const paused = real.filter(({ state }) => state === 'paused').length;
   const online = real.filter(({ state }) => state === 'online').length;
-  return `${online} of ${real.length} ${real.length === 1 ? 'iPhone is' : 'iPhones are'} online.`;
+  const pausedText = paused === 0 ? '' : `, and ${paused === 1 ? 'one is' : `${paused} are`} paused`;
+  return `${online} of ${real.length} ${real.length === 1 ? 'iPhone is' : 'iPhones are'} online${pausedText}.`;
 }
+
+const stateWords: Readonly<Record<HomeNumber['state'], string>> = {
+  online: 'online',
+  offline: 'offline',
+  paused: 'paused',
+  pending: 'not connected yet',
+};
 
 /** A viewer can look at each of them and change none. */
 function headingOf(matters: number, isViewer: boolean): string {
@@ -94,9 +103,11 @@ const counted = (messages: number) =>
 function mattersOf(home: Home, teamId: string): readonly Matter[] {
   const params = { teamId };
   const numbers = home.numbers
-    .filter(({ state }) => state === 'offline' || state === 'pending')
+    .filter(
+      ({ state, waiting_messages: waiting }) => state !== 'online' && (state !== 'paused' || waiting > 0),
+    )
     .map((number) => ({
-      text: `${number.label || formatPhoneNumber(number.phone_number)} is ${number.state === 'offline' ? 'offline' : 'not connected yet'}`,
+      text: `${number.label || formatPhoneNumber(number.phone_number)} is ${stateWords[number.state]}`,
       hint: [
         number.likely_cause && numberCauseTexts[number.likely_cause],
         number.waiting_messages > 0 && `${counted(number.waiting_messages)} waiting.`,
@@ -107,6 +118,12 @@ function mattersOf(home: Home, teamId: string): readonly Matter[] {
       isUrgent: number.state === 'offline',
     }));
   const others: readonly (Matter | false)[] = [
+    home.numbers.length === 0 && {
+      text: 'No iPhone is connected',
+      hint: 'Messages go out and come in once one is.',
+      link: { to: '/teams/$teamId/numbers', params } as LinkProps,
+      isUrgent: true,
+    },
     home.webhooks_disabled > 0 && {
       text: `${home.webhooks_disabled === 1 ? 'A webhook was' : `${home.webhooks_disabled} webhooks were`} switched off after ten failures`,
       hint: 'Your systems get no events there until it is enabled again.',
