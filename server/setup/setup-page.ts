@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setupMinutes } from '#contract/setup-minutes.ts';
 import { inboundTests } from '#server/devices/inbound-tests.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
@@ -49,7 +50,7 @@ const automationCount =
   inboundTests.filter(({ set }) => set === 'needed').length + restartTimes('').length + 1;
 
 /** The time of the steps. Building by hand takes longer, and is for a technician. */
-const timeWords = `Allow 45 minutes, for two shortcuts, ${automationCount} automations, and a test of each part.`;
+const timeWords = `Allow ${setupMinutes} minutes, for two shortcuts, ${automationCount} automations, and a test of each part.`;
 
 function renderPhoneView(page: SetupPage): Html {
   const { state, form } = page;

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { setupMinutes } from '#contract/setup-minutes.ts';
 import { ApiError } from '#web/api/request.ts';
 import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
 import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
@@ -51,7 +52,7 @@ export function ConnectDialog({
       description={
         link
           ? undefined
-          : 'Have an iPhone beside you that stays plugged in, and a second phone to test it. Allow half an hour.'
+          : `Have an iPhone beside you that stays plugged in, and a second phone to test it. Allow ${setupMinutes} minutes.`
       }
       footer={
         link ? (

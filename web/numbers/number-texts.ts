@@ -1,12 +1,12 @@
 import type { HomeNumber } from '#contract/home.ts';
 import type { InboundCoverage } from '#contract/number.ts';
 import type { PacingWarning } from '#contract/pacing.ts';
+import { setupMinutes } from '#contract/setup-minutes.ts';
 import type { Tone } from '#web/kit/badge.tsx';
 import { numberCauseTexts } from './number-state-texts.ts';
 
 /** The two ways to a first number. */
-export const connectChoice =
-  'Connect an iPhone of yours: allow half an hour. Without one at hand, try a simulated iPhone: its messages reach no person.';
+export const connectChoice = `Connect an iPhone of yours: allow ${setupMinutes} minutes. Without one at hand, try a simulated iPhone: its messages reach no person.`;
 
 /** The state of a number in a sentence. */
 export function stateSentence(number: HomeNumber): string {
