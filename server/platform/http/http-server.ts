@@ -317,7 +317,9 @@ function sendError(
   reply.code(appError.status).headers({ ...appError.headers });
   // An HTML page for browsers that open a page; the JSON envelope for all other clients.
   if (wantsHtml(request)) {
-    const waitSeconds = request.method === 'GET' ? appError.headers['retry-after'] : undefined;
+    // Not where the server is overloaded: all open pages would ask again at once.
+    const isRepeatable = request.method === 'GET' && appError.status === 429;
+    const waitSeconds = isRepeatable ? appError.headers['retry-after'] : undefined;
     if (waitSeconds !== undefined) reply.header('refresh', waitSeconds);
     reply
       .headers(errorPageHeaders(options.startPath))
