@@ -77,7 +77,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
       colorScheme: 'light',
     });
     const drawer = page.getByRole('dialog', { name: 'Message' });
-    await drawer.getByText('this iPhone has never reported a delivery').waitFor();
+    await drawer.getByText('this iPhone has reported no delivery').waitFor();
     await keepPicture(page, 'dashboard-messages-drawer-sent');
     await page.context().close();
   });

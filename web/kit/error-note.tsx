@@ -31,7 +31,10 @@ export const isRateLimited = (error: Error): error is ApiError =>
 
 /** The sentence of the server; RetryTime counts its seconds to wait. A limit of sends has words of the page. */
 export function sentenceOf(error: Error): string {
-  if (isRateLimited(error)) return error.message.replace(/ Retry in \d+ seconds\.$/, '');
+  if (isRateLimited(error))
+    return error.message
+      .replace(/ Retry in \d+ seconds\.$/, '')
+      .replace(/Retry in \d+ seconds, or/, 'Wait, or');
   if (!(error instanceof ApiError) || error.status !== 402) return error.message;
   if (error.param === 'media_url') {
     return 'Pictures and files need the plan Starter. Send the text alone, or get a larger plan.';

@@ -110,8 +110,8 @@ function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
   if (message.status === 'sent' && reports_delivery === false) {
     return (
       <p className="text-quiet">
-        “Sent” is the last that is known: this iPhone has never reported a delivery, and one with the
-        shortcuts can’t. Messages on the iPhone shows whether it arrived.
+        “Sent” is the last that is known: this iPhone has reported no delivery, and one with the shortcuts
+        can’t. Messages on the iPhone shows whether it arrived.
       </p>
     );
   }

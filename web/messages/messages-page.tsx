@@ -143,8 +143,9 @@ function Reason({
   readonly message: ListedMessage;
   readonly numbers: readonly HomeNumber[];
 }): ReactNode {
-  if (message.error_code !== null) {
-    return <p className="mt-0.5 text-xs text-bad-ink max-md:pr-24">{failureTexts[message.error_code]}</p>;
+  const failure = message.error_code && failureTexts[message.error_code];
+  if (failure) {
+    return <p className="mt-0.5 text-xs text-bad-ink max-md:pr-24">{failure}</p>;
   }
   const number = isWaiting(message) && numbers.find(({ phone_number }) => phone_number === message.from);
   const held = number ? heldText(number) : undefined;
