@@ -26,7 +26,7 @@ export function Checkbox({
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onChange={(event) => onChange(event.target.checked)}
       />
-      <div className={`min-w-0 leading-snug ${isDisabled ? 'opacity-60' : ''}`}>
+      <div className={`min-w-0 leading-snug ${isDisabled ? 'text-quiet' : ''}`}>
         <label htmlFor={id}>{label}</label>
         {hint !== undefined && (
           <div id={`${id}-hint`} className="text-xs text-quiet">
