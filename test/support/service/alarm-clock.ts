@@ -19,8 +19,11 @@ export class AlarmClock extends Clock {
     const cancel = super.after(ms, () => {
       this.#alarms.delete(alarm);
       this.#isFiring = true;
-      callback();
-      this.#isFiring = false;
+      try {
+        callback();
+      } finally {
+        this.#isFiring = false;
+      }
     });
     return () => {
       this.#alarms.delete(alarm);
