@@ -3,6 +3,9 @@
   const main = document.querySelector('main');
   document.documentElement.classList.add('scripted');
 
+  // Squares whose ticks are being kept: an answer that was made before does not take them back.
+  const unkept = new Set();
+
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
   /** Exchanges the parts of the page that differ in an answer, and keeps the focus and which boxes are open. */
@@ -10,7 +13,7 @@
     const answer = new DOMParser().parseFromString(markup, 'text/html');
     for (const part of answer.querySelectorAll('[data-live]')) {
       const shown = document.getElementById(part.id);
-      if (!shown || shown.outerHTML === part.outerHTML) continue;
+      if (!shown || shown.outerHTML === part.outerHTML || unkept.has(part.id)) continue;
       // A field that a person types in stays, unless the answer says what is wrong with it.
       if (shown.contains(document.activeElement) && document.activeElement.matches('input[type=tel]')) {
         if (!part.querySelector('[role=alert]')) continue;
@@ -29,28 +32,38 @@
     showTimes();
   }
 
-  // Ticks are kept one after the other, so that the last state wins. A box whose tick was not kept goes back.
+  // Ticks are kept one after the other, so that the last state wins. Only the changed boxes are sent: other pages of the
+  // link change others. A box whose tick was not kept goes back.
   let keeping = Promise.resolve();
+  let latest = 0;
   document.addEventListener('change', ({ target }) => {
-    const { form } = target;
-    if (!form?.dataset.ticks) return;
-    const { checked } = target;
-    const excluded = checked ? (target.dataset.excludes ?? '').split(' ') : [];
+    const address = target.form?.dataset.ticks;
+    if (!address) return;
+    const excluded = target.checked ? (target.dataset.excludes ?? '').split(' ') : [];
     const cleared = excluded.map((id) => document.getElementById(id)).filter((box) => box?.checked);
     for (const box of cleared) box.checked = false;
-    const goBack = () => {
-      target.checked = !checked;
-      for (const box of cleared) box.checked = true;
-    };
+    const boxes = [target, ...cleared].map(({ id, checked }) => ({ id, checked }));
+    for (const { id } of boxes) unkept.add(id);
+    latest += 1;
+    const change = latest;
+    const body = new URLSearchParams(boxes.flatMap(({ id, checked }) => (checked ? [[id, 'yes']] : [])));
+    const removed = boxes.flatMap(({ id, checked }) => (checked ? [] : id.replace('made-', '')));
+    body.set('kept', removed.join(' '));
     keeping = keeping.then(async () => {
+      let isKept = false;
       try {
-        const body = new URLSearchParams(new FormData(target.form));
-        const answer = await fetch(target.form.dataset.ticks, { method: 'POST', body });
+        const answer = await fetch(address, { method: 'POST', body });
         if (answer.status === 404) location.reload();
-        else if (!answer.ok) goBack();
+        isKept = answer.ok;
       } catch {
-        goBack();
+        // It goes back.
       }
+      for (const { id, checked } of boxes) {
+        const box = document.getElementById(id);
+        if (!isKept) box.checked = !checked;
+        else box.toggleAttribute('checked', checked);
+      }
+      if (change === latest) unkept.clear();
     });
   });
 

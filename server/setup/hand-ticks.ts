@@ -100,10 +100,34 @@ export const handTickNames: readonly string[] = [
   ...askedNames,
 ];
 
-/** The squares to keep of those that a form has ticked: “none” does not stand beside a letter. */
-export function keptTicks(ticked: readonly string[]): readonly string[] {
-  return chosenTests(ticked).length > 0 ? ticked.filter((name) => name !== askedNone) : ticked;
+/** Squares that lose their tick to this one: “none” does not stand beside a letter. */
+export function excludedBy(name: string): readonly string[] {
+  if (name === askedNone) return askedNames;
+  return askedNames.includes(name) ? [askedNone] : [];
 }
+
+export interface ChangedTicks {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * The squares that a form changes. Another page of the link may have changed the others since. A form with “none” and a
+ * letter keeps the letter.
+ * @param ticked the squares that the form has ticked
+ * @param kept those that the server had when the page of the form was made
+ */
+export function changedTicks(ticked: readonly string[], kept: readonly string[]): ChangedTicks {
+  const chosen = chosenTests(ticked).length > 0 ? ticked.filter((name) => name !== askedNone) : ticked;
+  const added = chosen.filter((name) => !kept.includes(name));
+  const excluded = added.flatMap(excludedBy);
+  const isRemoved = (name: string) =>
+    excluded.includes(name) || (kept.includes(name) && !chosen.includes(name));
+  return { added, removed: handTickNames.filter(isRemoved) };
+}
+
+/** The field of a form with the squares that were kept when its page was made, divided by spaces. */
+export const keptField = 'kept';
 
 /** The field of a form that has a tick. */
 export const tickField = (name: string) => `made-${name}`;

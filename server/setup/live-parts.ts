@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Html, html, rawHtml } from '#server/platform/http/html.ts';
+import { handTickNames } from './hand-ticks.ts';
 import type { FormContext } from './page-forms.ts';
 import { leftWords, renderEnd } from './setup-end.ts';
 import type {
@@ -21,7 +22,7 @@ import {
   stepTitle,
   ticksOfStep,
 } from './setup-step-list.ts';
-import { nextLink } from './tick-line.ts';
+import { nextLink, renderSquare } from './tick-line.ts';
 
 /*
  * Parts of the setup page that follow the server: elements with `data-live`, which the script exchanges by their id.
@@ -160,6 +161,7 @@ export function renderLiveParts(
           renderTestSign(progress, name),
           renderInboundTest(progress, name),
         ]),
+        ...handTickNames.map((name) => renderSquare(progress, name)),
       ]
     : [renderMarkList(progress), end];
   const version = createHash('sha256').update(parts.join('')).digest('base64url').slice(0, 16);

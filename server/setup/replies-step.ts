@@ -8,7 +8,7 @@ import { renderInboundTest, renderMark, renderTestSign } from './live-parts.ts';
 import type { SetupPage } from './page-content.ts';
 import { chooseTrigger, messageContains, screens } from './screens.ts';
 import type { InboundTestResult } from './setup-progress.ts';
-import { choiceBox, type Line, lineList, nextLink, renderKeepTicks, tickRow } from './tick-line.ts';
+import { type Line, lineList, nextLink, renderKeepTicks, tickBox, tickRow } from './tick-line.ts';
 
 /** Frequent letters of another alphabet; no test of the page is written in it. */
 const cyrillic = ['а', 'о', 'е', 'и', 'у'];
@@ -47,7 +47,7 @@ ${renderInboundTest(progress, name)}`,
       ...line(test),
       title: html`Yes, they ask for <kbd>${letter}</kbd>`,
       label,
-      sign: choiceBox(progress, askedTick(test.name), label, askedNone),
+      sign: tickBox(progress, askedTick(test.name), label),
     };
   };
   const answers = progress.inboundTests.filter(({ name }) => isAsked(name));
@@ -56,12 +56,7 @@ ${renderInboundTest(progress, name)}`,
 ${lines(({ set }) => set === 'needed', nextLink('replies-asked', 'one question'))}
 <div id="replies-asked"><h3>Do your texts ask people to answer Y, C, 1 or 2?</h3>
 <p>Tick the answer. Not sure? Ask the person who sent you this link.</p>
-${tickRow(
-  progress,
-  askedNone,
-  'No, none of these',
-  answers.map(({ name }) => askedTick(name)),
-)}
+${tickRow(progress, askedNone, 'No, none of these')}
 <p>If they do, tick each letter or digit that they ask for, open its line, and follow it.</p>
 ${lineList('replies', answers.map(answerLine), undefined, false)}${renderKeepTicks(form.path)}
 <details class="question"><summary>Do people answer you in other languages than English?</summary>

@@ -12,7 +12,7 @@ export function renderRestarts({ state, form }: SetupPage, goOn: Html): Html {
       name,
       title: html`Every day at <b>${title}</b>`,
       label: `every day at ${title}`,
-      sign: tickBox(progress, name, `every day at ${title}`),
+      sign: tickBox(progress, name, `Made: every day at ${title}`),
       isDone: isMade(progress, name),
       content: html`<ol class="taps"><li><p>In Shortcuts, tap <b>Automation</b>, then <b>+</b>.</p>${screens.automationTab}</li>
 <li><p>Tap <b>Time of Day</b>.</p>${chooseTrigger('Time of Day')}</li>
@@ -25,7 +25,7 @@ ${chooseOutbox}</ol>`,
     name: chargerTick.name,
     title: html`When the <b>charger</b> is connected`,
     label,
-    sign: tickBox(progress, chargerTick.name, label),
+    sign: tickBox(progress, chargerTick.name, `Made: ${label}`),
     isDone: isMade(progress, chargerTick.name),
     content: html`<ol class="taps"><li><p>In Shortcuts, tap <b>Automation</b>, then <b>+</b>.</p>${screens.automationTab}</li>
 <li><p>Tap <b>Charger</b>.</p>${chooseTrigger('Charger')}</li>

@@ -1,6 +1,7 @@
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
+import { keptField } from './hand-ticks.ts';
 import { type FormContext, hiddenFields } from './page-forms.ts';
 import type { MarkName, SetupProgress } from './setup-progress.ts';
 import { areChecksDone, type LeftThing, listLeft } from './setup-step-list.ts';
@@ -18,7 +19,7 @@ const keepIt = 'This iPhone goes on working. Leave it on the charging cable, and
 /** The end of the page: what is left, and the button that closes the link. It comes first once nothing is left. */
 export function renderEnd(context: FormContext, progress: SetupProgress): Html {
   const form = (label: string, style: string) =>
-    html`<form id="${endFormId}" method="post" action="${context.path}/done" data-ticks="${context.path}/ticks" data-plain>${hiddenFields(context)}<button class="${style}">${label}</button></form>`;
+    html`<form id="${endFormId}" method="post" action="${context.path}/done" data-ticks="${context.path}/ticks" data-plain>${hiddenFields(context)}<input type="hidden" name="${keptField}" value="${progress.ticked.join(' ')}"><button class="${style}">${label}</button></form>`;
   const heading = leftWords(progress);
   const [first] = listLeft(progress);
   return html`<section id="end" data-live>${

@@ -11,7 +11,7 @@ import { type Answer, type HandlerContext, type Route, route } from '#server/pla
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { shortcuts } from '#shortcut/shortcuts.ts';
 import { followProgress, type ProgressServices } from './follow-progress.ts';
-import { handTickNames, keptTicks, tickField } from './hand-ticks.ts';
+import { changedTicks, handTickNames, keptField, tickField } from './hand-ticks.ts';
 import {
   chooseInstallWay,
   type InstallServices,
@@ -25,7 +25,7 @@ import type { FormProblem } from './page-forms.ts';
 import { findSetup, readSetup, type Setup } from './read-setup.ts';
 import { sendTestText } from './send-test-text.ts';
 import { renderSetupClosed, renderSetupExpired, renderSetupPage, setupPageHeaders } from './setup-page.ts';
-import { storeHandTicks } from './setup-store.ts';
+import { storeTickChanges } from './setup-store.ts';
 import { startLockTest } from './start-lock-test.ts';
 
 export type SetupServices = Runtime & InstallServices & ProgressServices & { readonly sends: SendBatcher };
@@ -67,10 +67,13 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     isTokenShown,
   });
   const keepTicks = (setup: Setup, field: Field) =>
-    storeHandTicks(
+    storeTickChanges(
       services.database.pool,
       setup.link,
-      keptTicks(handTickNames.filter((name) => field(tickField(name)) !== '')),
+      changedTicks(
+        handTickNames.filter((name) => field(tickField(name)) !== ''),
+        field(keptField).split(' '),
+      ),
     );
   const connectionOf = (deviceToken: string) => ({ server: config.appUrl, deviceToken });
 
@@ -205,7 +208,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       path: '/setup/:token/ticks',
       audience: 'page',
       byToken: true,
-      looseBody: textFieldsSchema('view', 'token', ...handTickNames.map(tickField)),
+      looseBody: textFieldsSchema('view', 'token', keptField, ...handTickNames.map(tickField)),
       answers,
       handle: withSetup(async (setup, { request }) => {
         const field = parseForm(request);
@@ -240,7 +243,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       path: '/setup/:token/done',
       audience: 'page',
       byToken: true,
-      looseBody: textFieldsSchema('view', ...handTickNames.map(tickField)),
+      looseBody: textFieldsSchema('view', keptField, ...handTickNames.map(tickField)),
       answers,
       handle: withSetup(async (setup, { request }) => {
         const field = parseForm(request);

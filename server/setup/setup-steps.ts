@@ -46,7 +46,7 @@ function renderTwoShortcuts(page: SetupPage): Html {
     name,
     title,
     label: title,
-    sign: tickBox(progress, name, title),
+    sign: tickBox(progress, name, `Made: ${title}`),
     isDone: isMade(progress, name),
     content: lockedSteps(title),
   }));

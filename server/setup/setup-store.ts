@@ -8,6 +8,7 @@ import type {
   SetupLinkId,
   TeamId,
 } from '#server/platform/ids/ids.ts';
+import type { ChangedTicks } from './hand-ticks.ts';
 
 /** The database's facts about a setup link: its phone, the phone's session and the tests of the setup page. */
 export interface SetupFactsRow {
@@ -110,9 +111,10 @@ const endLockText = statement<{ number_id: NumberId }>(
 );
 const storeTicks = statement<{ number_id: string }>(
   'setup.store-ticks',
-  `INSERT INTO setup_tests (team_id, setup_link_id, hand_ticks)
+  `INSERT INTO setup_tests AS t (team_id, setup_link_id, hand_ticks)
    SELECT l.team_id, l.id, $3::text[] FROM setup_links l WHERE l.team_id = $1 AND l.id = $2
-   ON CONFLICT (team_id, setup_link_id) DO UPDATE SET hand_ticks = excluded.hand_ticks
+   ON CONFLICT (team_id, setup_link_id) DO UPDATE
+     SET hand_ticks = ARRAY(SELECT unnest(t.hand_ticks || excluded.hand_ticks) EXCEPT SELECT unnest($4::text[]))
    RETURNING (SELECT number_id FROM setup_links WHERE team_id = $1 AND id = $2)`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
@@ -199,11 +201,11 @@ export async function storePassedLockTest(db: Queryable, link: SetupLinkRow, at:
   await passLock.row(db, link.team_id, link.id, at);
 }
 
-/** The person has ticked these lines, and no others. */
-export async function storeHandTicks(
+/** Adds and removes squares of the person. All others stay as they are. */
+export async function storeTickChanges(
   db: Queryable,
   link: SetupLinkRow,
-  names: readonly string[],
+  { added, removed }: ChangedTicks,
 ): Promise<void> {
-  await storeTicks.row(db, link.team_id, link.id, names);
+  if (added.length + removed.length > 0) await storeTicks.row(db, link.team_id, link.id, added, removed);
 }

@@ -1,5 +1,5 @@
 import { type Html, html } from '#server/platform/http/html.ts';
-import { tickField } from './hand-ticks.ts';
+import { excludedBy, tickField } from './hand-ticks.ts';
 import type { SetupProgress } from './setup-progress.ts';
 
 /** The form that closes the link. It has the ticks, so that they are known without script, too. */
@@ -37,33 +37,21 @@ export function lineList(group: string, lines: readonly Line[], goOn?: Html, isO
 
 export const isMade = ({ ticked }: SetupProgress, name: string) => ticked.includes(name);
 
-/** A square to tick. @param label the line in words, for people who do not see it */
+/** A square to tick. @param label in words, for people who do not see the line */
 export function tickBox(progress: SetupProgress, name: string, label: string): Html {
-  return hiddenLabel(checkbox(progress, name), name, `Made: ${label}`);
+  return html`<span class="tick">${renderSquare(progress, name)}<label class="sr" for="${tickField(name)}">${label}</label></span>`;
 }
 
-/** A square that takes the tick from another one. @param label the choice in words */
-export function choiceBox(progress: SetupProgress, name: string, label: string, excluded: string): Html {
-  return hiddenLabel(checkbox(progress, name, [excluded]), name, label);
+/** A square with its words beside it. */
+export function tickRow(progress: SetupProgress, name: string, label: string): Html {
+  return html`<p class="tick-row tick">${renderSquare(progress, name)}<label for="${tickField(name)}">${label}</label></p>`;
 }
 
-function hiddenLabel(box: Html, name: string, label: string): Html {
-  return html`<span class="tick">${box}<label class="sr" for="${tickField(name)}">${label}</label></span>`;
-}
-
-/** A square with its words beside it. @param excluded squares that it takes the tick from */
-export function tickRow(
-  progress: SetupProgress,
-  name: string,
-  label: string,
-  excluded: readonly string[] = [],
-): Html {
-  return html`<p class="tick-row tick">${checkbox(progress, name, excluded)}<label for="${tickField(name)}">${label}</label></p>`;
-}
-
-function checkbox(progress: SetupProgress, name: string, excluded: readonly string[] = []): Html {
+/** The square alone, which follows the ticks of other pages of the link. */
+export function renderSquare(progress: SetupProgress, name: string): Html {
   const id = tickField(name);
-  return html`<input type="checkbox" id="${id}" name="${id}" value="yes" form="${endFormId}"${isMade(progress, name) && html` checked`}${excluded.length > 0 && html` data-excludes="${excluded.map(tickField).join(' ')}"`}>`;
+  const excluded = excludedBy(name);
+  return html`<input type="checkbox" id="${id}" name="${id}" value="yes" form="${endFormId}" data-live${isMade(progress, name) && html` checked`}${excluded.length > 0 && html` data-excludes="${excluded.map(tickField).join(' ')}"`}>`;
 }
 
 /** Without script a button keeps the ticks. @param path of the page */

@@ -283,7 +283,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('quick ticks are all kept, and one that could not be kept goes back (§11.8/ticks)', async () => {
+  it('quick ticks are all kept, each page follows them, and one that could not be kept goes back (§11.8/ticks)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550404');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
@@ -297,6 +297,15 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.unroute('**/ticks');
     await page.locator('#made-charger').uncheck();
     await page.locator('#end').getByText('Automation of the charger').waitFor();
+    const other = await browser.newPage();
+    await other.goto(`${setupUrl}?view=phone`);
+    await other.locator('#step-5 > summary').click();
+    await other.locator('#made-time-8').uncheck();
+    await page.locator('#made-time-8:not(:checked)').waitFor();
+    await page.locator('#made-charger').check();
+    await other.locator('#made-charger:checked').waitFor();
+    assert.ok(!(await other.locator('#made-time-8').isChecked()), 'the other page changes one square');
+    await other.close();
     await page.close();
   });
 

@@ -48,8 +48,16 @@ describe('the setup page counts and lists all that is left (specification sectio
   });
   after(() => service.close());
 
-  const tick = (setupUrl: string, names: readonly string[], path = '/ticks') =>
-    openSetupPage({ setupUrl, path, form: Object.fromEntries(names.map((name) => [`made-${name}`, 'yes'])) });
+  /** @param kept the squares that were kept when the page of the form was made */
+  const tick = (
+    setupUrl: string,
+    names: readonly string[],
+    path = '/ticks',
+    kept: readonly string[] = [],
+  ) => {
+    const ticks = Object.fromEntries(names.map((name) => [`made-${name}`, 'yes']));
+    return openSetupPage({ setupUrl, path, form: { ...ticks, kept: kept.join(' ') } });
+  };
   const stateOf = async (setupUrl: string) => {
     const setup = await findSetup(service.runtime, setupUrl.split('/').at(-1) ?? '');
     assert.ok(setup, 'the link is open');
@@ -67,9 +75,26 @@ describe('the setup page counts and lists all that is left (specification sectio
       (await openSetupPage({ setupUrl, agent: computer })).html,
       /Automation at 8:00 AM starts Ownline Outbox<span class="sr"> \(ticked\)/,
     );
-    await tick(setupUrl, ['ready']);
+    await tick(setupUrl, ['ready'], '/ticks', all);
     assert.deepEqual(ticked((await openSetupPage({ setupUrl })).html), ['ready']);
     assert.deepEqual(ticked((await openSetupPage({ setupUrl: other.setupUrl })).html), []);
+  });
+
+  it('a page that was opened before changes only the squares that its person ticked (§11.8/ticks)', async () => {
+    const { setupUrl } = await connectNumber(service, team);
+    const before = await openSetupPage({ setupUrl });
+    assert.match(before.html, /name="kept" value=""/);
+    await tick(setupUrl, ['ready', 'charger']);
+    await tick(setupUrl, ['time-12']);
+    const after = await openSetupPage({ setupUrl });
+    assert.deepEqual(ticked(after.html).sort(), ['charger', 'ready', 'time-12']);
+    const [, kept = ''] = /name="kept" value="([^"]*)"/.exec(after.html) ?? [];
+    assert.deepEqual(kept.split(' ').sort(), ['charger', 'ready', 'time-12']);
+    const followed = await openSetupPage({ setupUrl, path: `/progress?view=phone&seen=${before.version}` });
+    assert.deepEqual(ticked(followed.html).sort(), ['charger', 'ready', 'time-12']);
+    const { html } = await tick(setupUrl, ['time-8'], '/done');
+    assert.doesNotMatch(html, /Automation of the charger|8:00 AM|12:00 PM/);
+    assert.match(html, /Automation at 4:00 PM/);
   });
 
   it('a page that follows gets a tick of another one without a reload (§11.8/ticks)', async () => {
