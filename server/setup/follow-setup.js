@@ -3,17 +3,28 @@
   const main = document.querySelector('main');
   document.documentElement.classList.add('scripted');
 
-  // Squares whose ticks are being kept: an answer that was made before does not take them back.
-  const unkept = new Set();
+  // Squares whose ticks are being kept, and how many requests had begun when one was: their answers may not know it.
+  const unkept = new Map();
+  const keptAt = new Map();
+  let requests = 0;
+  const isStale = ({ id }, request) => unkept.has(id) || keptAt.get(id) >= request;
+
+  /** Asks the server. @returns what exchanges the parts of the page by the answer, beside the answer */
+  async function ask(address, options) {
+    requests += 1;
+    const request = requests;
+    const answer = await fetch(address, options);
+    return { answer, show: async () => apply(await answer.text(), request) };
+  }
 
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
   /** Exchanges the parts of the page that differ in an answer, and keeps the focus and which boxes are open. */
-  function apply(markup) {
+  function apply(markup, request) {
     const answer = new DOMParser().parseFromString(markup, 'text/html');
     for (const part of answer.querySelectorAll('[data-live]')) {
       const shown = document.getElementById(part.id);
-      if (!shown || shown.outerHTML === part.outerHTML || unkept.has(part.id)) continue;
+      if (!shown || shown.outerHTML === part.outerHTML || isStale(part, request)) continue;
       // A field that a person types in stays, unless the answer says what is wrong with it.
       if (shown.contains(document.activeElement) && document.activeElement.matches('input[type=tel]')) {
         if (!part.querySelector('[role=alert]')) continue;
@@ -35,7 +46,6 @@
   // Ticks are kept one after the other, so that the last state wins. Only the changed boxes are sent: other pages of the
   // link change others. A box whose tick was not kept goes back.
   let keeping = Promise.resolve();
-  let latest = 0;
   document.addEventListener('change', ({ target }) => {
     const address = target.form?.dataset.ticks;
     if (!address) return;
@@ -43,9 +53,8 @@
     const cleared = excluded.map((id) => document.getElementById(id)).filter((box) => box?.checked);
     for (const box of cleared) box.checked = false;
     const boxes = [target, ...cleared].map(({ id, checked }) => ({ id, checked }));
-    for (const { id } of boxes) unkept.add(id);
-    latest += 1;
-    const change = latest;
+    const change = {};
+    for (const { id } of boxes) unkept.set(id, change);
     const body = new URLSearchParams(boxes.flatMap(({ id, checked }) => (checked ? [[id, 'yes']] : [])));
     const removed = boxes.flatMap(({ id, checked }) => (checked ? [] : id.replace('made-', '')));
     body.set('kept', removed.join(' '));
@@ -60,10 +69,11 @@
       }
       for (const { id, checked } of boxes) {
         const box = document.getElementById(id);
-        if (!isKept) box.checked = !checked;
-        else box.toggleAttribute('checked', checked);
+        if (box && !isKept) box.checked = !checked;
+        box?.toggleAttribute('checked', isKept ? checked : !checked);
+        if (unkept.get(id) === change) unkept.delete(id);
+        keptAt.set(id, requests);
       }
-      if (change === latest) unkept.clear();
     });
   });
 
@@ -126,9 +136,9 @@
     if (form.dataset.busy) button.textContent = form.dataset.busy;
     const body = new URLSearchParams(new FormData(form));
     try {
-      const answer = await fetch(form.action, { method: 'POST', body });
+      const { answer, show } = await ask(form.action, { method: 'POST', body });
       if (answer.status === 404) location.reload();
-      else apply(await answer.text());
+      else await show();
     } catch {
       form.submit();
     } finally {
@@ -150,12 +160,12 @@
       await shown();
       try {
         const address = `${main.dataset.progress}&seen=${main.dataset.version}`;
-        const answer = await fetch(address, { signal: leaving.signal });
+        const { answer, show } = await ask(address, { signal: leaving.signal });
         if (answer.status === 404) {
           location.reload();
           return;
         }
-        if (answer.status === 200) apply(await answer.text());
+        if (answer.status === 200) await show();
         const seconds = Number(answer.headers.get('retry-after') ?? (answer.ok ? 0 : 5));
         if (seconds > 0) await pause(seconds * 1_000);
       } catch {

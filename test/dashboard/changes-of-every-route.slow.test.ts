@@ -249,7 +249,10 @@ describe('the changes that each route notifies (decision 0018)', () => {
     const { id = '' } = await wire.poll();
     await wire.poll({ last: id });
     assert.deepEqual(await toldBy(() => page.post(`${path}/lock-test`)), ['number new']);
-    assert.deepEqual(await toldBy(() => page.post(`${path}/ticks`)), ['number new']);
+    const ticks = new URLSearchParams({ 'made-charger': 'yes' });
+    const ticked = () => fetch(`${service.baseUrl}${path}/ticks`, { method: 'POST', body: ticks });
+    assert.deepEqual(await toldBy(ticked), ['number new']);
+    assert.deepEqual(await toldBy(() => page.post(`${path}/ticks`)), [], 'a form without a change');
     assert.deepEqual(await toldBy(() => page.post(`${path}/done`)), ['number new']);
   });
 
