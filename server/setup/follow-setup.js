@@ -3,13 +3,13 @@
   const main = document.querySelector('main');
   document.documentElement.classList.add('scripted');
 
-  // Squares whose ticks are being kept, and how many requests had begun when one was: their answers may not know it.
+  // Squares whose ticks are being kept. The answer to a request that began before one was kept may not know it.
   const unkept = new Map();
   const keptAt = new Map();
   let requests = 0;
   const isStale = ({ id }, request) => unkept.has(id) || keptAt.get(id) >= request;
 
-  /** Asks the server. @returns what exchanges the parts of the page by the answer, beside the answer */
+  /** Asks the server. @returns the answer, and a function that exchanges the parts of the page by it */
   async function ask(address, options) {
     requests += 1;
     const request = requests;
