@@ -1,4 +1,4 @@
-import type { ListMessagesQuery, Message, MessageList, MessageLog } from '#contract/message.ts';
+import type { ListMessagesQuery, Message, MessageList } from '#contract/message.ts';
 import { listLimitDefault } from '#contract/paging.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
@@ -7,7 +7,6 @@ import { invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { messagePageExaminedMax } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
-import { listedMessageView, messageView } from './message-view.ts';
 
 /** Greater than every id: the first page begins here. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -80,26 +79,10 @@ const polling = alongIds(
 
 /**
  * A page of the team's messages, newest first (specification section 4.3).
+ * @param view of each message: lists for people have the reason of a failure too (specification section 12.3)
  * @throws AppError 400, param cursor, where it is no id of a message
  */
-export function listMessages(
-  services: Pick<Runtime, 'database'>,
-  teamId: TeamId,
-  query: ListMessagesQuery,
-): Promise<MessageList> {
-  return readPage(services, teamId, query, messageView);
-}
-
-/** The same page for people, each message with the reason of its failure (specification section 12.3). */
-export function listMessageLog(
-  services: Pick<Runtime, 'database'>,
-  teamId: TeamId,
-  query: ListMessagesQuery,
-): Promise<MessageLog> {
-  return readPage(services, teamId, query, listedMessageView);
-}
-
-async function readPage<View extends Message>(
+export async function listMessages<View extends Message>(
   services: Pick<Runtime, 'database'>,
   teamId: TeamId,
   query: ListMessagesQuery,

@@ -13,9 +13,9 @@ import { messageBodyMaxBytes } from '#server/platform/http/limits.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
 import { cancelMessage } from './cancel-message.ts';
-import { listMessageLog, listMessages } from './list-messages.ts';
+import { listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
-import { messageDetailView } from './message-view.ts';
+import { listedMessageView, messageDetailView, messageView } from './message-view.ts';
 import type { SendBatcher } from './send-batcher.ts';
 import { sendMessage } from './send-message.ts';
 import { explainWaiting } from './waiting-reason.ts';
@@ -70,12 +70,12 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
       query: ListMessagesQuery,
       answers: { 200: MessageList },
       handle: async ({ principal, query }) => ({
-        body: await listMessages(services, principal.teamId, query),
+        body: await listMessages(services, principal.teamId, query, messageView),
       }),
       ofMembers: {
         answers: { 200: MessageLog },
         handle: async ({ principal, query }) => ({
-          body: await listMessageLog(services, principal.teamId, query),
+          body: await listMessages(services, principal.teamId, query, listedMessageView),
         }),
       },
     }),

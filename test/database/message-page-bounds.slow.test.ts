@@ -6,6 +6,7 @@ import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { messagePageExaminedMax } from '#server/messages/limits.ts';
 import { listMessages } from '#server/messages/list-messages.ts';
+import { messageView } from '#server/messages/message-view.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
@@ -106,7 +107,7 @@ describe('a page of messages at a million (decision 0012)', () => {
   }
 
   const explained = (query: ListMessagesQuery) =>
-    explainPage(client, service, (services) => listMessages(services, team, query));
+    explainPage(client, service, (services) => listMessages(services, team, query, messageView));
 
   /** Each combination of filters, from the newest message and from the middle. */
   function* queries(): Generator<ListMessagesQuery> {
@@ -200,7 +201,7 @@ describe('a page of messages at a million (decision 0012)', () => {
       const found: string[] = [];
       let empty = 0;
       for (let cursor = '', pages = 1; ; pages += 1) {
-        const page = await listMessages({ database: service }, team, { ...filters, cursor });
+        const page = await listMessages({ database: service }, team, { ...filters, cursor }, messageView);
         found.push(...page.messages.map((message) => message.content));
         if (page.messages.length === 0) empty += 1;
         if (!page.has_more) break;
@@ -213,10 +214,15 @@ describe('a page of messages at a million (decision 0012)', () => {
   });
 
   it('a full page ends with its cursor, a short one where it stopped reading (§4.3/pages)', async () => {
-    const full = await listMessages({ database: service }, team, { status: 'failed', from: big, limit: 100 });
+    const full = await listMessages(
+      { database: service },
+      team,
+      { status: 'failed', from: big, limit: 100 },
+      messageView,
+    );
     assert.equal(full.messages.length, 100);
     assert.deepEqual([full.cursor, full.has_more], [full.messages.at(-1)?.id, true]);
-    const short = await listMessages({ database: service }, team, { status: 'delivered' });
+    const short = await listMessages({ database: service }, team, { status: 'delivered' }, messageView);
     const { rows } = await service.pool.query<{ id: MessageId }>(
       `SELECT id FROM messages WHERE team_id = $1 ORDER BY id DESC OFFSET ${messagePageExaminedMax - 1} LIMIT 1`,
       [team],
