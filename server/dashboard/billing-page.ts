@@ -2,6 +2,7 @@ import { isUnlimited, limitText, planLines, planTitles } from '#contract/plan-te
 import { type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
+import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import type { ResourceCounts } from './plan-usage.ts';
 
 /** A team's plan, with the used part of its limits. */
@@ -96,9 +97,4 @@ function linesHtml(lines: readonly (readonly [string, string])[]): string {
 function used(count: number, limit: number): string {
   const amount = count.toLocaleString('en');
   return isUnlimited(limit) ? `${amount}, no limit` : `${amount} of ${limitText(limit)}`;
-}
-
-/** `December 1`, in UTC. */
-function dayForPeople(moment: Date): string {
-  return moment.toLocaleDateString('en', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 }

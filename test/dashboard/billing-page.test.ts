@@ -61,7 +61,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.equal(others.length, 1, 'the plans');
     assert.match(
       words(first),
-      /Plan Starter .*this month 2 of 2 .*begins anew on [A-Z][a-z]+ 1, at 0:00 UTC/,
+      /Plan Starter .*this month 2 of 2 .*begins anew on [A-Z][a-z]+ 1, 20\d\d, at 0:00 UTC/,
     );
     assert.match(words(first), /Members and open invitations 2 of 3 Numbers 1 of 2 Webhooks 1 of 10 /);
     assert.match(words(first), new RegExp(`ask the operator for the plan Pro , .* ${small.publicId}`));

@@ -46,7 +46,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
       paragraphs: [
         'Bob Example (bob@example.com) invites you to the team Example Ltd, with the role viewer.',
         'Ownline sends and receives iMessages over the team’s own iPhones: people read and answer them in the browser, and programs do over its API.',
-        'The link works once, until 2026-11-28.',
+        'The link works once, until November 28, 2026.',
       ],
       action: { label: 'Join Example Ltd', url },
       footnote: 'If you do not know this team, leave the mail alone: nothing happens without you.',

@@ -2,6 +2,7 @@ import type { Role } from '#contract/permissions.ts';
 import { passwordMaxCharacters, passwordMinCharacters } from '#server/accounts/limits.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { messageHtml, renderPage } from '#server/platform/http/html-page.ts';
+import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import { ownlineDescription } from '#server/teams/invitations/mail-invitation.ts';
 import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
 
@@ -110,16 +111,6 @@ ${field(
     : `${passwordMinCharacters} characters or more. This server sends no mail: without a password you ask the operator of this server for a link each time.`,
 )}
 ${joinButton(formToken)}</form></section>${unbound}`;
-}
-
-/** `28 November 2026`, in UTC. */
-function dayForPeople(moment: Date): string {
-  return moment.toLocaleDateString('en-GB', {
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
 }
 
 function joinButton(formToken: string): string {

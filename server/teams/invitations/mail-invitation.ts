@@ -4,6 +4,7 @@ import { isMailFailing, type MailHealth } from '#server/mail/mail-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import type { MemberProfileRow } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countInvitationMail } from './invitation-mail-throttle.ts';
@@ -24,7 +25,7 @@ interface InvitationMail {
 /** The mail of an invitation (specification section 12.5). */
 export function invitationMailContent({ invitation, team, inviter, url }: InvitationMail): MailContent {
   const who = inviter === undefined ? 'You are invited' : `${inviter.name} (${inviter.email}) invites you`;
-  const until = invitation.expires_at.toISOString().slice(0, 10);
+  const until = dayForPeople(invitation.expires_at);
   return {
     subject: `Join ${team.name} on Ownline`,
     heading: `Join ${team.name}`,

@@ -1,0 +1,9 @@
+/** A day as pages name it, in UTC: `December 1, 2026`. */
+export function dayForPeople(moment: Date): string {
+  return moment.toLocaleDateString('en', {
+    month: 'long',
+    day: 'numeric',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+}
