@@ -30,8 +30,9 @@ export type PollDecision =
 
 /**
  * Decides a poll from the facts about its token, number and session (specification section 11.2). A device stops for
- * good if its token is unknown, or a newer phone took over. It also stops if its number was deleted or belongs to another
- * team's phone.
+ * good if its token is unknown, or a newer phone took over. It also stops if its number was deleted or belongs to
+ * another team's phone.
+ *
  * A second loop on the same phone is refused while the first one lives. A session that no poll has used yet is taken
  * over instead: its first answer may never have arrived, and then nothing else would poll.
  */

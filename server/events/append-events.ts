@@ -76,8 +76,7 @@ const insertEvents = statement<{
  * Outbox pattern: writes the events of state changes in the transaction of those changes. Each has one delivery for
  * every webhook that matches it then (specification sections 6.1 and 6.3, decision 0017). It is due now, or skipped
  * where the webhook is off. If more than 100 match, one fan-out row lists them, and the deliveries are written after
- * the commit
- * (fan-out.ts, decision 0023).
+ * the commit (fan-out.ts, decision 0023).
  *
  * Each envelope is serialised here, once: every attempt sends the stored bytes. After the commit the publisher and
  * the dispatchers are woken.

@@ -11,7 +11,7 @@ import {
 
 /** A subject comes first: `The draft of a conversation`, not `What is written in a conversation`. */
 const withoutSubject = /^["“(]?(?:What|Who|Whom|Whose|Whoever|Whatever|Of)\b/;
-/** Names in backticks are quoted, such as the user `nobody`. */
+/** Words without a clear subject. A code name in backticks is allowed, such as the system's user `nobody`. */
 const ruledOut =
   /(?<!`)\b(?:(?:any|every|no|some)body|whoever|to whom|(?:is|are|was|were) told|(?:is|are|be) let in|doors?|knocks?)\b(?!`)/i;
 

@@ -40,7 +40,7 @@ a:not(.button) { color: var(--accent-ink); }
 /** The mark of the dashboard (web/shell/brand.tsx). */
 const brand = `<header class="brand"><svg aria-hidden="true" viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>Ownline</header>`;
 
-/** The path of the font below APP_URL's, which page-font-route.ts serves. */
+/** The path of the font below APP_URL's, which server/dashboard/web/font-route.ts serves. */
 export const fontPath = '/fonts/inter-latin.woff2';
 
 /** The font of the dashboard. With `optional` no text moves when it arrives late: the next page has it. */
