@@ -1,22 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Linux counts CPU time in hundredths of a second, whatever its clock. */
+/** Linux reports CPU time in hundredths of a second on every machine. */
 const ticksPerSecond = 100;
 
 interface ProcessTimes {
   readonly parent: number;
-  /** Seconds of the process, and of its children that have ended. */
+  /** CPU seconds of the process itself; `ended` has those of its children that have exited. */
   readonly own: number;
   readonly ended: number;
 }
 
-/** CPU seconds that a process has used; Linux only, NaN elsewhere. */
+/** CPU seconds that a process has used. Linux only, NaN elsewhere. */
 export async function cpuSecondsOf(pid: number): Promise<number> {
   return (await timesOf(pid))?.own ?? Number.NaN;
 }
 
-/** CPU seconds of the PostgreSQL of a data folder, with all of its processes; those that have ended are counted as well. */
+/** CPU seconds of all PostgreSQL processes of a data folder, exited ones included. Linux only, NaN elsewhere. */
 export async function cpuSecondsOfEngine(dataDir: string): Promise<number> {
   const [first] = (await readFile(join(dataDir, 'pg', 'postmaster.pid'), 'utf8')).split('\n');
   const postmaster = Number(first);
@@ -32,7 +32,7 @@ export async function cpuSecondsOfEngine(dataDir: string): Promise<number> {
 
 async function timesOf(pid: number): Promise<ProcessTimes | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // Behind the name, which is in parentheses and may hold anything.
+  // The fields follow the process name, which is in parentheses and may contain anything.
   const fields = text
     ?.slice(text.lastIndexOf(')') + 2)
     .split(' ')

@@ -2,13 +2,13 @@ import { connect, type Socket } from 'node:net';
 
 export interface Load {
   readonly origin: string;
-  /** The n-th request as it goes over the wire, in ASCII. */
+  /** The n-th request as raw HTTP in ASCII. */
   readonly request: (n: number) => string;
   readonly connections: number;
   readonly seconds: number;
 }
 
-/** A POST of JSON as it goes over the wire; a request may have headers of its own. */
+/** Builds raw HTTP of POST requests with JSON. A single request may add headers. */
 export function postJson(
   origin: string,
   path: string,
@@ -29,10 +29,10 @@ function lines(headers: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Sends as fast as the answers come, one request at a time on each connection. It writes bytes and looks for the end
- * of an answer, no more. It runs on the cores that it measures, and a full HTTP client takes as much of them as the
- * server does.
- * @returns answers per second, all of which had the status 202; any other ends the run
+ * Load generator: each connection sends its next request as soon as it has the answer. It only writes bytes and finds
+ * the end of an answer. A full HTTP client would use as much CPU as the server.
+ * @returns answers per second
+ * @throws Error for an answer other than 202
  */
 export async function measure(load: Load): Promise<number> {
   const { hostname, port } = new URL(load.origin);
@@ -67,7 +67,7 @@ export async function measure(load: Load): Promise<number> {
   return answered / ((performance.now() - started) / 1_000);
 }
 
-/** Calls back once per whole answer: its head and the bytes that content-length announces. */
+/** Calls back for each complete answer: its head, and as many bytes as content-length announces. */
 function onAnswers(socket: Socket, onAnswer: (answer: string) => void): void {
   let text = '';
   socket.setEncoding('latin1').on('data', (part: string) => {

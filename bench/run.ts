@@ -1,20 +1,24 @@
 import { benchDashboards } from './dashboards/bench-dashboards.ts';
 import { benchFirstLoad } from './dashboards/bench-first-load.ts';
+import { benchGrowth } from './growth/bench-growth.ts';
 import { benchMedia } from './media/bench-media.ts';
+import { benchRetention } from './retention/bench-retention.ts';
 import { benchCompare } from './send/bench-compare.ts';
 import { benchSend } from './send/bench-send.ts';
 import { benchFairness } from './webhooks/bench-fairness.ts';
 import { benchLateness } from './webhooks/bench-lateness.ts';
 import { benchWebhooks } from './webhooks/bench-webhooks.ts';
 
-/** `npm run bench -- <name>`: each prints ratios against yardsticks measured in the same run. */
+/** `npm run bench -- <name>`: each benchmark prints ratios to yardsticks that it measures in the same run. */
 const benches: Readonly<Record<string, () => Promise<void>>> = {
   send: benchSend,
   compare: benchCompare,
   webhooks: benchWebhooks,
   fairness: benchFairness,
   lateness: benchLateness,
+  growth: benchGrowth,
   media: benchMedia,
+  retention: benchRetention,
   dashboards: benchDashboards,
   'first-load': benchFirstLoad,
 };

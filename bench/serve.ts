@@ -11,8 +11,8 @@ export interface Served {
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Runs a server as a process of its own, and waits until it answers anything.
- * @param folder the checkout whose script is run, this one where it is left out
+ * Runs a server in a child process and waits until it answers a request.
+ * @param folder the checkout of the script, this one by default
  */
 export async function serve(
   script: string,

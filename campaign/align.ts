@@ -1,4 +1,4 @@
-/** Lines as columns: the first one to the left, numbers to the right. The first line is the headings. */
+/** Formats lines as a table. The first line has the headings; the first column is aligned left, numbers right. */
 export function align(lines: readonly (readonly (string | number)[])[]): string {
   const columns = Math.max(...lines.map((line) => line.length));
   const cells = (column: number) => lines.map((line) => line[column] ?? '');

@@ -18,25 +18,25 @@ interface Call {
 const answerWithinMs = 40_000;
 const repeatAfterMs = 100;
 
-/** One API key, or one device: calls that may fail, and calls that are repeated until they were answered. */
+/** An HTTP client with one credential. `call` may fail; `insist` repeats until the server answers. */
 export class Api {
   readonly #baseUrl: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #over: AbortSignal;
 
-  /** @param over ends every call and every wait of this client */
+  /** @param over aborts all calls and waits of this client */
   constructor(baseUrl: string, headers: Readonly<Record<string, string>>, over: AbortSignal) {
     this.#baseUrl = baseUrl;
     this.#headers = headers;
     this.#over = over;
   }
 
-  /** A moment before a call is repeated. @throws once all is over */
+  /** Pauses before a call is repeated. @throws once `over` is aborted */
   async again(): Promise<void> {
     await pause(repeatAfterMs, undefined, { signal: this.#over });
   }
 
-  /** @throws where the connection is lost or nothing is answered in time */
+  /** Makes a call. @throws where the connection is lost or the answer takes too long */
   async call({ method, path, body, headers, signal }: Call): Promise<Answer> {
     const limit = AbortSignal.timeout(answerWithinMs);
     const response = await fetch(`${this.#baseUrl}${path}`, {
@@ -53,7 +53,7 @@ export class Api {
     return { status: response.status, text, json: parseObject(text) };
   }
 
-  /** Repeats a call until it was answered by anything but a fault of the server. */
+  /** Repeats a call until the answer is anything but a 5xx. */
   async insist(call: Call): Promise<Answer> {
     for (;;) {
       const answer = await this.call(call).catch(() => undefined);
@@ -62,7 +62,7 @@ export class Api {
     }
   }
 
-  /** The same, where only a success will do. @throws with what was answered instead */
+  /** Repeats a GET until the answer is anything but a 5xx. @throws where the answer is no 200 */
   async get(path: string): Promise<Answer['json']> {
     const answer = await this.insist({ method: 'GET', path });
     if (answer.status !== 200) throw new Error(`GET ${path} was answered ${answer.status}: ${answer.text}`);
@@ -70,7 +70,6 @@ export class Api {
   }
 }
 
-/** The items of a page, each an object. */
 export function itemsOf(page: Answer['json'], field: string): Readonly<Record<string, unknown>>[] {
   const items = page[field];
   return Array.isArray(items) ? items : [];

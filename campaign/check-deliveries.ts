@@ -3,7 +3,7 @@ import { group, type KnownDelivery, type Ledger, matches } from './ledger.ts';
 import { faultOfSignature } from './signature.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** Every event is taken by every webhook that matches, the same bytes each time (docs/specification.md section 6.3). */
+/** Every matching webhook accepts every event, with the same bytes each time (docs/specification.md section 6.3). */
 export function deliveryViolations(ledger: Ledger): Violation[] {
   return [
     ...ledger.deliveries.flatMap((delivery) => [...forged(delivery), ...strange(ledger, delivery)]),
@@ -61,16 +61,22 @@ function lost(ledger: Ledger): Violation[] {
       if (attempts.some(isTaken)) return [];
       const rows = attempts.map((attempt) => attempt.row);
       return [
-        violation('delivery_lost', `${webhook.webhook} never took ${event.id}`, webhook, event.seen, ...rows),
+        violation(
+          'delivery_lost',
+          `${webhook.webhook} never received ${event.id}`,
+          webhook,
+          event.seen,
+          ...rows,
+        ),
       ];
     });
   });
 }
 
-/** A result waits this long for a database that was killed, and is written sooner than this where nothing was. */
+/** Upper bound on the time from a receiver's answer to its record, even if the database was killed and restarts. */
 const writtenAfterMs = 5_000;
 
-/** A delivery that succeeded is sent again only where a kill came before the result was recorded. */
+/** A succeeded delivery is attempted again only if a kill prevented the record of its result. */
 function repeated(ledger: Ledger): Violation[] {
   const kills = rowsOf(ledger.rows, 'killed');
   const isExcused = ({ row, answer }: KnownDelivery) =>
@@ -86,7 +92,7 @@ function repeated(ledger: Ledger): Violation[] {
   });
 }
 
-/** Deliveries that succeeded and were sent again: the price of a kill between an answer and its record. */
+/** Attempts of deliveries that had succeeded before. A kill between an answer and its record causes them. */
 export function repeatsOf(ledger: Ledger): Row<'received'>[] {
   return [...deliveriesByPlace(ledger).values()].flatMap((attempts) => {
     const first = attempts.findIndex(isTaken);

@@ -21,7 +21,7 @@ export function eventViolations(ledger: Ledger): Violation[] {
     ...strangers.map((event) =>
       violation(
         'event_without_cause',
-        `${event.id} is of ${event.message}, which no client knows`,
+        `${event.id} belongs to ${event.message}, which no client knows`,
         event.seen,
       ),
     ),
@@ -35,7 +35,7 @@ const owedBy: Readonly<Record<string, readonly EventType[]>> = {
   received: ['message.received'],
 };
 
-/** A report that was answered, and the end state of the message, both have their events. */
+/** An answered report and the message's final status each have their events. */
 function lost({ heard, listed }: Ledger, message: KnownMessage, events: readonly KnownEvent[]): Violation[] {
   const rows = heard.get(message.id) ?? [];
   const end = listed.get(message.id)?.[0];
@@ -55,7 +55,7 @@ function doubled(events: readonly KnownEvent[]): Violation[] {
       ? [
           violation(
             'event_doubled',
-            `${first.id} and ${other.id} tell of one change of ${first.message}`,
+            `${first.id} and ${other.id} report the same change of ${first.message}`,
             first.seen,
             other.seen,
           ),
@@ -65,8 +65,8 @@ function doubled(events: readonly KnownEvent[]): Violation[] {
 }
 
 /**
- * Each event needs a report of a phone. Only a time-out needs none: the answer with the message may have been
- * lost on its way to the phone.
+ * Each event of an outbound message needs a report of a phone. A time-out needs none, because the phone may not have
+ * received the message.
  */
 function uncaused({ said }: Ledger, message: KnownMessage, events: readonly KnownEvent[]): Violation[] {
   const words = new Set((said.get(message.id) ?? []).map((row) => row.word));
@@ -84,7 +84,7 @@ function uncaused({ said }: Ledger, message: KnownMessage, events: readonly Know
     );
 }
 
-/** The orders that the state table allows (docs/specification.md section 3.1). */
+/** Orders of events that the state table allows (docs/specification.md section 3.1). */
 const orders = new Set([
   'received',
   'sent',
@@ -110,7 +110,7 @@ function sequences(message: KnownMessage, events: readonly KnownEvent[]): Violat
   ];
 }
 
-/** An event shows the message that was accepted, and belongs to its team. */
+/** An event shows the message as it was accepted, and belongs to the message's team. */
 function contents(message: KnownMessage, event: KnownEvent): Violation[] {
   const found: Violation[] = [];
   if (event.team !== message.team)

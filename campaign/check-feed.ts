@@ -47,19 +47,26 @@ function repeated(read: readonly Seen[]): Violation[] {
   );
 }
 
-/** Nothing appears behind a reader: the order that was followed is the order that stands. */
+/** No event is inserted before one that the follower has read. The walker reads the final order. */
 function reordered(follower: readonly Seen[], walker: readonly Seen[]): Violation[] {
   const places = new Map(walker.map((seen, index) => [seen.id, index]));
   const known = follower.filter((seen) => places.has(seen.id));
   return known.flatMap((seen, index) => {
     const before = known[index - 1];
     return before && (places.get(before.id) ?? 0) > (places.get(seen.id) ?? 0)
-      ? [violation('feed_out_of_order', `${seen.id} was put before ${before.id}`, before.row, seen.row)]
+      ? [
+          violation(
+            'feed_out_of_order',
+            `${seen.id} got a position before ${before.id}`,
+            before.row,
+            seen.row,
+          ),
+        ]
       : [];
   });
 }
 
-/** A message's events stand in the order of their sequence. */
+/** A message's events are in the order of their sequence numbers. */
 function backwards(walker: readonly Seen[]): Violation[] {
   const byMessage = group([...walker], ({ envelope }) => String((envelope.data as Envelope | null)?.id));
   return [...byMessage.values()].flatMap((events) =>
@@ -85,10 +92,10 @@ function foreign(team: string, { id, envelope, row }: Seen): Violation[] {
     : [violation('event_of_another_team', `${team} was shown ${id} of ${envelope.team_id}`, row)];
 }
 
-/** The feed shows what the webhooks got. */
+/** The feed shows an event as webhooks received it. */
 function differing({ events }: Ledger, { id, envelope, row }: Seen): Violation[] {
   const known = events.get(id);
   return known && !isDeepStrictEqual(known.envelope, envelope)
-    ? [violation('event_changed', `the feed shows ${id} otherwise than it was delivered`, known.seen, row)]
+    ? [violation('event_changed', `the feed shows ${id} differently from its delivery`, known.seen, row)]
     : [];
 }

@@ -2,7 +2,7 @@ import { rowsOf } from './history.ts';
 import { group, type Ledger, placeOf } from './ledger.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** Each accepted message exists once, with its fields, and in an end state (docs/specification.md 3.1, 4.3, 11.5). */
+/** Each accepted message exists once, with its fields and a final status (docs/specification.md 3.1, 4.3, 11.5). */
 export function messageViolations(ledger: Ledger): Violation[] {
   return [
     ...refusals(ledger),
@@ -19,7 +19,7 @@ function refusals({ rows }: Ledger): Violation[] {
   );
 }
 
-/** A key, or a phone's own id of a text, names one message for ever; a message has one text. */
+/** An idempotency key, or a phone's id of a text, identifies one message for ever. A message has one text. */
 function keysAndTexts({ accepted, taken }: Ledger): Violation[] {
   const keys = [...group(accepted, (row) => placeOf(row.team, row.key)).entries()].flatMap(([key, rows]) => {
     const [first, other] = new Map(rows.map((row) => [row.message, row])).values();
@@ -70,7 +70,7 @@ function withoutCause({ listed, messages }: Ledger): Violation[] {
   );
 }
 
-/** A number counts the messages accepted and received, repeats once. */
+/** A number's count is that of its accepted and received messages; repeated requests count once. */
 function counts({ rows, messages }: Ledger): Violation[] {
   const byNumber = group([...messages.values()], (message) => message.number);
   return rowsOf(rows, 'counted').flatMap((row) => {

@@ -2,14 +2,14 @@ import { type Row, rowsOf } from './history.ts';
 import { group, type Ledger } from './ledger.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** Each message is handed out once, to its phone, in order; what a phone says is kept (docs/specification.md 3.2, 11). */
+/** Each message is handed out once and in order, and reports are kept (docs/specification.md 3.2, 11). */
 export function phoneViolations(ledger: Ledger): Violation[] {
   return [...stops(ledger), ...handOuts(ledger), ...order(ledger), ...reports(ledger)];
 }
 
 function stops({ rows }: Ledger): Violation[] {
   return rowsOf(rows, 'stopped').map((row) =>
-    violation('phone_stopped', `the phone of ${row.number} was told to stop: ${row.reason}`, row),
+    violation('phone_stopped', `the phone of ${row.number} got a stop: ${row.reason}`, row),
   );
 }
 
@@ -29,7 +29,7 @@ function handOuts({ handed, messages }: Ledger): Violation[] {
   });
 }
 
-/** Senders send one message of a conversation at a time, so the order of their answers is the order of acceptance. */
+/** A sender has one message of a conversation in progress, so the order of answers is that of acceptance. */
 function order({ handed, accepted, messages }: Ledger): Violation[] {
   const places = new Map<string, number>();
   for (const { message } of accepted) if (!places.has(message)) places.set(message, places.size);
@@ -47,7 +47,7 @@ function order({ handed, accepted, messages }: Ledger): Violation[] {
   );
 }
 
-/** Where the report of a message has to have left it. A delivered message was sent. */
+/** The final status of a message, by the report of its phone. */
 const endsOf = { sent: ['sent'], delivered: ['delivered'], failed: ['failed'] } as const;
 
 function reports({ heard, listed }: Ledger): Violation[] {

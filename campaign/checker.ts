@@ -8,8 +8,8 @@ import { Ledger } from './ledger.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * Judges a history that ended in quiet: everything sent was answered, every phone has reported, every webhook was
- * enabled and replayed until nothing was pending. Pure: it reads the rows and nothing else.
+ * Checks the history of a finished run, in which every request was answered, every message reported and every delivery
+ * taken. It is a pure function of the rows.
  */
 export function check(rows: readonly Row[]): Violation[] {
   const ledger = new Ledger(rows);

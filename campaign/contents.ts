@@ -1,4 +1,4 @@
-/** Texts that break what is careless: quotes, line separators, right-to-left marks, emoji of several code points. */
+/** Texts that careless code breaks: quotes, line separators, right-to-left marks, emoji of several code points. */
 const awkward = [
   'Your table is ready.',
   'She said "yes" \\ and \'no\'',
@@ -9,7 +9,6 @@ const awkward = [
   'a'.repeat(1_500),
 ];
 
-/** A text that no other message of the campaign has. */
 export function contentOf(name: string, count: number): string {
   return `${name} ${awkward[count % awkward.length]}`;
 }

@@ -1,7 +1,7 @@
 import { type Api, itemsOf } from './api.ts';
 import type { History, Row } from './history.ts';
 
-/** Reads GET /v1/events of a team (docs/specification.md section 4.5) and writes down every page. */
+/** Reads a team's GET /v1/events (docs/specification.md section 4.5) and records every page. */
 export class FeedReader {
   readonly #history: History;
   readonly #api: Api;
@@ -13,7 +13,7 @@ export class FeedReader {
     this.#team = team;
   }
 
-  /** From the oldest event on, until the signal, and then to the end. */
+  /** Reads from the oldest event until the signal aborts, and then all that is left. */
   async follow(signal: AbortSignal): Promise<void> {
     let after = '';
     for (let isAtEnd = false; !isAtEnd; ) {
@@ -23,7 +23,7 @@ export class FeedReader {
     }
   }
 
-  /** Once, from the oldest event to the end. @returns how many there are */
+  /** Reads once from the oldest event to the newest. @returns the number of events */
   async walk(): Promise<number> {
     let after = '';
     for (let count = 0; ; ) {

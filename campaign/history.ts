@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 
-/** Changes of messages that events report (docs/specification.md section 6.1). */
+/** Events that report changes of messages (docs/specification.md section 6.1). */
 export const eventTypes = [
   'message.received',
   'message.sent',
@@ -9,17 +9,17 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** Reports of a phone on a message that it received. */
+/** Outcomes that a phone reports for a message. */
 export type Word = 'sent' | 'failed' | 'delivered';
 
-/** An event as it was received: what it says is for the checker to judge. */
+/** An event as it was received. Only the checker interprets its fields. */
 export type Envelope = Readonly<Record<string, unknown>>;
 
-/** An action or observation outside of Ownline. Nothing in it comes from Ownline's database or log. */
+/** An action or observation of the campaign's clients. None comes from the service's database or log. */
 export type Deed =
-  /** A team and its numbers stand, with their phones connected. */
+  /** A team is ready: its numbers exist and their phones are connected. */
   | { readonly did: 'opened'; readonly team: string; readonly numbers: readonly string[] }
-  /** A webhook stands; null is every number of the team. */
+  /** A webhook exists. Its `number` null means all numbers of the team. */
   | {
       readonly did: 'subscribed';
       readonly team: string;
@@ -28,7 +28,7 @@ export type Deed =
       readonly events: readonly string[];
       readonly number: string | null;
     }
-  /** A sender is about to send, or to repeat what was not answered. */
+  /** A sender is about to send, or to repeat a send without an answer. */
   | {
       readonly did: 'asked';
       readonly team: string;
@@ -36,14 +36,11 @@ export type Deed =
       readonly from: string;
       readonly to: string;
       readonly content: string;
-      /** Its media_url, where it has one. */
       readonly media?: string;
     }
-  /** A sender was answered 202. */
   | { readonly did: 'accepted'; readonly team: string; readonly key: string; readonly message: string }
-  /** A sender was answered something that is neither a 202 nor a fault of the server. */
+  /** A sender got an answer that is neither a 202 nor a 5xx. */
   | { readonly did: 'refused'; readonly team: string; readonly key: string; readonly answer: string }
-  /** A phone read a message. */
   | {
       readonly did: 'handed';
       readonly number: string;
@@ -51,11 +48,9 @@ export type Deed =
       readonly to: string;
       readonly text: string;
     }
-  /** A phone is about to report. */
   | { readonly did: 'said'; readonly number: string; readonly message: string; readonly word: Word }
-  /** A phone's report was answered. */
   | { readonly did: 'heard'; readonly number: string; readonly message: string; readonly word: Word }
-  /** A phone is about to pass a text on that it received; `text_id` is its own id of it. */
+  /** A phone is about to pass on a received text; `text_id` is the phone's id of it. */
   | {
       readonly did: 'texted';
       readonly number: string;
@@ -63,11 +58,10 @@ export type Deed =
       readonly from: string;
       readonly text: string;
     }
-  /** A phone's text was answered with the id of its message. */
   | { readonly did: 'taken'; readonly number: string; readonly text_id: string; readonly message: string }
-  /** A phone got a stop, for which the campaign gives no reason. */
+  /** A phone got a stop. The campaign never causes one. */
   | { readonly did: 'stopped'; readonly number: string; readonly reason: string }
-  /** A receiver read a whole request; `body` is its bytes in base64. */
+  /** A webhook receiver read a whole request; `body` is in base64. */
   | {
       readonly did: 'received';
       readonly request: number;
@@ -75,16 +69,16 @@ export type Deed =
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
     }
-  /** A receiver has answered in full; status 0 is a connection that it cut instead. */
+  /** A receiver has sent its answer. Status 0: it closed the connection instead. */
   | { readonly did: 'answered'; readonly request: number; readonly webhook: string; readonly status: number }
-  /** A page of GET /v1/events: the follower reads while everything runs, the walker once, from the start, at the end. */
+  /** A page of GET /v1/events. The follower reads during the run; the walker reads all events once, at the end. */
   | {
       readonly did: 'read';
       readonly team: string;
       readonly reader: 'follower' | 'walker';
       readonly events: readonly Envelope[];
     }
-  /** A message of the list of messages, looked at when all was quiet. */
+  /** A message in the list of messages at the end of the run. */
   | {
       readonly did: 'listed';
       readonly team: string;
@@ -95,18 +89,18 @@ export type Deed =
       readonly to: string;
       readonly content: string;
     }
-  /** The messages of today that a number shows, read at the end, without traffic. */
+  /** A number's `messages_today`, read at the end of the run. */
   | { readonly did: 'counted'; readonly number: string; readonly messages_today: number }
-  /** The campaign saw a process die that it had killed or armed. */
+  /** A process died that the campaign had killed or given a failpoint. */
   | { readonly did: 'killed'; readonly point: string };
 
 export type Did = Deed['did'];
 export type DeedOf<D extends Did> = Extract<Deed, { readonly did: D }>;
 
-/** A deed and its moment, in milliseconds since the epoch, of the one clock of the campaign. */
+/** A deed with its time in ms since the epoch. All times are of the campaign's one clock. */
 export type Row<D extends Did = Did> = DeedOf<D> & { readonly at: number };
 
-/** Append-only: JSON lines on disk, where a file is named, and the same in memory. */
+/** An append-only record: in memory and, if a path is given, as JSON lines in that file. */
 export class History {
   readonly rows: Row[] = [];
   readonly #file: number | undefined;

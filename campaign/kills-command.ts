@@ -10,7 +10,6 @@ const options = {
   keep: { type: 'boolean', default: false },
 } as const;
 
-/** `npm run campaign -- kills` */
 export const killsCommand: Command = {
   usage: `kills [--per-point 50] [--point NAME …] [--outside N] [--database N] [--keep]
 

@@ -15,15 +15,14 @@ import { World } from './world.ts';
 
 export interface KillsOptions {
   readonly perPoint: number;
-  /** undefined: all. */
+  /** undefined: all failpoints. */
   readonly points: readonly string[] | undefined;
   readonly outside: number;
   readonly database: number;
-  /** Leave history, log and data behind. */
   readonly keep: boolean;
 }
 
-/** Short times, so that all of a delivery's attempts fit into seconds. */
+/** Short times, so that all attempts of a delivery take only seconds. */
 const settings = {
   EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
   WEBHOOK_OFFSETS_SECONDS: '0,1,2,3',
@@ -37,9 +36,9 @@ const settings = {
 };
 
 /**
- * Kills the service at each of its failpoints, from outside, and its database; then checks what senders, phones,
- * receivers and readers wrote down. The checker has to find every seeded fault first, and again in what was written.
- * @returns whether nothing was lost, and every failpoint was reached
+ * Kills the service at each failpoint and at random moments, and its database. Then it checks the clients' record. The
+ * checker must first find every seeded fault in a made-up history, and then in the record.
+ * @returns whether nothing was lost and every failpoint was reached
  */
 export async function runKills(options: KillsOptions, signal: AbortSignal): Promise<boolean> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -47,7 +46,7 @@ export async function runKills(options: KillsOptions, signal: AbortSignal): Prom
   if (blind.length > 0) throw new Error(`The checker does not find: ${blind.join(', ')}.`);
   const failpoints = options.points ?? readFailpoints();
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-campaign-')));
-  // PostgreSQL may run as another user and has to get through.
+  // PostgreSQL may run as another user, which needs to traverse the folder.
   await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const ownline = new Ownline({
@@ -104,7 +103,7 @@ async function runWorld(
   }
 }
 
-/** The seeded faults that the checker does not see in a history into which they are put. */
+/** Seeded faults that the checker does not find in the given history. */
 function unfound(rows: readonly Row[]): string[] {
   return seededFaults
     .filter(({ rule, sow }) => !check(sow(rows)).some((violation) => violation.rule === rule))

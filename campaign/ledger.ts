@@ -1,6 +1,6 @@
 import { type Envelope, type EventType, eventTypes, type Row, rowsOf } from './history.ts';
 
-/** A message as those outside know it: what a sender asked for, or a phone passed on. */
+/** A message as the clients know it: a sender's request, or a text that a phone passed on. */
 export interface KnownMessage {
   readonly id: string;
   readonly team: string;
@@ -10,11 +10,11 @@ export interface KnownMessage {
   readonly to: string;
   readonly content: string;
   readonly media: string | null;
-  /** The row that makes it owed: a 202, or the answer to a text. */
+  /** The answer that obliges the service: a 202, or the answer to a text. */
   readonly cause: Row;
 }
 
-/** An event, wherever it was seen. */
+/** An event that a webhook receiver or a feed reader saw. */
 export interface KnownEvent {
   readonly id: string;
   readonly type: string;
@@ -23,11 +23,10 @@ export interface KnownEvent {
   readonly sequence: unknown;
   readonly data: Envelope;
   readonly envelope: Envelope;
-  /** The source that saw it first. */
+  /** The row in which the event was seen first. */
   readonly seen: Row;
 }
 
-/** A request that a receiver read, and how it answered. */
 export interface KnownDelivery {
   readonly row: Row<'received'>;
   /** undefined where the body is no JSON object. */
@@ -36,7 +35,7 @@ export interface KnownDelivery {
   readonly answer: Row<'answered'> | undefined;
 }
 
-/** The rows of a history, put where the rules look for them. It judges nothing. */
+/** Indexes the rows of a history for the rules of the checker. */
 export class Ledger {
   readonly rows: readonly Row[];
   readonly webhooks: readonly Row<'subscribed'>[];
@@ -69,7 +68,7 @@ export class Ledger {
     for (const row of rowsOf(rows, 'read')) for (const envelope of row.events) this.#know(envelope, row);
   }
 
-  /** Events by message, in the order of their sequence. */
+  /** Groups events by message, in the order of their sequence numbers. */
   eventsByMessage(): Map<string, KnownEvent[]> {
     const grouped = group([...this.events.values()], (event) => event.message);
     for (const events of grouped.values()) events.sort((a, b) => Number(a.sequence) - Number(b.sequence));
@@ -111,7 +110,7 @@ export class Ledger {
     });
   }
 
-  /** The first sight of an event is the one that others are held against. */
+  /** Keeps the first copy of an event that was seen. The rules compare later copies with it. */
   #know(envelope: Envelope, seen: Row): KnownEvent {
     const id = String(envelope.id);
     const data = isObject(envelope.data) ? envelope.data : {};
@@ -130,7 +129,7 @@ export class Ledger {
   }
 }
 
-/** Whether a webhook is owed events of this type and number of its team (docs/specification.md section 6.3). */
+/** Whether a webhook gets events of this type and number (docs/specification.md section 6.3). */
 export function matches(webhook: Row<'subscribed'>, team: string, type: string, number: string): boolean {
   if (webhook.team !== team || !webhook.events.includes(type)) return false;
   return webhook.number === null || webhook.number === number;
@@ -150,7 +149,7 @@ export function group<T>(items: readonly T[], keyOf: (item: T) => string): Map<s
   return groups;
 }
 
-/** A key is a team's, a text's id is a number's. */
+/** Joins a key with the team or number within which it is unique. */
 export function placeOf(owner: string, key: string): string {
   return `${owner} ${key}`;
 }

@@ -1,18 +1,20 @@
+import { backupsCommand } from './backups/command.ts';
 import { clocksCommand } from './clocks/command.ts';
 import type { Command } from './command.ts';
 import { killsCommand } from './kills-command.ts';
 import { neighboursCommand } from './neighbours/command.ts';
 import { stopsCommand } from './stops/command.ts';
 
-/** `npm run campaign -- <name>`: exit code 0 where everything that the campaign checks holds, else 1. */
+/** `npm run campaign -- <name>` exits with 0 if everything that the campaign checks holds, else with 1. */
 const commands: Readonly<Record<string, Command>> = {
+  backups: backupsCommand,
   clocks: clocksCommand,
   kills: killsCommand,
   neighbours: neighboursCommand,
   stops: stopsCommand,
 };
 
-/** The first Ctrl-C ends the campaign and what it started. */
+/** Ctrl-C ends the campaign and the processes that it started. */
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => ending.abort(new Error(`ended by ${signal}`)));

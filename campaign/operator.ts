@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Api, itemsOf } from './api.ts';
 
-/** Looks after the webhooks of a team, as its people would: switches on what was switched off, and asks for what it missed. */
+/** Acts as the people of a team: enables webhooks that were disabled, and replays the deliveries that they missed. */
 export class Operator {
   readonly #api: Api;
   readonly #since = new Date().toISOString();
@@ -18,7 +18,7 @@ export class Operator {
     }
   }
 
-  /** @returns which messages have not come to their end; undefined for none */
+  /** @returns which messages have no final status; undefined for none */
   async unfinishedMessages(): Promise<string | undefined> {
     for (const status of ['queued', 'polling']) {
       const page = await this.#api.get(`/v1/messages?status=${status}&limit=1`);
@@ -27,7 +27,7 @@ export class Operator {
     return undefined;
   }
 
-  /** Replays what failed or was skipped. @returns which deliveries have not succeeded; undefined for none */
+  /** Replays failed and skipped deliveries. @returns which deliveries have not succeeded; undefined for none */
   async unfinishedDeliveries(): Promise<string | undefined> {
     for (const { id, active } of await this.#webhooks()) {
       if (active === false) await this.#revive(id);
@@ -49,13 +49,13 @@ export class Operator {
     await this.#replay(id);
   }
 
-  /** 409 where it was switched off again meanwhile: the next look finds that. */
+  /** A 409 means that the webhook was disabled again; the next round enables it. */
   async #replay(id: unknown): Promise<void> {
     const body = { since: this.#since, only: 'all' };
     await this.#api.insist({ method: 'POST', path: `/v1/webhooks/${id}/replay`, body });
   }
 
-  /** A page may be short, even empty, and not the last: then the next one is asked for. */
+  /** A page may be empty although more pages follow. */
   async #hasDeliveries(id: unknown, status: string): Promise<boolean> {
     for (let cursor = ''; ; ) {
       const page = await this.#api.get(`/v1/webhooks/${id}/deliveries?status=${status}&cursor=${cursor}`);

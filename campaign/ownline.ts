@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 export const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** The command of `npm start` and `npm run ownline`, without npm in between: the killed process is the service. */
+/** The command behind `npm start` and `npm run ownline`. Without npm in between, a kill hits the service itself. */
 const node = ['--import', './server/platform/process/node-version.mjs'];
 const run = promisify(execFile);
 
@@ -16,16 +16,16 @@ const readyWithinMs = 60_000;
 const stoppedWithinMs = 20_000;
 
 interface OwnlineOptions {
-  /** The checkout whose service is started; without it this one's. */
+  /** The checkout of the service; this one by default. */
   readonly repository?: string;
-  /** An empty folder of the campaign's own. */
+  /** An empty folder. */
   readonly dataDir: string;
   readonly logFile: string;
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The service under test and its embedded PostgreSQL, as processes to be killed and started again. */
+/** The service under test and its embedded PostgreSQL, as processes to kill and start again. */
 export class Ownline {
   readonly baseUrl: string;
   readonly #options: OwnlineOptions;
@@ -37,19 +37,19 @@ export class Ownline {
     this.baseUrl = `http://127.0.0.1:${options.port}`;
   }
 
-  /** How the process that was started last ended: the signal, or the exit code. */
+  /** The signal or exit code that ended the last process. */
   get ended(): Promise<NodeJS.Signals | number> {
     return this.#ended;
   }
 
-  /** Starts a process and doesn't wait for it. @param failpoint where it is to die, as the setting FAILPOINT says it */
+  /** Starts the service without waiting for it. @param failpoint where it dies, a value of the setting FAILPOINT */
   launch(failpoint?: string): void {
     const log = openSync(this.#options.logFile, 'a', 0o600);
     const child = spawn(process.execPath, [...node, 'server/main.ts'], {
       cwd: this.#folder,
       env: { ...this.#environment(), ...(failpoint === undefined ? {} : { FAILPOINT: failpoint }) },
       stdio: ['ignore', log, log],
-      // In a group of its own: a Ctrl-C is for the campaign, which then ends the service itself.
+      // In a process group of its own it does not get the terminal's Ctrl-C. The campaign stops it.
       detached: true,
     });
     closeSync(log);
@@ -60,7 +60,7 @@ export class Ownline {
     });
   }
 
-  /** @returns false where the process ended first @throws where neither happens in time */
+  /** Waits until the service is ready. @returns false where it ended first @throws Error where it takes too long */
   async untilReady(): Promise<boolean> {
     const ended = this.#ended.then(() => false);
     const deadlineMs = performance.now() + readyWithinMs;
@@ -73,14 +73,14 @@ export class Ownline {
     throw new Error(`Ownline was not ready within ${readyWithinMs} ms.`);
   }
 
-  /** @throws where it ends instead, with the end of its log */
+  /** Starts the service and waits until it is ready. @throws Error with the last log lines, where the process ends */
   async start(): Promise<void> {
     this.launch();
     if (await this.untilReady()) return;
     throw new Error(`Ownline ended with ${await this.#ended}.\n${await this.lastWords()}`);
   }
 
-  /** The pid of the service. @throws where it doesn't run */
+  /** The process id of the service. @throws Error where it doesn't run */
   get pid(): number {
     const pid = this.isRunning ? this.#child?.pid : undefined;
     if (pid === undefined) throw new Error('Ownline does not run.');
@@ -96,7 +96,7 @@ export class Ownline {
     await this.#ended;
   }
 
-  /** Ends PostgreSQL's first process as a machine would, and waits until the service has its database again. */
+  /** Kills PostgreSQL's first process with SIGKILL, and waits until the service has a database again. */
   async killDatabase(): Promise<void> {
     const pid = await this.postmasterPid();
     process.kill(pid, 'SIGKILL');
@@ -107,7 +107,7 @@ export class Ownline {
     }
   }
 
-  /** The way out: the service stops its PostgreSQL; where it can't, both are ended. */
+  /** Stops the service, which stops its PostgreSQL. Processes that are left are killed. */
   async stop(): Promise<void> {
     if (this.isRunning) {
       this.#child?.kill('SIGTERM');
@@ -121,20 +121,20 @@ export class Ownline {
     while ((await this.#findPostmaster()) !== undefined && performance.now() < deadlineMs) await pause(50);
   }
 
-  /** The pid of the embedded PostgreSQL's first process. @throws where it doesn't run */
+  /** The process id of the embedded PostgreSQL's first process. @throws Error where it doesn't run */
   async postmasterPid(): Promise<number> {
     const pid = await this.#findPostmaster();
     if (pid === undefined) throw new Error('The embedded PostgreSQL does not run.');
     return pid;
   }
 
-  /** A command of the command line, beside the running service. @returns its output as JSON: an object */
+  /** Runs a command of the command line beside the service. @returns its output, a JSON object */
   async command(...words: readonly string[]): Promise<Record<string, unknown>> {
     const printed = await this.commandOutput(...words);
     return typeof printed === 'object' && printed !== null ? { ...printed } : {};
   }
 
-  /** The same for a command that prints anything else. */
+  /** Runs a command of the command line beside the service. @returns its output, any JSON value */
   async commandOutput(...words: readonly string[]): Promise<unknown> {
     const { stdout } = await run(process.execPath, [...node, 'server/cli/main.ts', ...words, '--json'], {
       cwd: this.#folder,
@@ -144,7 +144,7 @@ export class Ownline {
     return JSON.parse(stdout);
   }
 
-  /** The key that the first start left behind. */
+  /** The API key that the first start wrote to a file. */
   async firstKey(): Promise<string> {
     const text = await readFile(join(this.#options.dataDir, 'first-start.txt'), 'utf8');
     return /own_live_\w+/.exec(text)?.[0] ?? '';
@@ -179,7 +179,7 @@ export class Ownline {
     );
   }
 
-  /** The pid of the PostgreSQL of this data folder, while it runs. The file outlives a killed one. */
+  /** The process id of this data folder's PostgreSQL, if it runs. Its pid file is still there after a kill. */
   async #findPostmaster(): Promise<number | undefined> {
     const folder = join(this.#options.dataDir, 'pg');
     const [line, recorded] = (await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '')).split(

@@ -5,17 +5,17 @@ import type { History, Word } from './history.ts';
 
 interface PhoneOptions {
   readonly history: History;
-  /** Carries the device token. */
+  /** The HTTP client with the phone's device token. */
   readonly api: Api;
   readonly number: string;
-  /** Between two texts that it receives, on average. */
+  /** Average time between two texts that the phone receives. */
   readonly inboundMs: number;
 }
 
 /**
- * A phone of the device protocol (docs/specification.md section 11), with a book of all that it did. It repeats a poll
- * whose answer it did not get, report included. Every ninth message it can't send; every second one it can tell to have
- * been delivered, sometimes before the poll that reports it sent.
+ * A phone of the device protocol (docs/specification.md section 11) that records its actions. It repeats a poll without
+ * an answer, report included. Sending fails for every ninth message. It reports some messages as delivered, at times
+ * before the poll that reports them sent.
  */
 export class Phone {
   readonly #options: PhoneOptions;
@@ -29,17 +29,16 @@ export class Phone {
     this.#options = options;
   }
 
-  /** It has had its first answer: a poll that is lost from now on may be repeated in its session. */
+  /** Whether the phone got its first answer. A lost poll can be repeated in its session from then on. */
   get isConnected(): boolean {
     return this.#session !== 'new';
   }
 
-  /** Nothing is left for it to say. */
+  /** Whether the phone has nothing left to report. */
   get isAtRest(): boolean {
     return this.#report.last === 'none' && this.#telling === 0;
   }
 
-  /** Polls until the signal. */
   async poll(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const answer = await this.#call('poll', { ...this.#report, session: this.#session }, signal);
@@ -55,7 +54,7 @@ export class Phone {
     }
   }
 
-  /** Passes on texts until the signal, each as often as it takes; every fourth one twice at once. */
+  /** Passes on texts until the signal aborts, each until it is stored. Every fourth is passed on twice at once. */
   async receive(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#texts += 1;
@@ -82,7 +81,7 @@ export class Phone {
     history.record({ did: 'said', number, message, word });
   }
 
-  /** The poll was answered, so its report was heard. */
+  /** An answer to the poll proves that its report arrived. */
   async #reported(): Promise<void> {
     const { history, number } = this.#options;
     const { last: message = 'none', last_status } = this.#report;
@@ -119,7 +118,7 @@ export class Phone {
     }
   }
 
-  /** {} where no answer came. */
+  /** Makes a call. @returns {} where no answer arrived */
   async #call(path: string, body: Readonly<Record<string, string>>, signal?: AbortSignal) {
     const described = { ...body, device_name: 'Campaign iPhone', os: '26.0', v: '1' };
     const answer = await this.#options.api

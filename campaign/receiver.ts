@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { History } from './history.ts';
 import { faultOfSignature } from './signature.ts';
 
-/** fine: 200 at once. flaky: every third request goes wrong. slow: 200 after a while. outages: at times nothing but 503. */
+/** `fine`: 200 at once. `flaky`: every third request fails. `slow`: 200 after a delay. `outages`: at times 503. */
 export type Mood = 'fine' | 'flaky' | 'slow' | 'outages';
 
 interface Endpoint {
@@ -13,15 +13,15 @@ interface Endpoint {
   readonly mood: Mood;
 }
 
-/** The statuses that a flaky receiver answers in this order; 0 closes the connection instead. */
+/** The failures of a flaky receiver, in this order; 0 closes the connection. */
 const faults = [500, 0, 400, 302, 503];
 const [upMs, downMs] = [9_000, 5_000];
 
-/** Starts as a JPEG does, and takes several chunks. */
+/** A file of 700 KB with the header of a JPEG, so that it is stored in several chunks. */
 const file = Buffer.alloc(700_000, 'abcdefgh');
 Buffer.from('ffd8ffe000104a46494600010100000100010000', 'hex').copy(file);
 
-/** The receivers of all webhooks, on one port: each keeps the bytes that it read and verifies signatures itself. */
+/** The receivers of all webhooks, on one port. They record the bytes of each request and verify its signatures. */
 export class Receivers {
   readonly #history: History;
   readonly #endpoints = new Map<string, Endpoint>();
@@ -44,17 +44,16 @@ export class Receivers {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${path}`;
   }
 
-  /** Where every GET is answered with a file. */
+  /** The URL at which every GET returns a file. */
   get fileUrl(): string {
     return this.urlOf('file.jpg');
   }
 
-  /** From now on the path belongs to a webhook. */
   serve(path: string, endpoint: Endpoint): void {
     this.#endpoints.set(`/${path}`, endpoint);
   }
 
-  /** From now on everything is taken. */
+  /** Makes all receivers answer 200. */
   heal(): void {
     this.#isHealed = true;
   }
@@ -99,7 +98,7 @@ export class Receivers {
   }
 }
 
-/** Resolves once the answer has left, or the other side has. */
+/** Resolves when the answer was sent or the connection is closed. */
 async function answer(response: ServerResponse, status: number): Promise<void> {
   if (status === 0) return void response.destroy();
   const left = new Promise((resolve) => response.once('close', resolve));

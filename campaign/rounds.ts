@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { History } from './history.ts';
 import type { Ownline } from './ownline.ts';
 
-/** The target of a round's kill: the process at a failpoint, the process from outside, or the database's. */
+/** Targets of a kill besides the failpoints: the service at a random moment, and the database. */
 export const fromOutside = 'from outside';
 export const database = 'the database';
 
@@ -13,13 +13,13 @@ export interface KillPlan {
   readonly database: number;
 }
 
-/** A failpoint that was not reached in this time is retried, with its first pass, and skipped after so many tries. */
+/** Time in which a round has to reach its failpoint, and misses after which the failpoint is given up. */
 const reachedWithinMs = 20_000;
 const missesMax = 3;
 
-/** Kills and restarts until every failpoint had its kills. Between rounds the service runs, or starts. */
+/** Kills and restarts the service until every target had its kills. */
 export class Rounds {
-  /** Places that were given up: the service never came by. */
+  /** Targets that were given up because the service did not reach them. */
   readonly unreached = new Set<string>();
   readonly #ownline: Ownline;
   readonly #history: History;
@@ -30,7 +30,7 @@ export class Rounds {
     this.#history = history;
   }
 
-  /** @param onKill is called after each */
+  /** @param onKill is called after each kill */
   async run(plan: KillPlan, signal: AbortSignal, onKill: () => void): Promise<void> {
     await this.#ownline.kill();
     for (const point of shuffled(pointsOf(plan))) {
@@ -67,7 +67,7 @@ export class Rounds {
     this.#history.record({ did: 'killed', point: fromOutside });
   }
 
-  /** At any moment, in one of four cases while it starts. */
+  /** Kills the service at a random moment; in one of four cases while it starts. */
   async #killFromOutside(): Promise<boolean> {
     this.#ownline.launch();
     if (Math.random() < 0.25) await pause(800 * Math.random());
@@ -79,7 +79,7 @@ export class Rounds {
     return true;
   }
 
-  /** The service lives on and gets its database back; then it is killed as well, for the next round. */
+  /** Kills the database and waits for the service to recover. The next round needs the service stopped. */
   async #killDatabase(): Promise<boolean> {
     await this.#ownline.start();
     await pause(1_500 * Math.random());

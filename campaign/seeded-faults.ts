@@ -2,15 +2,15 @@ import type { Did, Envelope, Row } from './history.ts';
 import { signedHeaders } from './signature.ts';
 import type { Rule } from './violation.ts';
 
-/** A fault that Ownline could have, put into a history that has none. */
+/** A fault that Ownline could have, to be put into a sound history. */
 export interface SeededFault {
   readonly name: string;
-  /** The violation that the checker has to find. */
+  /** The rule whose violation the checker has to find. */
   readonly rule: Rule;
   readonly sow: (rows: readonly Row[]) => Row[];
 }
 
-/** The checker has to find every one of these before its word counts for anything. */
+/** The checker's verdict counts only if it finds all of these faults. */
 export const seededFaults: readonly SeededFault[] = [
   {
     name: 'an accepted message vanished',
@@ -125,7 +125,7 @@ export const seededFaults: readonly SeededFault[] = [
       })),
   },
   {
-    name: 'an event told the text of another message',
+    name: 'an event has the text of another message',
     rule: 'event_changed',
     sow: (rows) =>
       withEventChanged(rows, (envelope) => ({
@@ -199,7 +199,7 @@ export const seededFaults: readonly SeededFault[] = [
     },
   },
   {
-    name: 'what was taken came again without a kill',
+    name: 'a delivered event came again without a kill',
     rule: 'delivery_repeated',
     sow: (rows) => {
       const calm = rows.filter((row) => row.did !== 'killed');
@@ -245,7 +245,7 @@ type RowTest<D extends Did> = (row: Row<D>) => boolean;
 const isOutbound = (row: Row<'listed'>) => row.direction === 'outbound';
 const isFollowed = (row: Row): row is Row<'read'> => row.did === 'read' && row.reader === 'follower';
 
-/** A row from the middle of those that fit. @throws where none fits, for then the fault can't be sown */
+/** Picks the middle one of the matching rows. @throws Error where no row matches, so that the fault cannot be put in */
 function pick<D extends Did>(rows: readonly Row[], did: D, fits: RowTest<D> = () => true): Row<D> {
   const found = rows.filter((row): row is Row<D> => row.did === did && fits(row as Row<D>));
   const picked = found[Math.floor(found.length / 2)];
@@ -283,7 +283,6 @@ function withNeighboursSwapped(rows: readonly Row[]): Row[] {
   return rows.map((row) => (row === later ? sooner : row === sooner ? later : row));
 }
 
-/** The first messages of one conversation, so that there is one to be overtaken. */
 function isBefore(rows: readonly Row[], row: Row<'handed'>, later: Row<'handed'>): boolean {
   const isOf = (other: Row) =>
     other.did === 'handed' && other.number === later.number && other.to === later.to;
@@ -292,7 +291,7 @@ function isBefore(rows: readonly Row[], row: Row<'handed'>, later: Row<'handed'>
 
 const dataOf = (envelope: Envelope) => envelope.data as Envelope;
 
-/** The id of an event from the middle of those of a type that both a webhook and the follower saw. */
+/** Picks the id of an event of this type that webhooks received. */
 function eventIn(rows: readonly Row[], type: string): string {
   const received = pick(rows, 'received', (row) => row.headers['x-service-event'] === type);
   return received.headers['webhook-id'] ?? '';
@@ -308,7 +307,7 @@ function withoutEvent(rows: readonly Row[], id: string): Row[] {
     .map((row) => (row.did === 'read' ? withoutEventOnPage(row, id) : row));
 }
 
-/** One more event, in the feed only, made from the event of a message that was sent and no more. */
+/** Adds an event to the feed only. It is derived from an event of a message that was sent and not delivered. */
 function withEvent(rows: readonly Row[], change: (envelope: Envelope) => Envelope): Row[] {
   const sent = pick(rows, 'listed', (row) => row.status === 'sent');
   const tells = (envelope: Envelope) =>
@@ -319,7 +318,7 @@ function withEvent(rows: readonly Row[], change: (envelope: Envelope) => Envelop
   });
 }
 
-/** An event that was made otherwise, and went out so: in the feed and, duly signed, to every webhook. */
+/** Changes an event in the feed and, with valid signatures, in every delivery. */
 function withEventChanged(rows: readonly Row[], change: (envelope: Envelope) => Envelope): Row[] {
   const id = eventIn(rows, 'message.received');
   const secrets = new Map(
@@ -342,7 +341,7 @@ function signed(row: Row<'received'>, body: Buffer, secret: string): Row<'receiv
   return { ...row, body: body.toString('base64'), headers: signedHeaders(secret, id, type, body, row.at) };
 }
 
-/** One more attempt, duly signed, right after one that was made. */
+/** Adds an attempt with valid signatures right after an existing one. */
 function withRequest(rows: readonly Row[], made: Row<'received'>, body: Buffer): Row[] {
   const { secret } = pick(rows, 'subscribed', (row) => row.webhook === made.webhook);
   const request = rows.length;

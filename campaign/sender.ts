@@ -9,15 +9,14 @@ interface SenderOptions {
   readonly team: string;
   readonly from: string;
   readonly to: string;
-  /** Where a file is. */
   readonly mediaUrl: string;
-  /** Between one answer and the next message, on average. */
+  /** Average time between an answer and the next message. */
   readonly pauseMs: number;
 }
 
 /**
- * Sends the messages of one conversation, one after the other. A send without an answer is repeated with its
- * Idempotency-Key; some are sent twice at once, some once more after their answer. Every tenth has a file.
+ * Sends the messages of one conversation one after the other. It repeats a send without an answer under the same
+ * Idempotency-Key. Some sends are made twice at once, some repeated after their answer. Every tenth message has a file.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -27,7 +26,7 @@ export class Sender {
     this.#options = options;
   }
 
-  /** Runs until the signal; the message in progress is answered first. */
+  /** Runs until the signal aborts, and waits for the answer in progress. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#send();

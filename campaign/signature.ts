@@ -2,13 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** Older or newer than this is a replay (Standard Webhooks). */
+/** Standard Webhooks: a signature with a time further from now is a replay. */
 const toleranceMs = 300_000;
 
 /**
- * Verifies a delivery as a receiver does (docs/specification.md section 6.3): `x-service-signature` with the whole text
- * of the secret, `webhook-signature` with the bytes behind `whsec_`.
- * @returns the fault, in words; undefined where both hold
+ * Verifies a delivery as a receiver does (docs/specification.md section 6.3). The key of `x-service-signature` is the
+ * secret's whole text, that of `webhook-signature` the bytes after `whsec_`.
+ * @returns the fault as a sentence; undefined where both signatures are valid
  */
 export function faultOfSignature(
   secret: string,
@@ -20,7 +20,7 @@ export function faultOfSignature(
   if (!isSame(own, headers['x-service-signature'])) return 'x-service-signature does not verify';
   const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = headers;
   if (!/^\d+$/.test(timestamp) || Math.abs(Number(timestamp) * 1_000 - atMs) > toleranceMs)
-    return `webhook-timestamp ${timestamp} is not of now`;
+    return `webhook-timestamp ${timestamp} is not the current time`;
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const standard = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
   const offered = (headers['webhook-signature'] ?? '').split(' ');
@@ -29,7 +29,7 @@ export function faultOfSignature(
     : 'webhook-signature does not verify';
 }
 
-/** The headers of a delivery, as a sound sender makes them: for histories that are made up. */
+/** Makes the headers of a valid delivery, for made-up histories. */
 export function signedHeaders(secret: string, id: string, type: string, body: Buffer, atMs: number): Headers {
   const timestamp = String(Math.floor(atMs / 1_000));
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

@@ -15,7 +15,7 @@ interface Made {
   status: string;
 }
 
-/** Two teams, three numbers, three webhooks and one kill, made up: what a run without a fault leaves behind. */
+/** A made-up history without faults: two teams, three numbers, three webhooks and one kill. */
 export function soundHistory(): Row[] {
   const story = new Story();
   for (const [team, number] of story.numbers) {
@@ -63,7 +63,7 @@ class Story {
     for (const webhook of this.#webhooks) this.#tell({ did: 'subscribed', ...webhook });
   }
 
-  /** A message from its sender to its phone, and what the phone says of it; `repeats` asks once more. */
+  /** Adds a message from its sender to its phone, and the phone's reports. `repeats` repeats the send. */
   send(team: string, number: string, words: readonly Word[], repeats = false): void {
     const { key, message, content } = this.#names();
     const asked = { did: 'asked', team, key, from: number, to: contact, content } as const;
@@ -82,7 +82,7 @@ class Story {
     }
   }
 
-  /** A text that the phone passes on, twice as a shortcut with two automations does. */
+  /** Adds an inbound text that the phone passes on twice, as a shortcut with two automations does. */
   receive(team: string, number: string): void {
     const { key, message, content } = this.#names();
     for (let time = 0; time < 2; time += 1) {
@@ -102,7 +102,7 @@ class Story {
     this.#happen(made, 'received', {});
   }
 
-  /** A kill just after a receiver had answered: what it took comes again. */
+  /** Adds a kill right after a receiver's answer, so that the delivery is repeated. */
   kill(): void {
     const taken = this.#rows.findLast((row) => row.did === 'received');
     this.#tell({ did: 'killed', point: 'answered' });
@@ -134,7 +134,7 @@ class Story {
     this.#rows.push({ at: this.#atMs, ...deed });
   }
 
-  /** A change: its event, the feed's page and the deliveries. Every third is taken at the second attempt only. */
+  /** Adds a change: its event, a feed page, and deliveries, of which every third needs two attempts. */
   #happen(made: Made, status: string, more: Envelope): void {
     const { message, team, number, content } = made;
     made.events += 1;

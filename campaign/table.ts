@@ -8,8 +8,8 @@ const headings = ['killed at', 'kills', 'messages', 'events', 'repeats', 'violat
 const afterwards = '(afterwards)';
 
 /**
- * One line per failpoint: the counts up to each kill there. Messages are accepted and inbound ones; repeats are deliveries
- * that receivers had accepted and got again; a violation counts at its first evidence.
+ * Draws one line per failpoint, with the counts up to each kill there. Messages are the accepted and the inbound ones.
+ * Repeats are deliveries that receivers accepted and got again. A violation counts at its first evidence.
  */
 export function drawTable(
   ledger: Ledger,
@@ -35,7 +35,7 @@ export function drawTable(
   return align([headings, ...lines, ['in all', ...sums]]);
 }
 
-/** The next kill after each moment. */
+/** Returns a function that finds the target of the next kill after a time. */
 function placeFinder(kills: readonly Row<'killed'>[]): (at: number) => string {
   return (at) => {
     let [low, high] = [0, kills.length];
@@ -48,7 +48,7 @@ function placeFinder(kills: readonly Row<'killed'>[]): (at: number) => string {
   };
 }
 
-/** The first few of each rule, with the rows that show them. */
+/** Describes the first few violations of each rule with their evidence. */
 export function describeViolations(violations: readonly Violation[], perRule = 3): string {
   const seen = new Map<string, number>();
   return violations

@@ -21,15 +21,15 @@ export interface TeamPlan {
   readonly webhooks: readonly WebhookPlan[];
 }
 
-/** How often things happen, on average. */
+/** How often clients act, on average. */
 export interface Pace {
-  /** Between an answer and the next message of a conversation. */
+  /** The pause between an answer and the next message of a conversation. */
   readonly sendPauseMs: number;
-  /** Between two texts that a phone receives. */
+  /** The pause between two texts that a phone receives. */
   readonly inboundMs: number;
 }
 
-/** A team with its phones, senders, webhooks and reader, all of them outside of Ownline. */
+/** The clients of a team: phones, senders, webhook receivers and a feed reader. */
 export class Team {
   readonly #history: History;
   readonly #baseUrl: string;
@@ -74,7 +74,7 @@ export class Team {
     return this.#phones;
   }
 
-  /** Connects its phones and makes its webhooks. Nothing is killed meanwhile. @param signal ends the phones */
+  /** Connects the phones and creates the webhooks. No kill happens meanwhile. @param signal ends the phones */
   async open(receivers: Receivers, signal: AbortSignal): Promise<readonly Promise<void>[]> {
     this.#id = String((await this.#api.get('/v1/team')).id);
     this.#mediaUrl = receivers.fileUrl;
@@ -87,8 +87,8 @@ export class Team {
   }
 
   /**
-   * @returns the reason why the team is not quiet yet; undefined for none. The order matters: without a message only
-   * phones have something to say, and once they have not, no event is to come
+   * Checks messages first, then phones, then deliveries, because each can still cause the next.
+   * @returns the reason why the team has work left; undefined for none
    */
   async unrest(): Promise<string | undefined> {
     const operator = this.operator;
@@ -99,7 +99,7 @@ export class Team {
     );
   }
 
-  /** Writes down how everything ended. @param today the day on which all of it happened; undefined where midnight passed */
+  /** Records the final state of the team. @param today the date of the run; undefined where midnight passed */
   async look(today: string | undefined): Promise<void> {
     for (let cursor = '', more = true; more; ) {
       const page = await this.#api.get(`/v1/messages?limit=100&cursor=${cursor}`);

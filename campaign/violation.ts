@@ -1,6 +1,6 @@
 import type { Row } from './history.ts';
 
-/** The promises, each by the name of its violation. */
+/** Rules of the checker, named after their violations. */
 export const rules = [
   'refused',
   'phone_stopped',
@@ -36,9 +36,9 @@ export type Rule = (typeof rules)[number];
 
 export interface Violation {
   readonly rule: Rule;
-  /** The fault, for people. */
+  /** The fault as a sentence for people. */
   readonly says: string;
-  /** The rows that show it. */
+  /** The rows that show the fault. */
   readonly evidence: readonly Row[];
 }
 

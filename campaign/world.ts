@@ -7,10 +7,13 @@ import { type Pace, Team } from './team.ts';
 const contacts = ['+14155550150', '+14155550151'];
 const quietWithinMs = 240_000;
 
-/** Some 20 messages a second with the teams of the campaign. */
+/** A pace of some 20 messages a second for all teams. */
 const usualPace: Pace = { sendPauseMs: 250, inboundMs: 600 };
 
-/** All that is outside of Ownline: two teams with their phones, senders and readers, and the receivers. */
+/** The service under test, as one process or as several behind one address. */
+export type Installation = Pick<Ownline, 'baseUrl' | 'command' | 'firstKey'>;
+
+/** The clients of the service: two teams with phones, senders and readers, and the webhook receivers. */
 export class World {
   readonly #teams: readonly Team[];
   readonly #receivers: Receivers;
@@ -27,10 +30,10 @@ export class World {
     this.#receivers = receivers;
   }
 
-  /** Makes the teams on a service that has just been started for the first time. @param signal ends it, also half-way */
+  /** Creates the teams after the service's first start. @param signal ends the clients, also half-way */
   static async open(
     history: History,
-    ownline: Ownline,
+    ownline: Installation,
     signal: AbortSignal,
     pace: Pace = usualPace,
   ): Promise<World> {
@@ -78,7 +81,6 @@ export class World {
     }
   }
 
-  /** Starts all actors. */
   begin(): void {
     for (const team of this.#teams) {
       this.#ends.push(...team.senders.map((sender) => sender.run(this.#traffic.signal)));
@@ -90,15 +92,15 @@ export class World {
       actor.catch((error: unknown) => this.#over.abort(error));
   }
 
-  /** Aborted with the reason once an actor fails. */
+  /** A signal that aborts with the reason once a client fails. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
 
   /**
-   * Nothing new is sent, receivers take everything, what failed or was skipped is replayed; once all is quiet, or would not
-   * become so, the feed is walked and the end is written down.
-   * @returns the reason why it was not quiet; undefined for none
+   * Stops the senders and lets all receivers answer 200. Once all work is settled or time is up, it reads the feed and
+   * records the final state.
+   * @returns the reason why work was left; undefined for none
    */
   async settle(): Promise<string | undefined> {
     this.#traffic.abort();
@@ -123,7 +125,6 @@ export class World {
     return undefined;
   }
 
-  /** Ends every actor where it stands. */
   async close(): Promise<void> {
     this.#over.abort();
     this.#traffic.abort();

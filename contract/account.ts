@@ -4,7 +4,6 @@ import { roles } from './permissions.ts';
 import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { nameMaxCharacters } from './team.ts';
 
-/** How a session began (specification section 12.2). */
 const signInMethods = ['link', 'password', 'passkey', 'invitation'] as const;
 export type SignInMethod = (typeof signInMethods)[number];
 
@@ -31,7 +30,6 @@ export const Account = strictObject({
 });
 export type Account = Type.Static<typeof Account>;
 
-/** A team that the account is a member of. */
 export const AccountTeam = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
   name: Type.String({ description: 'The name of the team.' }),
@@ -41,13 +39,18 @@ export const AccountTeam = strictObject({
 export type AccountTeam = Type.Static<typeof AccountTeam>;
 
 export const AccountAnswer = strictObject({ account: Account });
-/** The signed-in account and its teams, in the order in which they were joined. */
-export const AccountOverview = strictObject({ account: Account, teams: Type.Array(AccountTeam) });
+/** The signed-in account and its teams, in the order in which the account joined them. */
+export const AccountOverview = strictObject({
+  account: Account,
+  teams: Type.Array(AccountTeam),
+  /** true while a restore holds back messages, deliveries and mails (specification section 10.8). */
+  restore_hold: Type.Boolean(),
+});
 export type AccountOverview = Type.Static<typeof AccountOverview>;
 
 export const SignInRequest = strictObject({ email, password });
 export const LinkRequest = strictObject({ email });
-/** The same answer for every address, so that it does not reveal which addresses have an account. */
+/** Every address gets the same answer, so that it does not reveal which addresses have an account. */
 export const LinkAnswer = strictObject({ sent: Type.Literal(true) });
 
 export const UpdateAccountRequest = strictObject({ name: Type.Optional(personName) });
@@ -56,15 +59,15 @@ export const SetPasswordRequest = strictObject({
   current_password: Type.Optional(
     Type.String({
       maxLength: passwordFieldMaxCharacters,
-      description: 'The present one, where there is one and the sign-in is no fresh link.',
+      description:
+        'The current password. Not needed for an account without one, or after a sign-in by a recent link.',
     }),
   ),
 });
 
-/** A browser that is signed in. */
 export const AccountSession = strictObject({
   id: publicIdOf('acs', 'The id of the session.'),
-  current: Type.Boolean({ description: 'true for the one that asks.' }),
+  current: Type.Boolean({ description: 'true for the session of this request.' }),
   method: stringEnum(signInMethods, { description: 'How it began.' }),
   ip: Type.String({ description: 'Where it began.' }),
   user_agent: Type.String({ description: 'The User-Agent of the browser.' }),
@@ -96,13 +99,13 @@ export type Passkey = Type.Static<typeof Passkey>;
 export const PasskeyList = strictObject({ passkeys: Type.Array(Passkey, { description: 'Oldest first.' }) });
 
 /**
- * Input of the browser's credentials API. Its fields are WebAuthn's and change with browsers, so the
- * schema leaves them open.
+ * The input of `navigator.credentials`. WebAuthn defines its fields and browsers add some, so the schema leaves them
+ * open.
  */
 export const PasskeyOptions = Type.Object({ challenge: Type.String() });
 
 const base64Url = Type.String({ maxLength: 65_536, description: 'Bytes in base64url.' });
-/** The browser's credential, as its `toJSON` gives it. It may have more fields than are read. */
+/** The credential as the browser's `toJSON` returns it. It may have fields that the server does not read. */
 const credential = { id: base64Url, rawId: base64Url, type: Type.Literal('public-key') };
 
 export const PasskeySignInRequest = strictObject({

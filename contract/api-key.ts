@@ -5,13 +5,13 @@ import { nameMaxCharacters } from './team.ts';
 
 const grants: readonly Grant[] = [...permissions, '*'];
 
-/** An API key as people see it: never its text (specification section 5.1). */
+/** An API key without its secret text (specification section 5.1). */
 export const ApiKey = strictObject({
   id: publicIdOf('key', 'The id of the key.'),
   name: Type.String({ description: 'The purpose of the key.' }),
   permissions: Type.Array(stringEnum(grants)),
   created_by: nullable(
-    publicIdOf('usr', 'The member who made it, also where they have left; null: the operator.'),
+    publicIdOf('usr', 'The member who created it, even after they left the team; null: the operator.'),
   ),
   created_at: timestamp('When it was made.'),
   last_used_at: nullable(timestamp('When it was last used, some seconds behind.')),
@@ -20,7 +20,7 @@ export type ApiKey = Type.Static<typeof ApiKey>;
 
 export const ApiKeyList = strictObject({ keys: Type.Array(ApiKey, { description: 'Newest first.' }) });
 
-/** The answer to the creation of a key: the only one that shows its text. */
+/** The answer to the creation of an API key. No other answer shows the key's text. */
 export const MadeApiKey = strictObject({
   ...ApiKey.properties,
   key: Type.String({ description: 'own_live_…' }),
@@ -32,7 +32,7 @@ export const CreateKeyRequest = strictObject({
   permissions: Type.Array(stringEnum(grants), {
     minItems: 1,
     maxItems: 50,
-    description: 'No more than one’s own.',
+    description: 'Only permissions that the creator has.',
   }),
 });
 export type CreateKeyRequest = Type.Static<typeof CreateKeyRequest>;

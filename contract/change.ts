@@ -1,6 +1,6 @@
 /**
- * Resource types of changes: everything that a team sees change without a request, each under one name. The type
- * message includes its hand-outs, number its phone and setup link, delivery its attempts.
+ * Resource types whose changes the dashboard follows live. A change of a message includes its hand-outs, of a number
+ * its phone and setup link, of a delivery its attempts.
  */
 export const resourceTypes = [
   'team',
@@ -9,7 +9,7 @@ export const resourceTypes = [
   'key',
   'number',
   'message',
-  /** When it has its position in the feed. */
+  /** Events are notified when they have got their position in the feed. */
   'event',
   'opt_out',
   'webhook',

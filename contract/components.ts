@@ -36,7 +36,6 @@ import {
   WebhookList,
 } from './webhook.ts';
 
-/** The schemas that /v1/openapi.json shows by name. */
 export const components: Readonly<Record<string, TSchema>> = {
   Error: ErrorBody,
   Team,

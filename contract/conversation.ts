@@ -1,22 +1,21 @@
 import { Type } from 'typebox';
 import { Message, MessageDetail, waitingReasons } from './message.ts';
 import { numberStatuses } from './number.ts';
+import { healthStates } from './number-health.ts';
 import { OptOut } from './opt-out.ts';
 import { listLimitDefault, listLimitMax } from './paging.ts';
 import { phoneNumber } from './phone-number.ts';
 import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { MessageSender } from './timeline.ts';
 
-/** Counts of a conversation stop here: a client shows more as 99+. */
+/** The highest count that a conversation returns: a client shows it as 99+. */
 export const conversationCountMax = 100;
 
-/** The newest conversations that the count of unread ones looks at (specification section 12.11). */
+/** The count of unread conversations examines only this many of the newest (specification section 12.11). */
 export const unreadConversationsExaminedMax = 200;
 
-/*
- * A conversation is one of the team's phone numbers and a contact. Its messages are of every number that the team has
- * connected for that phone, those that were deleted included.
- */
+/* A conversation is one of the team's phone numbers and a contact. It holds the messages of every number resource
+   that the team ever connected for that phone number, deleted ones included. */
 const phone_number = Type.String({ description: 'The team’s number, in E.164.', examples: ['+14155550100'] });
 const contact = Type.String({
   description:
@@ -48,11 +47,11 @@ const facts = {
   opted_out: Type.Boolean({ description: 'true: sends to the contact are refused.' }),
 };
 
-/** A conversation as it is the same for all members of a team. */
+/** The fields of a conversation that are the same for all members of a team. */
 export const ConversationFacts = strictObject(facts);
 export type ConversationFacts = Type.Static<typeof ConversationFacts>;
 
-/** A conversation as a member sees it (specification section 12.11). */
+/** A conversation as one member sees it, with that member's unread count (specification section 12.11). */
 export const Conversation = strictObject({ ...facts, unread_count });
 export type Conversation = Type.Static<typeof Conversation>;
 
@@ -93,7 +92,7 @@ export type UnreadConversations = Type.Static<typeof UnreadConversations>;
 
 const { waiting_reason: _reason, expected_at, ...ofMessage } = MessageDetail.properties;
 
-/** A message of a conversation: with its times, its sender and why it failed. */
+/** A message of a conversation with its times, its sender and the reason of a failure. */
 export const ConversationMessage = strictObject({
   ...ofMessage,
   sender: nullable(MessageSender, {
@@ -116,7 +115,9 @@ export const ConversationMessageList = strictObject({
       verified: Type.Boolean({ description: 'false: no phone has polled for it yet.' }),
       removed: Type.Boolean({ description: 'true: the number was deleted, and nothing can be sent.' }),
       simulated,
-      last_seen_at: nullable(timestamp('The last poll of its phone, at most 10 seconds behind.')),
+      health: stringEnum(healthStates, {
+        description: 'Whether its phone polls, as in the health of GET /v1/numbers/:id.',
+      }),
     },
     { description: 'The team’s number.' },
   ),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { stringEnum } from './schema.ts';
 
-/** The eight error codes of /v1 and the HTTP status each is sent with as a rule (specification section 7). */
+/** The eight error codes of /v1, each with its usual HTTP status (specification section 7). */
 export const errorStatus = {
   invalid_request: 400,
   unauthorized: 401,
@@ -38,7 +38,7 @@ export const ErrorBody = Type.Object({
       Type.String({ description: 'With plan_limit_exceeded: where to get a larger plan.' }),
     ),
     resets_at: Type.Optional(
-      Type.String({ description: 'With the monthly limit: when the count begins anew.' }),
+      Type.String({ description: 'With the monthly limit: when the count starts again at 0.' }),
     ),
   }),
 });

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
-/** Events of messages (specification section 6). */
 export const messageEventTypes = [
   'message.received',
   'message.sent',
@@ -10,28 +9,31 @@ export const messageEventTypes = [
 ] as const;
 export type MessageEventType = (typeof messageEventTypes)[number];
 
-/** Events of contacts. */
 const contactEventTypes = ['contact.opted_out', 'contact.opted_in'] as const;
 export type ContactEventType = (typeof contactEventTypes)[number];
 
-/** Types of the events that webhooks receive. */
-export const eventTypes = [...messageEventTypes, ...contactEventTypes] as const;
+const numberEventTypes = ['number.offline', 'number.online'] as const;
+export type NumberEventType = (typeof numberEventTypes)[number];
+
+export const eventTypes = [...messageEventTypes, ...contactEventTypes, ...numberEventTypes] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** The envelope of an event, as every delivery sends it and the feed shows it (specification section 6.2). */
+/** The envelope of an event, in deliveries and in the feed (specification section 6.2). */
 export const Event = strictObject({
-  id: publicIdOf('evt', 'The id of the event, the same wherever it is seen: fold repeats by it.'),
+  id: publicIdOf('evt', 'The id of the event. It is the same in each repeat, so drop repeats by it.'),
   type: stringEnum(eventTypes, { description: 'The type of the event.' }),
   timestamp: timestamp('When it happened.'),
   data: Type.Object(
     {},
-    { description: 'The message or the contact, with the fields that the type of the event has.' },
+    {
+      description: 'The message, the contact or the number, with the fields that the type of the event has.',
+    },
   ),
   team_id: publicIdOf('team', 'The team whose event it is.'),
   api_version: stringEnum(['v1'], { description: 'The version that the shape of data belongs to.' }),
   sequence: Type.Integer({
     minimum: 1,
-    description: '1, 2, 3 … per message or contact, to put its events in order.',
+    description: '1, 2, 3 … per message, contact or number, to put its events in order.',
   }),
 });
 export type Event = Type.Static<typeof Event>;
@@ -69,7 +71,8 @@ export type ListEventsQuery = Type.Static<typeof ListEventsQuery>;
 export const EventList = strictObject({
   events: Type.Array(Event, { description: 'Oldest first.' }),
   cursor: Type.String({
-    description: 'Send it as after to get what follows; after itself where nothing followed, else "".',
+    description:
+      'Send it as after to get the next events. On an empty page it equals after, or "" without one.',
     examples: ['evt_01h2xcejqtf2nbrexx3vqjhp41'],
   }),
   has_more: Type.Boolean({ description: 'false at the end.' }),

@@ -1,40 +1,29 @@
 import { Type } from 'typebox';
 import { inboundCoverages, NumberResource } from './number.ts';
+import { healthCauses, healthStates } from './number-health.ts';
 import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
 import { UsageSummary } from './usage.ts';
 
-/** Counts of the Home page stop here; this many means so many or more. */
+/** The highest count on the Home page: 1,000 means 1,000 or more. */
 export const homeCountMax = 1_000;
 
-/** The same for the waiting messages of one number. */
+/** The highest count of waiting messages of one number: 100 means 100 or more. */
 export const homeNumberCountMax = 100;
 
-const numberStates = ['pending', 'paused', 'offline', 'online'] as const;
+const numberStates = [...healthStates, 'paused'] as const;
 export type NumberState = (typeof numberStates)[number];
-
-/** The likely reason of a number's state (specification section 12.10). */
-const numberStateCauses = [
-  'setup_link_unopened',
-  'setup_link_ended',
-  'shortcuts_not_run',
-  'reconnect_unfinished',
-  'no_power_or_network',
-  'automation_stopped',
-] as const;
-export type NumberStateCause = (typeof numberStateCauses)[number];
 
 const setupLinkStates = ['unopened', 'claimed', 'polled', 'ended'] as const;
 export type SetupLinkState = (typeof setupLinkStates)[number];
 
-/** A number as the Home page shows it. */
 export const HomeNumber = strictObject({
   ...NumberResource.properties,
   state: stringEnum(numberStates, {
     description:
-      'pending: no phone has polled yet. paused: by a member. offline: no poll for 5 minutes. online: the phone polls.',
+      'paused: by a member. Otherwise as in the health of GET /v1/numbers/:id: pending, online, late or offline.',
   }),
   likely_cause: nullable(
-    stringEnum(numberStateCauses, {
+    stringEnum(healthCauses, {
       description: 'Why a number is pending or offline, as far as the server can tell; null otherwise.',
     }),
   ),
@@ -47,7 +36,7 @@ export const HomeNumber = strictObject({
   waiting_messages: Type.Integer({
     minimum: 0,
     maximum: homeNumberCountMax,
-    description: `Messages that wait for its phone; ${homeNumberCountMax} means so many or more.`,
+    description: `Messages that wait for its phone; ${homeNumberCountMax} means that many or more.`,
   }),
   oldest_waiting_at: nullable(timestamp('When the first of them was queued; null where none waits.')),
   inbound_coverage: stringEnum(inboundCoverages, {
@@ -56,12 +45,14 @@ export const HomeNumber = strictObject({
 });
 export type HomeNumber = Type.Static<typeof HomeNumber>;
 
-/** The steps of the checklist that is shown until the first message was sent. */
+/** Steps of the checklist that the Home page shows until the team has sent its first message. */
 const FirstRun = strictObject({
   has_number: Type.Boolean({ description: 'A phone has polled for a number of the team.' }),
   has_delivered: Type.Boolean({ description: 'A phone has confirmed that it sent a message.' }),
   has_webhook: Type.Boolean(),
-  has_key_used: Type.Boolean({ description: 'A key of the team has been used, be it revoked since.' }),
+  has_key_used: Type.Boolean({
+    description: 'A key of the team has been used, even if it was revoked since.',
+  }),
 });
 export type FirstRun = Type.Static<typeof FirstRun>;
 
@@ -70,7 +61,7 @@ export const Home = strictObject({
   waiting_messages: Type.Integer({
     minimum: 0,
     maximum: homeCountMax,
-    description: `Messages that wait for a phone; ${homeCountMax.toLocaleString('en')} means so many or more.`,
+    description: `Messages that wait for a phone; ${homeCountMax.toLocaleString('en')} means that many or more.`,
   }),
   failed_last_day: Type.Integer({
     minimum: 0,

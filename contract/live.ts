@@ -6,23 +6,21 @@ import { NumberResource } from './number.ts';
 import { strictObject, stringEnum, timestamp } from './schema.ts';
 import { UsageSummary } from './usage.ts';
 
-/*
- * The live stream of a team: server-sent events of `GET /app/teams/:team_id/live` (specification section 12.9). Each
- * event has one of these names, and its data is JSON of the schema of that name.
- */
+/* The live stream of a team: server-sent events of `GET /app/teams/:team_id/live` (specification section 12.9). An
+   event's name selects the schema of its JSON data. */
 
 const resources = Type.Array(stringEnum(resourceTypes));
 
-/** `hello`: the first event, and again when the role of the member changed. Read what the page shows after it. */
+/** `hello` comes first, and again when the member's role changed. The client then reads everything again. */
 export const LiveHello = strictObject({
   resources: Type.Array(stringEnum(resourceTypes), {
-    description: 'The resource types that the member may read, and whose changes the stream tells of.',
+    description: 'The resource types that the member may read. The stream sends changes of these.',
   }),
   at: timestamp('The time of the server.'),
 });
 export type LiveHello = Type.Static<typeof LiveHello>;
 
-/** `rows`: rows that are new or changed, as the lists show them. They replace those with the same id. */
+/** `rows` carries rows that are new or changed, as the lists show them. A client replaces its rows with the same id. */
 export const LiveRows = strictObject({
   messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
   conversations: Type.Array(ConversationFacts, {
@@ -37,22 +35,22 @@ export const LiveRows = strictObject({
 });
 export type LiveRows = Type.Static<typeof LiveRows>;
 
-/** `changed`: something of these types changed, or may have. Read again what the page shows of them. */
+/** `changed` names resource types that may have changed. The client reads again what it shows of them. */
 export const LiveChanged = strictObject({ resources });
 export type LiveChanged = Type.Static<typeof LiveChanged>;
 
-/** `reload`: changes may have been missed. Read again everything that the page shows. */
+/** `reload`: changes may have been missed. The client reads again everything that it shows. */
 export const LiveReload = strictObject({});
 export type LiveReload = Type.Static<typeof LiveReload>;
 
 const liveEndReasons = ['signed_out', 'no_access'] as const;
 export type LiveEndReason = (typeof liveEndReasons)[number];
 
-/** `ended`: the last event. The person is signed out, or is no member of the team any more: close the stream. */
+/** `ended` is the last event: the person is signed out or left the team. The client closes the stream. */
 export const LiveEnded = strictObject({ reason: stringEnum(liveEndReasons) });
 export type LiveEnded = Type.Static<typeof LiveEnded>;
 
-/** The events by their names. A stream that ends without `ended` is to be opened again after its `retry` time. */
+/** Events of the live stream by name. A client reopens a stream that ends without `ended`, after its `retry` time. */
 export interface LiveEvents {
   readonly hello: LiveHello;
   readonly rows: LiveRows;

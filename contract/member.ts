@@ -4,7 +4,7 @@ import { assignableRoles, roles } from './permissions.ts';
 import { cursorOf, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { nameMaxCharacters } from './team.ts';
 
-/** The longest address that mail servers take (RFC 5321, section 4.5.3.1). */
+/** The longest e-mail address that mail servers accept (RFC 5321, section 4.5.3.1). */
 export const emailMaxCharacters = 254;
 
 const email = Type.String({
@@ -12,11 +12,11 @@ const email = Type.String({
   examples: ['ada@example.com'],
 });
 
-/** A Member (specification section 2.3). */
+/** A member of a team (specification section 2.3). */
 export const Member = strictObject({
   id: publicIdOf('usr', 'The id of the membership: one person has another one in each team.'),
   email,
-  name: Type.String({ description: 'As the person calls themselves.', examples: ['Ada Example'] }),
+  name: Type.String({ description: 'The name that the person chose.', examples: ['Ada Example'] }),
   role: stringEnum(roles, { description: 'The role of the person (section 5.3).' }),
   created_at: timestamp('When the person joined.'),
 });
@@ -25,19 +25,19 @@ export type Member = Type.Static<typeof Member>;
 export const MemberList = strictObject({ members: Type.Array(Member, { description: 'Oldest first.' }) });
 
 const givenRole = stringEnum(assignableRoles, {
-  description: 'Owners are made by an owner, in the dashboard.',
+  description: 'Only an owner can make an owner, in the dashboard.',
 });
 
-/** An Invitation (specification section 2.4). */
+/** An invitation to a team (specification section 2.4). */
 export const Invitation = strictObject({
   invitation_id: publicIdOf('inv', 'The id of the invitation.'),
   email,
   role: givenRole,
-  expires_at: timestamp('7 days after it was made or sent again.'),
+  expires_at: timestamp('7 days after it was created or sent again.'),
 });
 export type Invitation = Type.Static<typeof Invitation>;
 
-/** The answer to an invitation. Without SMTP it has the link as well, which the inviter passes on. */
+/** The answer to the creation of an invitation. Without SMTP it includes the link, for the inviter to pass on. */
 export const MadeInvitation = strictObject({
   ...Invitation.properties,
   accept_url: Type.Optional(
@@ -49,7 +49,7 @@ export const MadeInvitation = strictObject({
 });
 export type MadeInvitation = Type.Static<typeof MadeInvitation>;
 
-/** GET /v1/team/invitations (specification section 4.1); the pages are those of GET /v1/messages. */
+/** GET /v1/team/invitations (specification section 4.1). It pages as GET /v1/messages does. */
 export const ListInvitationsQuery = strictObject({
   limit: Type.Optional(
     Type.Integer({
@@ -98,35 +98,33 @@ export const RemoveMemberQuery = strictObject({
   ),
 });
 
-/** The dashboard's answer after a member has left a team. */
+/** The dashboard's answer when a member has left a team. */
 export const Left = strictObject({ left: Type.Literal(true) });
 
-/** Requirements for the person who opens an invitation (specification section 12.4). */
+/** Steps that remain for the person who opens an invitation (specification section 12.4). */
 const invitationNeeds = ['nothing', 'sign_in', 'proof', 'name', 'email_and_name'] as const;
 export type InvitationNeeds = (typeof invitationNeeds)[number];
 
-/** An invitation as its link shows it. */
+/** An invitation as the page behind its link shows it. */
 export const OpenedInvitation = strictObject({
   team_name: Type.String(),
   email: Type.String({ description: 'The address that it is for; "" for the link of a first owner.' }),
   role: stringEnum(roles),
-  expires_at: timestamp('When the link ends.'),
+  expires_at: timestamp('When the link expires.'),
   signed_in_as: Type.String({
     description: 'The address of the account that is signed in here; "" without one.',
   }),
   needs: stringEnum(invitationNeeds, {
     description:
-      'nothing but a yes; to sign in first; to prove the address by a link of the operator’s first; a name; an address and a name.',
+      'nothing: only the confirmation. sign_in: sign in first. proof: verify the address by a link of the operator first. name: a name. email_and_name: an address and a name.',
   }),
 });
 export type OpenedInvitation = Type.Static<typeof OpenedInvitation>;
 
-/**
- * A password field accepts more characters than a password may have, so that the password rule can state its maximum.
- */
+/** A password field accepts more than the password rule does, so that the rule's error can state the maximum. */
 export const passwordFieldMaxCharacters = 1_000;
 
-/** `needs` lists the required ones. A password may be sent together with a name. */
+/** `needs` of the opened invitation lists the required fields. A password may come with a name. */
 export const AcceptInvitationRequest = strictObject({
   email: Type.Optional(Type.String({ maxLength: emailMaxCharacters })),
   name: Type.Optional(Type.String({ maxLength: nameMaxCharacters })),

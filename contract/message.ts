@@ -28,6 +28,7 @@ export type FailureCode = (typeof failureCodes)[number];
 
 /** Why a queued message has not been handed out yet (specification section 4.3). */
 export const waitingReasons = [
+  'restore_hold',
   'number_paused',
   'phone_offline',
   'media_fetching',
@@ -72,7 +73,7 @@ const content = Type.String({ description: 'The text.', examples: ['Your table i
 const media_url = nullable(Type.String({ description: 'Where its media are; null for none.' }));
 const created_at = timestamp('When it was accepted or received.');
 
-/** The 202 of POST /v1/messages/send (specification section 4.3); status always says queued. */
+/** The 202 of POST /v1/messages/send (specification section 4.3). Its status is always `queued`. */
 export const AcceptedMessage = strictObject({
   id,
   status: stringEnum(['queued'], { description: 'Always queued, on a repeat too.' }),
@@ -91,32 +92,34 @@ const group = Type.Optional(
   }),
 );
 
-/** A message as the list shows it (specification sections 2.6 and 4.3). */
+/** A message as GET /v1/messages lists it (specification sections 2.6 and 4.3). */
 export const Message = strictObject({
   id,
   to,
   from,
   content,
   media_url,
-  status: stringEnum(messageStatuses, { description: 'Where it is on its way; received for inbound ones.' }),
+  status: stringEnum(messageStatuses, {
+    description: 'The current state of an outbound message; received for inbound ones.',
+  }),
   direction: stringEnum(directions),
   created_at,
-  delivered_at: nullable(timestamp('When the device said that it was delivered.')),
+  delivered_at: nullable(timestamp('When the device reported it as delivered.')),
   group,
 });
 export type Message = Type.Static<typeof Message>;
 
-/** A message in the lists of the dashboard, which say why it failed, too (specification section 12.3). */
+/** A message in the lists of the dashboard, which add the reason of a failure (specification section 12.3). */
 export const ListedMessage = strictObject({
   ...Message.properties,
   error_code: nullable(stringEnum(failureCodes, { description: 'Why it failed; null otherwise.' })),
 });
 export type ListedMessage = Type.Static<typeof ListedMessage>;
 
-/** GET /v1/messages/:id: every field of a message, times and reasons included (specification sections 2.6 and 4.3). */
+/** GET /v1/messages/:id: a message with its times and reasons (specification sections 2.6 and 4.3). */
 export const MessageDetail = strictObject({
   ...Message.properties,
-  sent_at: nullable(timestamp('When the phone said that it was sent.')),
+  sent_at: nullable(timestamp('When the phone reported it as sent.')),
   failed_at: nullable(timestamp('When it failed.')),
   error_code: nullable(stringEnum(failureCodes, { description: 'Why it failed; null otherwise.' })),
   error_message: nullable(Type.String({ description: 'The same in a sentence for a person.' })),
@@ -125,11 +128,11 @@ export const MessageDetail = strictObject({
   ),
   expected_at: nullable(
     timestamp(
-      'When pacing is expected to let a queued message go: an estimate. null where it holds nothing back.',
+      'The estimated time at which pacing allows a queued message. null where pacing does not delay it.',
     ),
   ),
   may_have_been_sent: Type.Boolean({
-    description: 'true where a phone took it and never said what became of it.',
+    description: 'true where a phone took it and never reported the outcome.',
   }),
 });
 export type MessageDetail = Type.Static<typeof MessageDetail>;
@@ -144,7 +147,9 @@ export const ListMessagesQuery = strictObject({
     }),
   ),
   to: Type.Optional(phoneNumber('Only to this recipient.')),
-  status: Type.Optional(stringEnum(messageStatuses, { description: 'Only messages that stand there now.' })),
+  status: Type.Optional(
+    stringEnum(messageStatuses, { description: 'Only messages that have this status now.' }),
+  ),
   direction: Type.Optional(
     stringEnum(directions, { description: 'Only inbound, or only outbound messages.' }),
   ),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { DeviceChange, NumberHealth } from './number-health.ts';
 import { NullablePacingSetting, Pacing, pacingWarnings } from './pacing.ts';
 import { phoneNumber } from './phone-number.ts';
 import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
@@ -37,14 +38,14 @@ const inbound_coverage = stringEnum(inboundCoverages, {
     'The received texts that the tests of the setup page have shown to arrive from the phone that is connected. unknown: not tested. words: texts of several words. full: these, and replies of one word that have a Latin vowel or y.',
 });
 
-/** A Number as the list shows it (specification section 2.5). */
+/** A number as GET /v1/numbers lists it (specification section 2.5). */
 export const NumberResource = strictObject({
   id,
   phone_number,
   label,
   status,
   verified,
-  device_name: Type.String({ description: 'As the iPhone calls itself; "" before its first poll.' }),
+  device_name: Type.String({ description: 'The name of the iPhone; "" before its first poll.' }),
   last_seen_at: nullable(
     timestamp('The last poll, at most 10 seconds behind. Older than 5 minutes: the phone may be offline.'),
   ),
@@ -62,7 +63,7 @@ export const NumberList = strictObject({
   numbers: Type.Array(NumberResource, { description: 'Oldest first.' }),
 });
 
-/** GET /v1/numbers/:id: the Number and how it is set up (specification section 4.2). */
+/** GET /v1/numbers/:id: the number and its settings (specification section 4.2). */
 export const NumberDetail = strictObject({
   ...NumberResource.properties,
   on_unconfirmed,
@@ -72,13 +73,18 @@ export const NumberDetail = strictObject({
       'Limits that the number is past: new conversations of the last hour or day, messages without a reply to a contact of the last day. gentle warns of them; strict holds messages back.',
   }),
   inbound_coverage,
+  health: NumberHealth,
+  device_change: nullable(DeviceChange, {
+    description:
+      'The iPhone changed its name or its system when its shortcut started again: another iPhone of its owner may run a copy. null where it did not, after a person dismissed it, and for a new phone.',
+  }),
 });
 export type NumberDetail = Type.Static<typeof NumberDetail>;
 
 export const VerifyNumberRequest = strictObject({
   phone_number: phoneNumber('The number of the iPhone that is to be connected, in E.164.'),
 });
-/** Numbers that may be simulated: +1 NXX 555 01XX, which are reserved for fiction (specification section 12.13). */
+/** Numbers that may be simulated: +1 NXX 555 01XX is reserved for fiction (specification section 12.13). */
 export const fictionalPattern = /^\+1[2-9]\d{2}55501\d{2}$/;
 
 export function isFictionalNumber(phoneNumber: string): boolean {
@@ -115,6 +121,6 @@ export const UpdateNumberRequest = strictObject({
 });
 export type UpdateNumberRequest = Type.Static<typeof UpdateNumberRequest>;
 
-/** The five fields that PUT /v1/numbers/:id answers with (specification section 4.2). */
+/** The answer of PUT /v1/numbers/:id (specification section 4.2). */
 export const UpdatedNumber = strictObject({ id, phone_number, label, status, verified });
 export type UpdatedNumber = Type.Static<typeof UpdatedNumber>;

@@ -1,8 +1,8 @@
 /**
- * Keywords that opt out (specification section 4.6): as the whole of an inbound text, a keyword opts its sender out. Each
- * language has the words for STOP, STOPALL, UNSUBSCRIBE, QUIT, END, REVOKE and OPT OUT that mean nothing else as an
- * answer. Words for "cancel" are missing on purpose, because they answer appointments; so are words that another language
- * uses for something else, such as FINE, ALTO, SON and DUR.
+ * Opt-out keywords (specification section 4.6): an inbound text that consists of one opts its sender out. Each language
+ * has words for STOP, STOPALL, UNSUBSCRIBE, QUIT, END, REVOKE and OPT OUT, unless they are common answers to other
+ * questions. Words for "cancel" are missing on purpose, because people answer appointments with them. So are words that
+ * mean something else in another language, such as FINE, ALTO, SON and DUR.
  */
 export const optOutWords = {
   English: ['STOP', 'STOP ALL', 'UNSUBSCRIBE', 'QUIT', 'END', 'REVOKE', 'OPT OUT'],
@@ -38,7 +38,7 @@ export const optOutWords = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * An inbound text that is exactly one of these words opts its sender in again. There are no translations: a wrong opt-in
- * does more harm than a missing one, and these two are known everywhere.
+ * Opt-in keywords: an inbound text that consists of one opts its sender in again. They are not translated, because a
+ * wrong opt-in does more harm than a missing one.
  */
 export const optInWords = ['START', 'UNSTOP'] as const;

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 import { listLimitDefault, listLimitMax } from './paging.ts';
 import { cursorOf, nullable, publicIdOf, strictObject, timestamp } from './schema.ts';
 
-/** As many as a stored handle has at most. */
+/** The maximum length of a stored handle. */
 export const contactMaxCharacters = 320;
 
-/** A contact that gets nothing more from the team (specification section 4.6). */
+/** A contact that gets no more messages from the team (specification section 4.6). */
 export const OptOut = strictObject({
   id: publicIdOf('opt', 'The id of this opt-out; the next one of the contact has another.'),
   contact: Type.String({
@@ -23,7 +23,6 @@ export const OptOut = strictObject({
 });
 export type OptOut = Type.Static<typeof OptOut>;
 
-/** The contact in the path of an opt-out. */
 export const contactParameter = Type.String({
   minLength: 1,
   maxLength: contactMaxCharacters,

@@ -1,14 +1,13 @@
 import { Type } from 'typebox';
 import { nullable, strictObject, stringEnum } from './schema.ts';
 
-/** Modes of pacing, as the setting PACING takes them (specification section 8). */
+/** Values of the setting PACING (specification section 8). */
 export const pacingModes = ['off', 'gentle', 'strict'] as const;
 export type PacingMode = (typeof pacingModes)[number];
 
 const limit = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description });
 const gap = (description: string) => Type.Integer({ minimum: 0, maximum: 3_600, description });
 
-/** The limits of pacing for a number. */
 const limits = {
   gap_min_seconds: gap('The shortest pause between two messages of the number.'),
   gap_max_seconds: gap('The longest pause: each one is drawn between both.'),
@@ -19,10 +18,9 @@ const limits = {
   unanswered_per_contact: limit(1_000, 'Messages to one contact without a reply.'),
 };
 
-/** Names of the limits. */
 export const pacingLimitNames = Object.keys(limits) as (keyof typeof limits)[];
 
-/** The pacing that PUT /v1/numbers/:id takes: it replaces all that the number set before. */
+/** The pacing in PUT /v1/numbers/:id. It replaces the number's whole pacing setting. */
 export const PacingSetting = strictObject({
   mode: Type.Optional(
     stringEnum(['default', ...pacingModes], { description: 'default: the setting PACING of the server.' }),
@@ -37,10 +35,10 @@ export const PacingSetting = strictObject({
 });
 export type PacingSetting = Type.Static<typeof PacingSetting>;
 
-/** null clears what the number set. */
+/** null removes the number's own pacing setting, so that the server's default applies. */
 export const NullablePacingSetting = nullable(PacingSetting);
 
-/** The pacing of a number, as GET /v1/numbers/:id shows it. */
+/** The pacing that applies to a number, as GET /v1/numbers/:id shows it. */
 export const Pacing = strictObject({
   mode: stringEnum(pacingModes, {
     description:
@@ -53,7 +51,7 @@ export const Pacing = strictObject({
 });
 export type Pacing = Type.Static<typeof Pacing>;
 
-/** Warnings of pacing: limits that the number is past, which `gentle` does not enforce. */
+/** Limits whose excess is only a warning in the mode `gentle`. */
 export const pacingWarnings = [
   'new_contacts_per_hour',
   'new_contacts_per_day',

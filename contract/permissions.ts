@@ -1,4 +1,4 @@
-/** Permissions of API keys (specification section 5.2). `*` is everything, present and future. */
+/** Permissions of API keys (specification section 5.2). `*` grants all present and future ones. */
 export const permissions = [
   'team:read',
   'team:write',
@@ -11,36 +11,37 @@ export const permissions = [
 export type Permission = (typeof permissions)[number];
 
 /**
- * Permissions of people only, in the dashboard: a key cannot be granted one by name, and a key's
- * `*` opens no such route.
+ * Permissions that only people have, in the dashboard. A key cannot be granted one, and a key's `*` does not include
+ * them.
  */
 const personalPermissions = [
   'keys:manage',
   'audit:read',
   'owners:manage',
   'billing:manage',
+  'restore:resume',
   'webhooks:read',
+  'contacts:erase',
 ] as const;
 export type PersonalPermission = (typeof personalPermissions)[number];
 
 export type Grant = Permission | '*';
-/** Grants of a role: the permissions of API keys and those of people only. */
 export type RoleGrant = Grant | PersonalPermission;
 
 export const roles = ['owner', 'admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
-/** Roles that an invitation or a change of role can give through /v1; owners are made by owners, in the dashboard. */
+/** Roles that /v1 may assign. Only an owner makes another owner, in the dashboard. */
 export const assignableRoles = ['admin', 'member', 'viewer'] as const;
 export type GivenRole = (typeof assignableRoles)[number];
 
 /**
- * Grants of each role (specification section 5.3): the one table that authorizes members and
- * bounds the keys they create.
+ * The grants of each role (specification section 5.3). This table authorizes members and bounds the keys that they
+ * create.
  */
 export const roleGrants: Readonly<Record<Role, readonly RoleGrant[]>> = {
   owner: ['*'],
-  admin: [...permissions, 'keys:manage', 'audit:read', 'webhooks:read'],
+  admin: [...permissions, 'keys:manage', 'audit:read', 'webhooks:read', 'contacts:erase'],
   member: [
     'messages:send',
     'messages:read',
@@ -57,13 +58,13 @@ export function isGrant(text: string): text is Grant {
   return text === '*' || permissions.some((permission) => permission === text);
 }
 
-/** messages:send includes messages:read: a sender may read the status of its messages. */
+/** messages:send includes messages:read, so that a sender may read the status of its messages. */
 export function allows(grants: readonly RoleGrant[], permission: Permission | PersonalPermission): boolean {
   if (grants.includes('*') || grants.includes(permission)) return true;
   return permission === 'messages:read' && grants.includes('messages:send');
 }
 
-/** Whether a creator with these grants may pass these on: a key never holds more than its creator. */
+/** Whether a creator with `grants` may create a key with `wanted`: a key never holds more than its creator. */
 export function covers(grants: readonly RoleGrant[], wanted: readonly Grant[]): boolean {
   return wanted.every((grant) => (grant === '*' ? grants.includes('*') : allows(grants, grant)));
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** E.164 as /v1 accepts it (specification section 2.1): no carrier plan is consulted, fictional numbers pass. */
+/** E.164 as /v1 accepts it (specification section 2.1). No numbering plan is checked: fictional numbers are valid. */
 export const e164Pattern = '^\\+[1-9]\\d{6,14}$';
 const e164 = new RegExp(e164Pattern);
 
@@ -8,7 +8,6 @@ export function isE164(text: string): boolean {
   return e164.test(text);
 }
 
-/** A phone number in a request. */
 export function phoneNumber(description: string) {
   return Type.String({ pattern: e164Pattern, description, examples: ['+14155550100'] });
 }

@@ -1,7 +1,5 @@
 import { type PlanName, plans } from './plans.ts';
 
-/* The plans as the dashboard and the public page of plans show them to people. */
-
 export const planTitles: Readonly<Record<PlanName, string>> = {
   free: 'Free',
   starter: 'Starter',
@@ -9,7 +7,7 @@ export const planTitles: Readonly<Record<PlanName, string>> = {
   enterprise: 'Enterprise',
 };
 
-/** The highest of a limit is shown as unlimited (specification section 8). */
+/** Limits as high as those of the enterprise plan are shown as unlimited (specification section 8). */
 export function isUnlimited(limit: number): boolean {
   return limit >= plans.enterprise.monthlyMessages;
 }
@@ -18,7 +16,7 @@ export function limitText(limit: number): string {
   return isUnlimited(limit) ? 'Unlimited' : limit.toLocaleString('en');
 }
 
-/** The lines of the plan comparison: a label, and the value for a plan. */
+/** The lines of the plan comparison: a label, and a function that returns a plan's value. */
 export const planLines: readonly (readonly [string, (plan: PlanName) => string])[] = [
   ['Messages a month', (plan) => limitText(plans[plan].monthlyMessages)],
   ['Numbers', (plan) => limitText(plans[plan].numbers)],

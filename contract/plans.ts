@@ -1,11 +1,11 @@
-/** Limits and features of a plan (specification section 8). Infinity is "unlimited"; amounts are per team. */
+/** Limits and features of a plan, per team (specification section 8). Infinity means unlimited. */
 export interface Plan {
   readonly requestsPerMinute: number;
   readonly monthlyMessages: number;
   readonly members: number;
   readonly numbers: number;
   readonly webhooks: number;
-  /** Whether the plan includes media and message.delivered, which the specification calls "Standard and higher". */
+  /** Whether the plan includes media and message.delivered: "Standard and higher" in the specification. */
   readonly standard: boolean;
 }
 

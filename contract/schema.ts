@@ -7,17 +7,17 @@ import {
   Type,
 } from 'typebox';
 
-/** An object that refuses fields it does not know (specification section 4: a misspelt field must not vanish). */
+/** An object schema that refuses unknown fields, so that a misspelt field is an error (specification section 4). */
 export function strictObject<P extends TProperties>(properties: P, options: TSchemaOptions = {}): TObject<P> {
   return Type.Object(properties, { ...options, additionalProperties: false });
 }
 
-/** One of a few words. A real `enum` in OpenAPI and one error instead of one per word. */
+/** An OpenAPI `enum` of strings. A wrong value gives one error; a union would give one for each value. */
 export function stringEnum<const T extends readonly string[]>(values: T, options: TSchemaOptions = {}) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 }
 
-/** ISO 8601, UTC, milliseconds and Z (specification section 2). */
+/** A time in ISO 8601 with UTC, milliseconds and Z (specification section 2). */
 export function timestamp(description: string) {
   return Type.String({
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
@@ -26,7 +26,7 @@ export function timestamp(description: string) {
   });
 }
 
-/** The position of a page in a request: an id, or empty. */
+/** The `cursor` of a list request: the id after which the page begins; empty for the first page. */
 export function cursorOf(description: string) {
   return Type.String({ maxLength: 100, description });
 }
@@ -35,7 +35,7 @@ export function nullable<S extends TSchema>(schema: S, options: TSchemaOptions =
   return Type.Union([schema, Type.Null()], options);
 }
 
-/** An id of the API: `msg_01h2xcejqtf2nbrexx3vqjhp41` (specification section 2.1). */
+/** An id of the API, such as `msg_01h2xcejqtf2nbrexx3vqjhp41` (specification section 2.1). */
 export function publicIdOf(prefix: string, description: string) {
   return Type.String({
     pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`,

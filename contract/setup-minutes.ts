@@ -1,2 +1,2 @@
-/** How long a person needs to set up an iPhone by the steps of its setup page, in minutes. */
+/** Minutes that a person needs for the setup of an iPhone by the steps of its setup page. */
 export const setupMinutes = 45;

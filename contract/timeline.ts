@@ -4,7 +4,6 @@ import { failureCodes, MessageDetail } from './message.ts';
 import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
 import { AttemptSummary, Delivery } from './webhook.ts';
 
-/** The key or the member that sent a message. */
 export const MessageSender = strictObject({
   kind: stringEnum(['key', 'member']),
   id: Type.String({ description: 'key_… or usr_….' }),
@@ -14,7 +13,6 @@ export type MessageSender = Type.Static<typeof MessageSender>;
 
 const timelineActorKinds = ['key', 'member', 'operator', 'server', 'device', 'contact'] as const;
 
-/** The actor of a step. */
 export const TimelineActor = strictObject({
   kind: stringEnum(timelineActorKinds, {
     description:
@@ -28,7 +26,7 @@ export const TimelineActor = strictObject({
 });
 export type TimelineActor = Type.Static<typeof TimelineActor>;
 
-/** In the order of steps of the same time. */
+/** Kinds of timeline steps. Steps with the same time are shown in this order. */
 export const timelineStepKinds = [
   'received',
   'accepted',
@@ -42,7 +40,7 @@ export const timelineStepKinds = [
 ] as const;
 export type TimelineStepKind = (typeof timelineStepKinds)[number];
 
-/** A step of a message (specification section 12.8). */
+/** A step in the timeline of a message (specification section 12.8). */
 export const TimelineStep = strictObject({
   kind: stringEnum(timelineStepKinds, {
     description:
@@ -76,12 +74,12 @@ export const TimelineStep = strictObject({
 });
 export type TimelineStep = Type.Static<typeof TimelineStep>;
 
-/** Bounds of a timeline: its events, the deliveries of each, and the latest attempts of each delivery. */
+/** Upper bounds of a timeline: events, deliveries of each event, and latest attempts of each delivery. */
 export const timelineEventsMax = 10;
 export const timelineDeliveriesMax = 20;
 export const timelineAttemptsMax = 5;
 
-/** The newest messages of a number among which a timeline looks for one that was reported as delivered. */
+/** A timeline examines this many of a number's newest messages to learn whether its phone reports deliveries. */
 export const deliveryReportsExaminedMax = 200;
 
 export const TimelineDelivery = strictObject({
@@ -104,7 +102,8 @@ export type TimelineEvent = Type.Static<typeof TimelineEvent>;
 export const Timeline = strictObject({
   message: MessageDetail,
   sender: nullable(MessageSender, {
-    description: 'null for inbound messages, test texts of the setup page, and messages of before.',
+    description:
+      'null for inbound messages, test texts of the setup page, and messages from before the sender was stored.',
   }),
   reports_delivery: nullable(Type.Boolean(), {
     description: `false: of the newest ${deliveryReportsExaminedMax} messages of the number none was reported as delivered, so sent is the last state to expect. null for inbound messages.`,

@@ -1,2 +1,2 @@
-/** The longest URL that a request may give, and that an outgoing request is sent to (specification section 6.5). */
+/** The longest URL of webhooks and media that the server accepts and requests (specification section 6.5). */
 export const urlMaxCharacters = 2_048;

@@ -26,13 +26,13 @@ export const Usage = strictObject({
   notices: Type.Array(
     strictObject({ percent: Type.Integer({ examples: [80, 100] }), at: timestamp('When.') }),
     {
-      description: 'Mails to owners and admins that so much of the limit was used.',
+      description: 'Mails to owners and admins about the used share of the limit.',
     },
   ),
 });
 export type Usage = Type.Static<typeof Usage>;
 
-/** The usage of a team in the current month, without the days (specification sections 12.9 and 12.10). */
+/** The usage of a team in the current month without its days (specification sections 12.9 and 12.10). */
 export const UsageSummary = strictObject(summaryFields);
 export type UsageSummary = Type.Static<typeof UsageSummary>;
 
@@ -56,7 +56,7 @@ const resourceLimit = (description: string) =>
     { description },
   );
 
-/** A team's plan, with the used part of its limits (specification section 12.7). The messages of the month are in Usage. */
+/** A team's plan and the used part of its limits (specification section 12.7). Usage has the messages. */
 export const PlanUsage = strictObject({
   plan: stringEnum(planNames, { description: 'Decides the limits of section 8.' }),
   members: resourceLimit('Live invitations included.'),

@@ -21,9 +21,7 @@ export const WebhookHealth = strictObject({
     { description: 'The latest failed attempt of a delivery that has not succeeded; null for none.' },
   ),
   missed_since: nullable(
-    timestamp(
-      'When the oldest event happened that it may have missed since its last success; null for none.',
-    ),
+    timestamp('The time of the oldest event that it may have missed since its last success; null for none.'),
   ),
 });
 export type WebhookHealth = Type.Static<typeof WebhookHealth>;

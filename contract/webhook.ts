@@ -6,7 +6,7 @@ import { phoneNumber } from './phone-number.ts';
 import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { urlMaxCharacters } from './url.ts';
 
-/** This many failed attempts in a row disable a webhook (specification section 6.3). */
+/** Consecutive failed attempts that disable a webhook (specification section 6.3). */
 export const failuresMax = 10;
 
 const id = publicIdOf('wh', 'The id of the webhook.');
@@ -19,14 +19,14 @@ const phone_number = nullable(
   Type.String({ description: 'Only events of this number are sent; null for all of the team.' }),
 );
 const active = Type.Boolean({
-  description: `false where it was switched off: by a request, or by ${failuresMax} failed attempts in a row.`,
+  description: `false where it was switched off by a request, or by ${failuresMax} failed attempts in a row.`,
 });
 const created_at = timestamp('When it was made.');
 
 const newUrl = Type.String({
   maxLength: urlMaxCharacters,
   description:
-    'https, without a user name in it. http is for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).',
+    'An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).',
   examples: ['https://example.com/hooks/ownline'],
 });
 const newEvents = Type.Array(stringEnum(eventTypes), {
@@ -44,14 +44,14 @@ export const CreateWebhookRequest = strictObject({
 });
 export type CreateWebhookRequest = Type.Static<typeof CreateWebhookRequest>;
 
-/** The 201 of POST /v1/webhooks: the only time that the secret is shown (specification section 4.4). */
+/** The 201 of POST /v1/webhooks. No other answer shows the first secret (specification section 4.4). */
 export const CreatedWebhook = strictObject({
   id,
   url,
   events,
   phone_number,
   secret: Type.String({
-    description: 'Verifies signatures. It is shown this once.',
+    description: 'The secret to verify signatures with. Only this answer shows it.',
     examples: ['whsec_bm90IGEgcmVhbCBzZWNyZXQsIDMyIGJ5dGVzIGxvbmc='],
   }),
   active,
@@ -59,7 +59,7 @@ export const CreatedWebhook = strictObject({
 });
 export type CreatedWebhook = Type.Static<typeof CreatedWebhook>;
 
-/** A webhook of the list, of GET and of PUT (specification sections 2.7 and 4.4). */
+/** A webhook as GET and PUT return it (specification sections 2.7 and 4.4). */
 export const Webhook = strictObject({
   id,
   url,
@@ -73,7 +73,7 @@ export const Webhook = strictObject({
   }),
   last_triggered_at: nullable(timestamp('When an attempt was last begun, within a second; null for never.')),
   next_secret_takes_over_at: nullable(
-    timestamp('While its secret is being rotated: from then on the next one signs alone. null otherwise.'),
+    timestamp('While the secret is rotated: the time from which only the next secret signs. null otherwise.'),
   ),
   created_at,
 });
@@ -87,7 +87,7 @@ export const UpdateWebhookRequest = strictObject({
   events: Type.Optional(newEvents),
   active: Type.Optional(
     Type.Boolean({
-      description: 'true switches it on and zeroes failure_count; false skips what is pending.',
+      description: 'true switches it on and resets failure_count; false skips pending deliveries.',
     }),
   ),
   phone_number: Type.Optional(nullable(phoneNumber('A number of the team; null for all of its numbers.'))),
@@ -99,7 +99,7 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 const deliveryId = publicIdOf('dlv', 'The id of the delivery.');
 
-/** One event to one webhook (specification section 6.3). */
+/** A delivery: one event to one webhook (specification section 6.3). */
 export const Delivery = strictObject({
   id: deliveryId,
   webhook_id: id,
@@ -120,7 +120,7 @@ export type Delivery = Type.Static<typeof Delivery>;
 /** GET /v1/webhooks/:id/deliveries (specification section 4.4). */
 export const ListDeliveriesQuery = strictObject({
   status: Type.Optional(
-    stringEnum(deliveryStatuses, { description: 'Only deliveries that stand there now.' }),
+    stringEnum(deliveryStatuses, { description: 'Only deliveries that have this status now.' }),
   ),
   event_type: Type.Optional(stringEnum(eventTypes, { description: 'Only deliveries of such events.' })),
   limit: Type.Optional(
@@ -152,10 +152,10 @@ export type DeliveryList = Type.Static<typeof DeliveryList>;
 const attemptOutcomes = ['succeeded', ...(Object.keys(attemptFailures) as AttemptFailure[])] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-/** The latest attempts of a delivery that an answer lists at most; attempt_count counts all of them. */
+/** Upper bound on the attempts in an answer. It has the latest ones; attempt_count counts all. */
 export const shownAttemptsMax = 50;
 
-/** An attempt without the answer's body. */
+/** An HTTP attempt of a delivery without the body of its response. */
 export const AttemptSummary = strictObject({
   id: publicIdOf('att', 'The id of the attempt.'),
   started_at: timestamp('When it began.'),
@@ -167,7 +167,7 @@ export const AttemptSummary = strictObject({
 });
 export type AttemptSummary = Type.Static<typeof AttemptSummary>;
 
-/** GET /app/teams/:team_id/webhooks/:id/deliveries: a delivery and its latest attempt (specification section 12.3). */
+/** A delivery with its latest attempt, as the dashboard lists it (specification section 12.3). */
 export const ListedDelivery = strictObject({
   ...Delivery.properties,
   last_attempt: nullable(
@@ -186,7 +186,7 @@ export const DeliveryLog = strictObject({
 });
 export type DeliveryLog = Type.Static<typeof DeliveryLog>;
 
-/** One HTTP try of a delivery (specification section 6.3). */
+/** An HTTP attempt of a delivery (specification section 6.3). */
 export const Attempt = strictObject({
   ...AttemptSummary.properties,
   response_body: nullable(
@@ -209,10 +209,10 @@ export type DeliveryDetail = Type.Static<typeof DeliveryDetail>;
 const replayChoices = ['failed', 'skipped', 'all'] as const;
 export type ReplayChoice = (typeof replayChoices)[number];
 
-/** Deliveries that one replay request queues at most; the next request continues after them. */
+/** Upper bound on deliveries that one replay request queues. The next request continues after them. */
 export const replayedMax = 100_000;
 
-/** Times in ISO 8601 are shorter. */
+/** The maximum length of a time in a request; a valid ISO 8601 time is shorter. */
 const momentMaxCharacters = 100;
 
 export const ReplayRequest = strictObject({
@@ -224,7 +224,7 @@ export const ReplayRequest = strictObject({
   until: Type.Optional(
     Type.String({
       maxLength: momentMaxCharacters,
-      description: 'And before then; left out, until now.',
+      description: 'Only events that happened before this time; left out, until now.',
       examples: ['2026-11-21T10:30:00.000Z'],
     }),
   ),
@@ -237,16 +237,16 @@ export type ReplayRequest = Type.Static<typeof ReplayRequest>;
 export const QueuedReplay = strictObject({
   queued: Type.Integer({
     minimum: 0,
-    description: `How many are sent again. ${replayedMax.toLocaleString('en')} is the most of one request: send it again for the rest.`,
+    description: `How many are sent again. ${replayedMax.toLocaleString('en')} is the maximum of one request: repeat the request for the rest.`,
   }),
 });
 export type QueuedReplay = Type.Static<typeof QueuedReplay>;
 
-/** The 200 of POST …/rotate-secret: the only time that the next secret is shown (specification section 6.4). */
+/** The 200 of POST …/rotate-secret. No other answer shows the next secret (specification section 6.4). */
 export const RotatedSecret = strictObject({
   id,
   secret: Type.String({
-    description: 'The next secret. It is shown this once.',
+    description: 'The next secret. Only this answer shows it.',
     examples: ['whsec_bm90IGEgcmVhbCBzZWNyZXQsIDMyIGJ5dGVzIGxvbmc='],
   }),
   takes_over_at: timestamp(

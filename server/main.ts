@@ -1,6 +1,7 @@
 import { loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { Lifecycle } from '#server/platform/process/lifecycle.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { notifySystemd } from '#server/platform/process/notify-systemd.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { followTestClock } from '#server/platform/time/follow-test-clock.ts';
 import { armFailpoint } from './platform/failpoint.ts';
@@ -26,6 +27,7 @@ try {
     terminal: process.stdout,
   });
   process.stdout.write(`Ownline is ready on ${address}\n`);
+  if (config.notifiesSystemd) notifySystemd(logger);
   if (config.processRoles.has('api')) webBuild.prepare();
 } catch (error) {
   if (lifecycle?.signal.aborted) process.exit((await lifecycle.close()) ? 0 : 1);

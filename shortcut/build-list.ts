@@ -1,31 +1,29 @@
 import { resultNames } from './encode-values.ts';
 import type { Fields, Reference, Step, Text } from './step.ts';
 
-/** A value to type, and the variables to choose inside it. */
+/** A text to type into a field, with the variables to choose inside it. */
 export type BuildText = readonly (string | { readonly variable: string })[];
 
 export interface BuildField {
-  /** Name of the field in the editor. */
   readonly label: string;
   readonly value: BuildText;
 }
 
-/** One action to add in the Shortcuts app. */
 export interface BuildAction {
-  /** Position in the list, counted from 1 through all levels. */
+  /** The action's position in the list, counted from 1 through all levels. */
   readonly number: number;
-  /** Name of the action in the search of the Shortcuts app. */
+  /** The action's name in the search of the Shortcuts app. */
   readonly action: string;
   readonly fields: readonly BuildField[];
-  /** Actions between If or Repeat and its end. */
+  /** Actions inside If or Repeat. */
   readonly inside?: readonly BuildAction[];
   /** Actions between Otherwise and End If. */
   readonly otherwise?: readonly BuildAction[];
 }
 
 /**
- * The actions of a shortcut as a list to build by hand (docs/specification.md section 11.11), from the same description as
- * its file. Comments are left out.
+ * Turns the steps of a shortcut into a list to build by hand (docs/specification.md section 11.11). The shortcut's file
+ * is made from the same steps. Comments are not listed.
  */
 export function buildList(steps: readonly Step[]): readonly BuildAction[] {
   return new ListBuilder().list(steps);
@@ -34,7 +32,7 @@ export function buildList(steps: readonly Step[]): readonly BuildAction[] {
 class ListBuilder {
   #count = 0;
   readonly #numbers = new Map<Step, number>();
-  /** The step before the current one, whose result the editor fills in by itself. */
+  /** The step before the current one, whose result the editor of Shortcuts inserts by itself. */
   #previous: Step | undefined;
 
   list(steps: readonly Step[]): readonly BuildAction[] {
@@ -161,7 +159,7 @@ class ListBuilder {
   }
 }
 
-/** The list as plain text: variables in square brackets, what is inside If and Repeat indented. */
+/** Renders the list as plain text: variables in square brackets, actions inside If and Repeat indented. */
 export function renderBuildList(actions: readonly BuildAction[], indent = ''): string {
   return actions.map((action) => renderAction(action, indent)).join('\n');
 }

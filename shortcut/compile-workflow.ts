@@ -12,10 +12,10 @@ import type { IfStep, RepeatStep, ResultStep, Step } from './step.ts';
 import { actionPrefix, conditionCodes, controlFlow, type WorkflowAction } from './workflow.ts';
 
 /**
- * Turns a description into the actions of a property list. UUIDs follow from the name and the position of an action, so
- * the same description gives the same bytes.
+ * Compiles steps into the actions of a property list. An action's UUID is derived from the shortcut's name and the
+ * action's position, so the same steps give the same bytes.
  * @param name of the shortcut
- * @throws Error where a step uses a result that no step before it makes
+ * @throws Error where a step uses a result that no earlier step makes
  */
 export function compileActions(name: string, steps: readonly Step[]): readonly WorkflowAction[] {
   const compiler = new Compiler(name);
@@ -23,7 +23,6 @@ export function compileActions(name: string, steps: readonly Step[]): readonly W
   return compiler.actions;
 }
 
-/** The last part of an action's identifier, and its parameters. */
 type EncodedAction = readonly [action: string, parameters: PropertyDictionary];
 
 class Compiler {
@@ -167,7 +166,6 @@ class Compiler {
     });
   }
 
-  /** The UUID of the next action, or of its group. */
   #nextUuid(purpose = 'action'): string {
     return nameBasedUuid(`${this.#name}/${purpose} ${this.actions.length}`);
   }

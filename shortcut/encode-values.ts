@@ -2,7 +2,7 @@ import type { PropertyDictionary } from './property-list/property-list.ts';
 import type { Fields, Reference, ResultStep, Text } from './step.ts';
 import { valuePlaceholder } from './workflow.ts';
 
-/** Name that Shortcuts gives to the result of an action. */
+/** Names that Shortcuts gives to the results of actions. */
 export const resultNames: Readonly<Record<ResultStep['kind'], string>> = {
   text: 'Text',
   device_detail: 'Device Details',
@@ -12,10 +12,9 @@ export const resultNames: Readonly<Record<ResultStep['kind'], string>> = {
   dictionary_value: 'Dictionary Value',
 };
 
-/** @returns the UUID of the action that makes a result @throws Error where no action before this one makes it */
+/** @returns the UUID of the action that makes the result @throws Error where no earlier action makes it */
 export type FindResult = (step: ResultStep) => string;
 
-/** The variable itself, without a wrapper. */
 function encodeReference(reference: Reference, uuidOf: FindResult): PropertyDictionary {
   switch (reference.from) {
     case 'variable':
@@ -47,12 +46,10 @@ const fileExtension = [
   },
 ];
 
-/** A parameter that is one variable. */
 export function encodeAttachment(reference: Reference, uuidOf: FindResult): PropertyDictionary {
   return { Value: encodeReference(reference, uuidOf), WFSerializationType: 'WFTextTokenAttachment' };
 }
 
-/** A parameter that is one variable, taken as a text. */
 export function encodeTextAttachment(reference: Reference, uuidOf: FindResult): PropertyDictionary {
   const value = encodeReference(reference, uuidOf);
   return {
@@ -67,8 +64,8 @@ export function encodeTextAttachment(reference: Reference, uuidOf: FindResult): 
 }
 
 /**
- * Text with variables inside: a placeholder for each, and its position in UTF-16 code units. A text without variables
- * stays a string.
+ * Encodes a text with variables: a placeholder for each, and its position in UTF-16 code units. A text without
+ * variables remains a string.
  */
 export function encodeText(text: Text, uuidOf: FindResult): PropertyDictionary | string {
   if (text.every((part) => typeof part === 'string')) return text.join('');
@@ -93,7 +90,7 @@ function encodeTokenString(text: Text, uuidOf: FindResult): PropertyDictionary {
   };
 }
 
-/** Headers or a JSON body. The item type 0 is a text, the only one that is used. */
+/** Encodes headers or a JSON body. WFItemType 0 means text, the only type that the shortcuts use. */
 export function encodeFields(fields: Fields, uuidOf: FindResult): PropertyDictionary {
   return {
     Value: {

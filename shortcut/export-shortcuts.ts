@@ -7,13 +7,12 @@ import { buildWorkflow, shortcuts } from './shortcuts.ts';
 
 export interface ExportedShortcut {
   readonly name: string;
-  /** Absolute. */
   readonly path: string;
 }
 
 /**
- * Writes the unsigned files of both shortcuts (docs/specification.md section 11.11), in place of older ones. Files with a
- * connection hold the device token: they are for their owner only (0600).
+ * Writes unsigned files of both shortcuts and replaces older ones (docs/specification.md section 11.11). A file with a
+ * connection contains the device token, so only its owner may read it (mode 0600).
  */
 export async function exportShortcuts(
   folder: string,
@@ -27,7 +26,7 @@ export async function exportShortcuts(
       const path = resolve(join(folder, `${shortcut.name}.shortcut`));
       const workflow = buildWorkflow(shortcut, connection);
       const content = format === 'xml' ? writeXmlPropertyList(workflow) : writeBinaryPropertyList(workflow);
-      // An older file would keep its own mode.
+      // An older file is removed first, because overwriting would keep its mode.
       await rm(path, { force: true });
       await writeFile(path, content, { mode, flag: 'wx' });
       await chmod(path, mode);

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The namespace of the UUIDs in the shortcuts; drawn once. */
+/** The namespace of the UUIDs in the shortcuts. It was drawn once and never changes. */
 const namespace = Buffer.from('6d0f3f0e4c7b4a6a9c0a2f5b8e1d7c39', 'hex');
 
-/** A UUID of version 5, in upper case as Shortcuts writes it: the same name always gives the same one. */
+/** Derives a UUID of version 5 from a name, in upper case as Shortcuts writes it. */
 export function nameBasedUuid(name: string): string {
   const bytes = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;

@@ -26,9 +26,9 @@ import {
 } from './step.ts';
 
 /**
- * *Ownline Outbox*: polls, sends the message that it gets, and reports it with the next poll (docs/specification.md
- * sections 11.2 to 11.4). It runs for more than a day; starters, which are automations, start it again. A failing action
- * ends it, and the server then resolves the message as unconfirmed.
+ * Steps of *Ownline Outbox*: it polls, sends the message that it gets, and reports the outcome with the next poll
+ * (docs/specification.md sections 11.2 to 11.4). A run lasts more than a day; starters, which are automations, start
+ * the next one. If an action fails the run ends, and the server resolves the message as unconfirmed.
  */
 export function outboxSteps(connection: Connection | undefined): readonly Step[] {
   return [
@@ -46,10 +46,10 @@ export function outboxSteps(connection: Connection | undefined): readonly Step[]
     repeat(5000, [
       ...keepAsText('Raw', poll),
       ...keepText('Pause', '15'),
-      // Without an answer wait, then repeat the poll.
+      // A poll without an answer is repeated after the pause.
       whenAnswered(poll, readAnswer),
       when([variable('Pause'), 'is not', '0'], [wait(variable('Pause'))]),
-      // Otherwise the phone keeps the results of all rounds in memory.
+      // An empty result at the end of a round keeps the phone from collecting the results of all rounds in memory.
       nothing,
     ]),
   ];
@@ -72,8 +72,8 @@ const media = {
 } as const;
 
 /**
- * Endings of the files that the service stores (docs/specification.md section 2.8), and the other ones that an iPhone may
- * choose for the same types.
+ * File extensions of the media types that the service stores (docs/specification.md section 2.8), with the alternatives
+ * that an iPhone may choose.
  */
 const sendableEndings = [
   ...['jpg', 'jpeg', 'png', 'gif', 'heic', 'heics', 'heif', 'heifs', 'hif', 'webp', 'tiff', 'tif', 'bmp'],
@@ -82,12 +82,12 @@ const sendableEndings = [
   ...['pdf', 'vcf', 'vcard', 'ics'],
 ];
 
-/** The picture goes first: where it cannot be had or sent, nothing was sent. */
+/** The picture is sent before the text, so that nothing was sent if the picture cannot be fetched or sent. */
 const sendPicture: readonly Step[] = [
   ...keep('File', media),
-  // The slashes make it a whole ending of the list, and no ending none of it.
+  // The list is `/a/b/`, so the slashes match whole extensions only, and `//` for no extension matches none.
   ...keep('Kind', text('/', { from: 'variable', name: 'File', property: 'File Extension' }, '/')),
-  // A proxy's error in place of the picture must not be texted to a customer, whatever its type.
+  // The extension is checked because a proxy's error page in place of the picture must not be texted to a customer.
   when(
     [variable('Endings'), 'contains', variable('Kind')],
     [sendMessage(variable('File'), variable('To'))],
@@ -105,7 +105,7 @@ const send: readonly Step[] = [
 ];
 
 const goOn: readonly Step[] = [
-  // The server has the report: it answers only after it has stored what the poll said.
+  // The server has stored the report: it answers a poll only after that.
   setVariable('Last', variable('None')),
   ...keepText('Outcome', 'sent'),
   setVariable('Session', variable('Named')),
@@ -113,7 +113,7 @@ const goOn: readonly Step[] = [
   when([variable('Action'), 'is', 'send'], send),
 ];
 
-/** Only an answer that goes on names a session; a stop, "unavailable" and a proxy's JSON do not. */
+/** Only an answer after which the phone polls again names a session; a stop, an error and a proxy's JSON do not. */
 const readAnswer: readonly Step[] = [
   ...keepFromAnswer('Action', 'action'),
   ...keepFromAnswer('Named', 'session'),

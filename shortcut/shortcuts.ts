@@ -7,12 +7,12 @@ import { clientVersion, minimumClientVersion, type Workflow } from './workflow.t
 
 /** One of the two shortcuts of a phone. */
 export interface Shortcut {
-  /** Its name on the iPhone: that of the file without its ending. */
+  /** The shortcut's name on the iPhone, which is its file's name without the extension. */
   readonly name: string;
-  /** Without a connection its first action takes the answer of the import question. */
+  /** The steps of the shortcut. Without a connection, the import question asks for it. */
   readonly steps: (connection: Connection | undefined) => readonly Step[];
   readonly icon: { readonly color: number; readonly glyph: number };
-  /** Whether it reads the message that started it. */
+  /** Whether the shortcut reads the message that started it. */
   readonly takesInput: boolean;
 }
 
@@ -33,8 +33,8 @@ export const inbound: Shortcut = {
 export const shortcuts: readonly Shortcut[] = [outbox, inbound];
 
 /**
- * The property list of a shortcut (docs/specification.md section 11.11). With a connection, address and token are in it:
- * the file is a secret. Without one, the iPhone asks for the setup code at the import, and the file can be published.
+ * Builds the property list of a shortcut (docs/specification.md section 11.11). With a connection it contains the
+ * device token, so the file is secret. Without one the iPhone asks for a setup code, and the file may be published.
  */
 export function buildWorkflow(shortcut: Shortcut, connection?: Connection): Workflow {
   return {
@@ -64,7 +64,7 @@ const encodedQuestion = {
   DefaultValue: '',
 };
 
-/** Shortcuts accepts any input by default: its own list of everything. */
+/** Input types that Shortcuts writes for a shortcut that accepts anything, its default. */
 const inputClasses = [
   'WFAppContentItem',
   'WFAppStoreAppContentItem',

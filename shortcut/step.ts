@@ -1,6 +1,6 @@
 /**
- * The language in which the shortcuts are described: the actions as a person would build them, in order. The property
- * list and the list to build by hand are both made from it (docs/specification.md section 11.11).
+ * A step of a shortcut, as a person would add it in the editor. The property list and the list to build by hand are
+ * made from the same steps (docs/specification.md section 11.11).
  */
 export type Step =
   | TextStep
@@ -18,7 +18,7 @@ export type Step =
   | { readonly kind: 'stop' }
   | { readonly kind: 'nothing' };
 
-/** An action whose result later actions can use. */
+/** A step whose result later steps can use. */
 export type ResultStep =
   | TextStep
   | DeviceDetailStep
@@ -44,7 +44,7 @@ export interface RandomNumberStep {
   readonly maximum: number;
 }
 
-/** Get Contents of URL. With `json` it is a POST of an object of texts, otherwise a GET. */
+/** The action Get Contents of URL: with `json` a POST of an object of texts, otherwise a GET. */
 export interface ContentsOfUrlStep {
   readonly kind: 'contents_of_url';
   readonly url: Text;
@@ -69,7 +69,7 @@ export interface SetVariableStep {
   readonly value: Reference;
 }
 
-/** Send Message with Show When Run off: a text, or one file. */
+/** The action Send Message with Show When Run off. It sends a text or one file. */
 export interface SendMessageStep {
   readonly kind: 'send_message';
   readonly content: Reference;
@@ -78,7 +78,6 @@ export interface SendMessageStep {
 
 export interface WaitStep {
   readonly kind: 'wait';
-  /** Seconds. */
   readonly seconds: number | Reference;
 }
 
@@ -99,16 +98,15 @@ export interface RepeatStep {
   readonly steps: readonly Step[];
 }
 
-/** Where a value comes from. */
 export type Reference =
   | { readonly from: 'variable'; readonly name: string; readonly property?: 'File Extension' }
   | { readonly from: 'result'; readonly of: ResultStep }
   | { readonly from: 'shortcut_input'; readonly property: 'Sender' | 'Content' | 'Recipients' };
 
-/** Fixed text with values inside. */
+/** A text with values inserted. */
 export type Text = readonly (string | Reference)[];
 
-/** Names and texts, in order: the headers or the JSON body of a request. */
+/** Names and texts of request headers or of a JSON body, in order. */
 export type Fields = readonly (readonly [name: string, text: Text])[];
 
 export const variable = (name: string): Reference => ({ from: 'variable', name });
@@ -138,10 +136,10 @@ export const setVariable = (name: string, value: Reference): SetVariableStep => 
   name,
   value,
 });
-/** An action, and its result in a variable of that name: the two follow each other, so the editor links them by itself. */
+/** Adds an action and stores its result in a variable. The editor links the two because they are adjacent. */
 export const keep = (name: string, step: ResultStep): Step[] => [step, setVariable(name, resultOf(step))];
 /**
- * A value of a dictionary as a text, in a variable of that name. An If needs one: the editor drops comparisons with a bare
+ * Stores a dictionary value as text in a variable. An If needs a text: the editor drops comparisons with a bare
  * dictionary value.
  */
 export const keepAsText = (name: string, step: ResultStep): Step[] => [
@@ -163,7 +161,7 @@ export const stop: Step = { kind: 'stop' };
 export const nothing: Step = { kind: 'nothing' };
 export const comment = (words: string): Step => ({ kind: 'comment', text: words });
 
-/** `when([variable('Action'), 'is', 'stop'], […], […])`: the actions of If, and those of Otherwise. */
+/** Builds an If with its actions and those of Otherwise: `when([variable('Action'), 'is', 'stop'], […], […])`. */
 export const when = (
   [input, condition, operand]: readonly [Reference, Condition, string | Reference],
   then: readonly Step[],

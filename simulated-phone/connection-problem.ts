@@ -1,4 +1,4 @@
-/** Explanations of faulty certificates, by Node's error code. */
+/** Explanations of certificate errors, by Node's error code. */
 const certificates: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an authority that this machine does not know',
@@ -19,7 +19,7 @@ const others: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
 };
 
-/** Why there was no answer, in words: fetch itself says "fetch failed" and keeps the reason as its cause. */
+/** Explains why there was no answer. The message of fetch is only "fetch failed"; its cause has the reason. */
 export function connectionProblem(error: unknown): string {
   const code = codeOf(error instanceof Error ? (error.cause ?? error) : error);
   const certificate = certificates[code];
@@ -29,7 +29,7 @@ export function connectionProblem(error: unknown): string {
   if (/^ERR_(SSL|TLS)_/.test(code) || code === 'EPROTO') {
     return `it does not speak TLS as expected (${code}). Check whether the link should begin with http:// and its port.`;
   }
-  return `${others[code] ?? 'no connection came about'}${code === '' ? '' : ` (${code})`}.`;
+  return `${others[code] ?? 'the connection failed'}${code === '' ? '' : ` (${code})`}.`;
 }
 
 function codeOf(cause: unknown): string {

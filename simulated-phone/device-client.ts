@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connectionProblem } from './connection-problem.ts';
 
-/** Bodies of the device protocol: flat objects of strings (docs/specification.md section 11). */
+/** Request and answer bodies of the device protocol: flat objects of strings (docs/specification.md section 11). */
 export type Flat = Readonly<Record<string, string>>;
 
 export interface ClaimedDevice {
@@ -11,8 +11,8 @@ export interface ClaimedDevice {
 }
 
 /**
- * Trades a setup link for the device token, as the setup page does.
- * @throws Error in words for the person who pasted the link
+ * Exchanges a setup link for the device token, as the setup page does.
+ * @throws CommandError with a message for the person who pasted the link
  */
 export async function claimDevice(setupUrl: string): Promise<ClaimedDevice> {
   const url = URL.canParse(setupUrl) ? new URL(setupUrl) : undefined;
@@ -31,7 +31,7 @@ export async function claimDevice(setupUrl: string): Promise<ClaimedDevice> {
   });
   if (answer.device_token === undefined) {
     throw new CommandError(
-      'The server did not take this setup link: it is used up, expired or of another server.',
+      'The server refused this setup link: it was used, has expired, or belongs to another server. Create a new one with POST /v1/numbers/:id/reconnect.',
     );
   }
   return {
@@ -41,7 +41,7 @@ export async function claimDevice(setupUrl: string): Promise<ClaimedDevice> {
   };
 }
 
-/** A mistake of the person at the terminal: shown without a stack. */
+/** A mistake of the person at the terminal. The terminal shows it without a stack trace. */
 export class CommandError extends Error {
   constructor(message: string) {
     super(message);
@@ -49,7 +49,7 @@ export class CommandError extends Error {
   }
 }
 
-/** The calls of one device. Like a shortcut it does not look at the HTTP status; a lost connection rejects. */
+/** The calls of one device. Like a shortcut it ignores the HTTP status. A lost connection rejects. */
 export class DeviceClient {
   readonly server: string;
   readonly #headers: Flat;
@@ -71,7 +71,7 @@ export class DeviceClient {
     return post(`${this.server}/v1/device/status`, body, this.#headers);
   }
 
-  /** The file of a message. Rejects where the connection ends before all of it came. */
+  /** Downloads the file of a message. Rejects where the connection ends early. */
   async media(path: string): Promise<FetchedMedia> {
     const response = await fetch(`${this.server}${path}`, { headers: this.#headers });
     const hash = createHash('sha256');
@@ -85,7 +85,7 @@ export class DeviceClient {
   }
 }
 
-/** A file as it arrived, without its bytes. */
+/** A downloaded file without its bytes. */
 export interface FetchedMedia {
   readonly name: string;
   readonly type: string;
@@ -103,7 +103,7 @@ async function post(url: string, body: Flat, headers: Flat, signal?: AbortSignal
   return readFlat(response);
 }
 
-/** An answer's texts. A proxy's HTML page, or anything else that is no object, reads as an object without fields. */
+/** The string fields of an answer. Anything but a JSON object, such as a proxy's HTML page, gives no fields. */
 export async function readFlat(response: Response): Promise<Flat> {
   const text = await response.text();
   try {

@@ -1,4 +1,4 @@
-/** Replies of one phone in an hour: to a contact, and in all. A program that answers each reply makes no endless loop. */
+/** Replies of one phone in an hour, to a contact and in all. The bounds end loops with programs that answer replies. */
 const repliesPerContactMax = 5;
 const repliesMax = 60;
 const hourMs = 3_600_000;
@@ -9,7 +9,7 @@ interface Received {
   readonly hasFile: boolean;
 }
 
-/** The first rule that fits a text decides the reply. None of the replies is a keyword that opts out. */
+/** The first rule that matches a text decides the reply. No reply is an opt-out keyword. */
 const rules: readonly { readonly fits: RegExp; readonly reply: string }[] = [
   {
     fits: /\b(code|pin|passcode|otp)\b.*\d{4,8}|\d{4,8}.*\b(code|pin|passcode|otp)\b/i,
@@ -27,18 +27,18 @@ const rules: readonly { readonly fits: RegExp; readonly reply: string }[] = [
   { fits: /\b(thanks|thank you)\b/i, reply: 'You are welcome!' },
 ];
 
-/** The reply of a person to a text: plausible, and friendly in doubt. */
+/** A plausible reply of a person to a text. */
 export function plausibleReply({ text, hasFile }: Pick<Received, 'text' | 'hasFile'>): string {
   if (hasFile) return 'Thanks for sending this!';
   return rules.find(({ fits }) => fits.test(text))?.reply ?? 'Thanks for your message!';
 }
 
-/** The replies of the people that a simulated phone writes to, bounded per hour. */
+/** Replies of the people whom a simulated phone texts, bounded per hour. */
 export class PlausibleReplies {
-  /** When each reply was given, oldest first. */
+  /** The replies of the last hour, oldest first. */
   #given: { readonly to: string; readonly atMs: number }[] = [];
 
-  /** @returns undefined where enough replies were given in the hour before `atMs` */
+  /** @returns undefined where the bound for the hour before `atMs` is reached */
   next(received: Received, atMs: number): string | undefined {
     this.#given = this.#given.filter((reply) => reply.atMs > atMs - hourMs);
     const toContact = this.#given.filter(({ to }) => to === received.to).length;

@@ -16,24 +16,24 @@ export type ShortcutPhoneOptions = Pick<
   'server' | 'deviceToken' | 'count' | 'reportsDelivery' | 'onLine'
 >;
 
-/** A starter fires this long after a run has failed. */
+/** Seconds after a failed run until an automation starts the shortcut again. */
 const starterSeconds = 15;
 
 /**
- * A simulated iPhone that runs the shortcuts that `ownline shortcut export` writes. Automations start Outbox again where a
- * run failed. A shortcut prints nothing: the lines come from its HTTP calls, and from the messages that it sends.
+ * A simulated iPhone that runs the shortcuts of `ownline shortcut export`. Automations start Outbox again after a
+ * failed run. A shortcut prints nothing, so the output lines are derived from its HTTP calls and sent messages.
  */
 export class ShortcutPhone {
   readonly #options: ShortcutPhoneOptions;
   readonly #client: DeviceClient;
   readonly #leaving = new AbortController();
   #messageId = '';
-  /** The file of the message, once it was sent: its text follows. */
+  /** The file of the current message, once it was sent. The message's text is sent after it. */
   #file: FetchedMedia | undefined;
   #handled = 0;
   /** Whether the run has a message that it has not reported. */
   #isSending = false;
-  /** Whether a session of this phone may still live on the server, which then refuses a further start. */
+  /** Whether the server may still know a session of this phone, because of which it refuses a new run. */
   #hadSession = false;
   #stopReason = '';
 
@@ -42,7 +42,7 @@ export class ShortcutPhone {
     this.#client = new DeviceClient(options.server, options.deviceToken);
   }
 
-  /** Runs until it gets a stop, has handled `count` messages or is switched off. */
+  /** Runs until the phone gets a stop, has handled `count` messages or is switched off. */
   async run(): Promise<void> {
     while (!this.#leaving.signal.aborted) {
       const end = await this.#start(outbox, (...request) => this.#fetchForOutbox(...request));
@@ -58,15 +58,15 @@ export class ShortcutPhone {
     }
   }
 
-  /** Switched off between two polls, or in the middle of a held one. */
+  /** Switches the phone off, even during a long poll. */
   switchOff(): void {
     this.#leaving.abort();
   }
 
   /**
-   * A text arrives, and an automation runs Inbound, as often as it takes.
-   * @returns the id that the server gave it; undefined where the phone was switched off
-   * @throws Error where the server refuses it for good
+   * Receives a text: an automation runs Inbound until the server has stored it.
+   * @returns the server's id of the message; undefined where the phone was switched off
+   * @throws Error where the server refuses the message for good
    */
   async receive({ from = '', text = '', recipients = '' }: Flat): Promise<string | undefined> {
     const input = {
@@ -86,8 +86,7 @@ export class ShortcutPhone {
         this.#tell({ did: 'received', id: answer.id, from, text });
         return answer.id;
       }
-      if (end.kind === 'stopped')
-        throw new Error(`the server did not take the inbound message: ${answer.reason}`);
+      if (end.kind === 'stopped') throw new Error(`the server refused the inbound message: ${answer.reason}`);
       if (end.kind === 'failed') await this.#waitForStarter(problemOf(end.error));
     }
     return undefined;
@@ -121,7 +120,7 @@ export class ShortcutPhone {
     if (this.#options.reportsDelivery) await this.#reportDelivery(id);
   }
 
-  /** A shortcut cannot tell of deliveries: this call stands for a device that can. */
+  /** Reports a delivery as other devices can. A shortcut does not learn of deliveries. */
   async #reportDelivery(id: string): Promise<void> {
     const answer = await this.#client.status({ id, status: 'delivered' }).catch((): Flat => ({}));
     if (answer.ok === '1') this.#tell({ did: 'reported', id, status: 'delivered' });
@@ -135,7 +134,7 @@ export class ShortcutPhone {
   async #fetchForOutbox(...[address, init]: Parameters<typeof fetch>): Promise<Response> {
     if (typeof init?.body !== 'string') return fetch(address, init);
     const poll: Flat = JSON.parse(init.body);
-    // After the last message the phone only reports: in a session that is not its own it gets no further one.
+    // After its last message the phone only reports: a poll with an unknown session gets no further message.
     const body = this.#isThrough ? { ...poll, session: leavingSession } : poll;
     const response = await fetch(address, { ...init, body: JSON.stringify(body) });
     this.#observe(poll, await readFlat(response.clone()));

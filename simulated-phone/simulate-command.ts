@@ -7,19 +7,19 @@ export interface SimulationOptions {
   readonly setupUrl: string;
   /** A file with one inbound message per line: `{"from": "+14155550101", "text": "Yes"}`. */
   readonly inboundFile: string | undefined;
-  /** The reply of the person at the other end to each sent message. */
+  /** The reply that the phone receives to each message that it sends. */
   readonly reply: string | undefined;
   readonly failRate: number;
   readonly count: number | undefined;
   readonly reportsDelivery: boolean;
-  /** A plain client of the device protocol, without the shortcuts. */
+  /** Uses a plain client of the device protocol instead of the shortcuts. */
   readonly isPlainClient: boolean;
   readonly write: (line: Readonly<Record<string, unknown>>) => void;
 }
 
 /**
- * `ownline phone simulate`: connects with a setup link and passes on the inbound messages of a file. It then polls
- * until it gets a stop, has handled `count` messages or is interrupted. One line per thing it did.
+ * `ownline phone simulate`: claims a setup link and passes on the inbound messages of a file. It then polls until it
+ * gets a stop, has handled `count` messages or is interrupted. It prints one line per action.
  */
 export async function simulatePhone(options: SimulationOptions): Promise<void> {
   const inbound = options.inboundFile === undefined ? [] : await readInbound(options.inboundFile);
@@ -39,7 +39,7 @@ export async function simulatePhone(options: SimulationOptions): Promise<void> {
       }
     },
   };
-  // A shortcut cannot report a failure: a failing action ends it.
+  // A shortcut cannot report a failure, because a failing action ends it.
   const isPlainClient = options.isPlainClient || options.failRate > 0;
   const phone = isPlainClient ? new SimulatedPhone(phoneOptions) : new ShortcutPhone(phoneOptions);
   process.once('SIGINT', () => phone.switchOff());
@@ -59,7 +59,7 @@ async function readInbound(file: string): Promise<Flat[]> {
     const parsed = parseLine(line);
     if (typeof parsed?.from !== 'string' || typeof parsed.text !== 'string') {
       throw new CommandError(
-        `Line ${index + 1} of ${file} is no inbound message; one looks like {"from": "+14155550101", "text": "Yes"}.`,
+        `Line ${index + 1} of ${file} is not an inbound message; one looks like {"from": "+14155550101", "text": "Yes"}.`,
       );
     }
     return parsed as Flat;

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connectionProblem } from './connection-problem.ts';
 import { DeviceClient, type FetchedMedia, type Flat } from './device-client.ts';
 
-/** Where a phone can die while it handles a message. */
+/** The steps of handling a message at which a phone can die. */
 export type DeathStep =
-  /** The answer is on its way and never arrives: the phone cuts the connection as soon as the poll has left. */
+  /** The phone closes the connection right after it has sent the poll, so the answer never arrives. */
   | 'while_polling'
-  /** It has the message and dies before it sends. */
+  /** The phone has the message and dies before it sends it. */
   | 'before_send'
-  /** It has sent the message and dies before it reports. */
+  /** The phone has sent the message and dies before it reports it. */
   | 'after_send';
 
-/** One thing that the phone did. */
+/** An action of the phone, printed as one line. */
 export type PhoneLine =
   | {
       readonly did: 'sent';
@@ -20,7 +20,7 @@ export type PhoneLine =
       readonly text: string;
       readonly media?: FetchedMedia;
     }
-  /** Its file did not arrive: the shortcut ends there, and the next start of it begins anew. */
+  /** The message's file did not arrive. The shortcut ends, and its next run opens a new session. */
   | { readonly did: 'broke_off'; readonly id: string; readonly reason: string }
   | { readonly did: 'failed'; readonly id: string; readonly to: string; readonly error: string }
   | { readonly did: 'reported'; readonly id: string; readonly status: 'sent' | 'failed' | 'delivered' }
@@ -33,22 +33,20 @@ export interface PhoneOptions {
   readonly server: string;
   readonly deviceToken: string;
   readonly deviceName?: string;
-  /** Share of messages that the phone fails to send, 0 to 1; spread evenly, so that runs repeat. */
+  /** Share of messages that the phone fails to send, 0 to 1. The failures are spread evenly, so that runs repeat. */
   readonly failRate?: number;
-  /** Reports delivery after each send, as a device that can tell would. */
+  /** Whether the phone reports a delivery after each send. */
   readonly reportsDelivery?: boolean;
-  /** Ends once this many messages were handled and the last one reported; takes no other. */
+  /** The phone ends after it has handled and reported this many messages. */
   readonly count?: number;
-  /** Dies at a step of its n-th message (1 is the first). */
+  /** The phone dies at this step of its n-th message; the first is 1. */
   readonly dieAt?: { readonly step: DeathStep; readonly message: number };
-  /** Instead of the wait that the protocol asks for; tests shorten it. */
+  /** Replaces the wait that the protocol asks for, so that tests are fast. */
   readonly waitSeconds?: number;
   readonly onLine?: (line: PhoneLine) => void;
 }
 
-/**
- * An unknown session: a poll with it reports, and gets a stop instead of a message. A phone uses it for its last report.
- */
+/** A session id that the server does not know, for a phone's last report: the poll gets a stop instead of a message. */
 export const leavingSession = 'leaving';
 
 export interface SentMessage {
@@ -59,13 +57,13 @@ export interface SentMessage {
 }
 
 /**
- * An iPhone with the shortcut, as far as the server can tell. It polls, sends and reports with the next poll, and
- * repeats a poll whose answer it could not read. It speaks HTTP and knows nothing else of Ownline.
+ * A client of the device protocol that acts as an iPhone with the shortcut. It polls, sends, and reports with the next
+ * poll. It repeats a poll whose answer it could not read.
  */
 export class SimulatedPhone {
-  /** Messages that left the phone, in order: the truth about those that reached people. */
+  /** Messages that the phone sent, in order. Tests compare them with what the server claims. */
   readonly sent: SentMessage[] = [];
-  /** The reason of its stop, or the step at which it died. */
+  /** The reason of the stop, or the step at which the phone died. */
   end: string | undefined;
   readonly #options: PhoneOptions;
   readonly #client: DeviceClient;
@@ -80,7 +78,7 @@ export class SimulatedPhone {
     this.#client = new DeviceClient(options.server, options.deviceToken);
   }
 
-  /** Runs until it gets a stop, dies, has handled `count` messages or is switched off. */
+  /** Runs until the phone gets a stop, dies, has handled `count` messages or is switched off. */
   async run(): Promise<void> {
     while (this.end === undefined && !this.#leaving.signal.aborted) {
       const answer = await this.#poll();
@@ -93,12 +91,12 @@ export class SimulatedPhone {
     return count !== undefined && this.#handled >= count;
   }
 
-  /** Switched off between two polls, or in the middle of a held one. */
+  /** Switches the phone off, even during a long poll. */
   switchOff(): void {
     this.#leaving.abort();
   }
 
-  /** A text arrives at the phone, and its automation passes it on, as often as it takes. */
+  /** Receives a text: the automation repeats its call until the server has stored it. */
   async receive(message: Flat): Promise<string> {
     for (;;) {
       const answer = await this.#client.inbound(message).catch((): Flat => ({}));
@@ -107,13 +105,13 @@ export class SimulatedPhone {
         return answer.id;
       }
       if (answer.reason !== undefined && answer.reason !== 'unavailable') {
-        throw new Error(`the server did not take the inbound message: ${answer.reason}`);
+        throw new Error(`the server refused the inbound message: ${answer.reason}`);
       }
       await this.#wait('unavailable', '1');
     }
   }
 
-  /** One poll. undefined where its answer could not be read; the same poll, report included, is then repeated. */
+  /** Polls once. @returns undefined where the answer could not be read; the next poll repeats this one */
   async #poll(): Promise<Flat | undefined> {
     const dies = this.#diesNow('while_polling');
     const signal = dies
@@ -142,7 +140,7 @@ export class SimulatedPhone {
     return answer;
   }
 
-  /** The answer came, so the server has what the poll reported. */
+  /** Every answer to a poll proves that the server has stored the poll's report. */
   #reported(): void {
     const { last, last_status } = this.#report;
     this.#report = { last: 'none' };
@@ -180,7 +178,7 @@ export class SimulatedPhone {
     if (this.#options.reportsDelivery) await this.#reportDelivery(id);
   }
 
-  /** @returns undefined where the file did not arrive: the shortcut ends, and an automation starts it again */
+  /** @returns undefined where the file did not arrive; the shortcut ends, and an automation starts it again */
   async #fetch(id: string, path: string): Promise<{ readonly media: FetchedMedia } | undefined> {
     try {
       return { media: await this.#client.media(path) };
@@ -191,7 +189,7 @@ export class SimulatedPhone {
     }
   }
 
-  /** The poll that reports "sent" follows; a report of delivery alone says both. */
+  /** Reports a delivery before the next poll reports "sent". A delivery report alone states both. */
   async #reportDelivery(id: string): Promise<void> {
     const answer = await this.#client.status({ id, status: 'delivered' }).catch((): Flat => ({}));
     if (answer.ok === '1') this.#tell({ did: 'reported', id, status: 'delivered' });

@@ -12,12 +12,12 @@ const rules = readRules(read('docs/specification.md'));
 const tests = readTests();
 
 describe('every rule of the specification has its tests (docs/testing.md)', () => {
-  it('each rule of sections 2 to 9, 11.8, 11.11 and 12 has a name of its own and a test, and each tag names a rule', () => {
+  it('each rule of sections 2 to 9, 10.10, 11.8, 11.11 and 12 has a unique name and a test, and each tag names a rule', () => {
     assert.ok(rules.length > 200);
     assert.deepEqual(coverageProblems(rules, tests), []);
   });
 
-  it('a rule without a name or a test, a name that occurs twice and a tag of no rule are each found', () => {
+  it('a rule without name or test, a repeated name and a tag without a rule are each found', () => {
     const read = readRules('## 2 One\n\n- a <!-- a -->\n- b <!-- b -->\n- c <!-- a -->\n- d\n');
     const file = 'some.test.ts';
     const held = [
@@ -33,7 +33,7 @@ describe('every rule of the specification has its tests (docs/testing.md)', () =
     ]);
   });
 
-  it('rows, bullets and paragraphs are rules, in sections 2 to 9, 11.8, 11.11 and 12; planned ones are not', () => {
+  it('rows, bullets and paragraphs of sections 2 to 9, 10.10, 11.8, 11.11 and 12 are rules, unless they are planned', () => {
     const table = '| a | |\n|---|---|\n| `x` | y <!-- row --> |\n| z *(planned)* | |\n';
     const document = `## 1 None\n\nNo rule.\n\n## 2 All\n\n### 2.1 Some\n\nOne\nparagraph. <!-- text -->\n\n- One\n  bullet.\n  <!-- bullet -->\n- **Two.** <!-- two -->\n\n${table}\n## 12 Last\n\nEnd. <!-- end -->\n`;
     assert.deepEqual(readRules(document), [
@@ -45,35 +45,35 @@ describe('every rule of the specification has its tests (docs/testing.md)', () =
     ]);
   });
 
-  it('a test has its own tags and those of the suites around it, and of no other suite', () => {
+  it('a test has its own tags and those of the suites around it, and no others', () => {
     const source = [
-      "describe('outer (§2/a)', () => {",
+      "describe('an outer suite (§2/a)', () => {",
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source of a test.
-      '  it(`one ${word} (§2/b, §2/c)`, () => {});',
-      "  describe('inner (§2/d)', () => {",
-      "    it('two', () => {});",
+      '  it(`a test of ${word} (§2/b, §2/c)`, () => {});',
+      "  describe('an inner suite (§2/d)', () => {",
+      "    it('a test of an inner suite', () => {});",
       '  });',
-      "  it('three (section 2)', () => {});",
+      "  it('a test after an inner suite (section 2)', () => {});",
       '});',
       'for (const word of words) {',
-      "  it('four', () => {});",
+      "  it('a test without a suite', () => {});",
       '}',
     ].join('\n');
     const found = parseTests('some.test.ts', source).map(({ title, tags }) => [title, ...tags]);
     assert.deepEqual(found, [
-      ['one …', '§2/a', '§2/b', '§2/c'],
-      ['two', '§2/a', '§2/d'],
-      ['three (section 2)', '§2/a'],
-      ['four'],
+      ['a test of …', '§2/a', '§2/b', '§2/c'],
+      ['a test of an inner suite', '§2/a', '§2/d'],
+      ['a test after an inner suite (section 2)', '§2/a'],
+      ['a test without a suite'],
     ]);
   });
 
-  it('docs/coverage.md is the table that is derived from the titles', () => {
+  it('docs/coverage.md is up to date with the titles of tests', () => {
     const isCurrent = coverageDocument(rules, tests) === read('docs/coverage.md');
     assert.ok(isCurrent, 'docs/coverage.md is stale: run `npm run docs` and commit it.');
   });
 
-  it('the tests that failed when a rule was changed are still there', () => {
+  it('each test that docs/testing.md quotes as the catcher of a changed rule exists', () => {
     const named = [...read('docs/testing.md').matchAll(/^(?:\|[^|]+){3}\| `([^`]+)`: ([^|]+) \|$/gm)];
     assert.ok(named.length >= 10);
     for (const [, file = '', title = ''] of named)

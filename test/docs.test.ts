@@ -8,11 +8,12 @@ import { failureCodes, messageStatuses } from '#contract/message.ts';
 import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
 import { type Plan, planNames, plans } from '#contract/plans.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
+import { statesDocument } from '#test/coverage/states-document.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const specification = read('docs/specification.md').replaceAll(/\s*<!-- .* -->/g, '');
-/** Code and documents, without the lines that tell of what is planned. */
+/** Code and documents, without lines about planned features. */
 const texts = globSync(['server/**/*.ts', 'docs/**/*.md', '*.md'], { cwd: repository })
   .filter((path) => path !== 'CHANGELOG.md')
   .map((path) => ({ path, text: read(path).replaceAll(/^.*\*\(planned\)\*.*$/gm, '') }));
@@ -20,7 +21,7 @@ const texts = globSync(['server/**/*.ts', 'docs/**/*.md', '*.md'], { cwd: reposi
 const section = (number: string) =>
   specification.split(/^##+ /m).find((part) => part.startsWith(`${number} `)) ?? '';
 
-/** The folders that have a line of the tree in CONTRIBUTING.md, and what its lines name that is not below their folder. */
+/** The folders in the tree of CONTRIBUTING.md, and the names in its lines that do not exist below their folder. */
 function readTree(tree: string) {
   const folders = new Set<string>();
   const missing: string[] = [];
@@ -43,7 +44,7 @@ function readTree(tree: string) {
 }
 
 describe('the documents agree with the code', () => {
-  it('every setting that is read is in docs/configuration.md, and no other', () => {
+  it('docs/configuration.md has each setting that is read, and no other', () => {
     const names = [
       ...read('server/platform/config.ts').matchAll(
         /(?:text|integer|oneOf|address|addressWithoutPath)\('([A-Z_]+)'/g,
@@ -58,7 +59,7 @@ describe('the documents agree with the code', () => {
     assert.deepEqual(documented.sort(), [...new Set(names)].sort());
   });
 
-  it('every period that code and documents name like a setting is one', () => {
+  it('each period that code and documents name like a setting is a setting', () => {
     const config = read('server/platform/config.ts');
     const named = texts.flatMap(({ path, text }) =>
       [...text.matchAll(/\b[A-Z]+(?:_[A-Z]+)*_(?:DAYS|HOURS|SECONDS|MS)\b/g)].map(([name]) => ({
@@ -73,7 +74,7 @@ describe('the documents agree with the code', () => {
     );
   });
 
-  it('every command that code and documents name exists', () => {
+  it('each command that code and documents name exists', () => {
     const cli = globSync('server/cli/*.ts', { cwd: repository }).map(read).join('\n');
     const commands = new Set([...cli.matchAll(/\.command\('([a-z-]+)'\)/g)].map((match) => match[1]));
     const groups = new Set([...cli.matchAll(/= program\.command\('([a-z-]+)'\)/g)].map((match) => match[1]));
@@ -88,6 +89,32 @@ describe('the documents agree with the code', () => {
         !commands.has(command) || (groups.has(command) && sub !== undefined && !commands.has(sub)),
     );
     assert.deepEqual(missing, []);
+  });
+
+  it('the table of contents of docs/operations.md has each section in its order, and each section that is named exists', () => {
+    const operations = read('docs/operations.md');
+    const sections = [...operations.matchAll(/^## (.+)$/gm)].map(([, name = '']) => name);
+    const listed = [...operations.matchAll(/\[([^\]]+)\]\(#([a-z-]+)\)/g)];
+    assert.deepEqual(
+      listed.map(([, name]) => name),
+      sections,
+    );
+    for (const [, name = '', anchor] of listed) assert.equal(name.toLowerCase().replaceAll(' ', '-'), anchor);
+    const deployed = globSync('deploy/**/*.{conf,yml,yaml,json,service}', { cwd: repository });
+    const named = [...texts, ...deployed.map((path) => ({ path, text: read(path) }))].flatMap(
+      ({ path, text }) =>
+        [...text.matchAll(/operations\.md\)?, (?:(?: and )?(?:"[^"]+"|\*[^*]+\*))+/g)].flatMap(([words]) =>
+          [...words.matchAll(/["*]([^"*]+)["*]/g)].map(([, name = '']) => ({
+            path,
+            name: name.replaceAll('\n', ' '),
+          })),
+        ),
+    );
+    assert.ok(named.length > 15);
+    assert.deepEqual(
+      named.filter(({ name }) => !sections.includes(name)),
+      [],
+    );
   });
 
   it('every path in CONTRIBUTING.md exists, and its tree has each folder of the server', () => {
@@ -121,21 +148,25 @@ describe('the documents agree with the code', () => {
     );
   });
 
-  it('every error code with its status is in docs/errors.md (§7.1/envelope)', () => {
+  it('docs/errors.md has each error code with its status (§7.1/envelope)', () => {
     const errors = read('docs/errors.md');
     for (const [code, status] of Object.entries(errorStatus)) {
       assert.match(errors, new RegExp(`^\\| *\`?${status}\`?[^|]*\\| *\`${code}\``, 'm'));
     }
   });
 
-  it('every reason of failure and every step of the state table is in section 3 (§2.6/status)', () => {
+  it('section 3 of the specification has each reason of failure and each step of the state table (§2.6/status)', () => {
     for (const code of failureCodes) assert.ok(section('3.2').includes(`\`${code}\``), code);
     for (const status of messageStatuses) assert.ok(section('3.1').includes(status), status);
     for (const { from, to } of Object.values(messageSteps))
       assert.ok(section('3.1').includes(from) && section('3.1').includes(to));
   });
 
-  it('every keyword of every language is in section 11.9', () => {
+  it('docs/states.md is derived from the state tables of messages and deliveries', () => {
+    assert.equal(read('docs/states.md'), statesDocument(), 'docs/states.md is stale: run `npm run docs`.');
+  });
+
+  it('section 11.9 of the specification has each keyword of each language', () => {
     const rows = [...section('11.9').matchAll(/^\| (\w+) \| ([^|]+) \|$/gm)].map(
       ([, language = '', words = '']) => [language, words.trim().split(', ')] as const,
     );
@@ -146,7 +177,7 @@ describe('the documents agree with the code', () => {
     assert.ok(section('11.9').includes(`${optInWords.join(' and ')} opt in`));
   });
 
-  it('the limits of every plan are those in the table of section 8 (§8/plan-messages, §8/plan-numbers, §8/plan-requests, §8/plan-webhooks)', () => {
+  it('section 8 of the specification has the limits of each plan (§8/plan-messages, §8/plan-numbers, §8/plan-requests, §8/plan-webhooks)', () => {
     const rows = section('8')
       .split('\n')
       .filter((line) => line.startsWith('|'))

@@ -3,8 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /**
- * `npm run pictures -- <folder>`: writes pictures of all pages, empty, full and failing. Each is drawn at both sizes
- * and in both themes. The journeys in test/browser/ draw them on their way.
+ * `npm run pictures -- <folder>`: writes pictures of all pages, empty, full and failing, at two sizes and in two
+ * themes. The tests in test/browser/ draw them as they run.
  */
 const [folder = 'pictures'] = process.argv.slice(2);
 const target = resolve(folder);

@@ -7,7 +7,7 @@ import { repository } from '#test/support/service/spawned-service.ts';
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const documents = globSync(['docs/**/*.md', '*.md'], { cwd: repository });
 
-/** The anchors of headings, as GitHub makes them; a further heading of the same text is left out. */
+/** The anchors that GitHub makes for headings, without those of repeated headings. */
 const anchorsOf = (path: string) =>
   new Set(
     [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
@@ -25,7 +25,7 @@ describe('the links of documents', () => {
     [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => ({ path, target })),
   );
 
-  it('lead to files and headings that exist', () => {
+  it('the links of documents lead to files and headings that exist', () => {
     assert.ok(links.length > 50);
     const broken = links.filter(({ path, target }) => {
       if (/^[a-z]+:/.test(target)) return false;

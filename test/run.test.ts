@@ -8,14 +8,14 @@ const all = globSync('test/**/*.test.ts').sort();
 const isSlow = (file: string) => file.endsWith('.slow.test.ts');
 
 describe('the files of a test run (docs/testing.md)', () => {
-  it('are the fast ones, the slow ones or all; no file is in neither', () => {
+  it('npm test selects the fast files, the slow files or all, and each file is fast or slow', () => {
     assert.deepEqual(findTestFiles([], 'all'), all);
     assert.deepEqual([...findTestFiles([], 'fast'), ...findTestFiles([], 'slow')].sort(), all);
     assert.ok(findTestFiles([], 'slow').every(isSlow) && findTestFiles([], 'slow').length > 10);
     assert.ok(!findTestFiles([], 'fast').some(isSlow));
   });
 
-  it('are those of a slice, or a file whatever its kind', () => {
+  it('a slice selects its fast files, and a file name selects that file, fast or slow', () => {
     const ofTeams = all.filter((file) => file.startsWith('test/teams/'));
     assert.deepEqual(findTestFiles(['teams'], 'all'), ofTeams);
     assert.deepEqual(
@@ -26,7 +26,7 @@ describe('the files of a test run (docs/testing.md)', () => {
     assert.deepEqual(findTestFiles([slow], 'fast'), [slow]);
   });
 
-  it('share a process with their neighbours, 16 at most, so that it loads the service once; a slow one has its own', () => {
+  it('up to 16 fast files of a folder share a process, which loads the service once, and a slow file has its own', () => {
     const groups = groupFiles(all, 4);
     assert.deepEqual(groups.flat().sort(), all);
     assert.ok(groups.every((group) => group.length <= 16));
@@ -42,7 +42,7 @@ describe('the files of a test run (docs/testing.md)', () => {
     assert.ok(groupFiles(few, 4).length >= 4, 'a slice keeps all processes at work');
   });
 
-  it('a name that is no slice and no file is refused', () => {
+  it('a name that is neither a slice nor a file is refused', () => {
     assert.throws(() => findTestFiles(['temas'], 'fast'), /temas is no test file, and no slice/);
   });
 });

@@ -7,9 +7,9 @@ import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
 
 /**
- * `npm test` runs the fast tests, `npm test -- teams` those of a slice, `npm test -- test/messages/send.test.ts` a file.
- * `--all` adds the slow ones, `--slow` takes them alone. Limits in seconds: `--file-limit=600`, `--run-limit=3600`;
- * `--processes=4` run at a time.
+ * `npm test` runs the fast tests, `npm test -- teams` those of a slice, `npm test -- test/messages/send.test.ts` a
+ * file. `--all` adds the slow tests, `--slow` runs only them. `--file-limit=600` and `--run-limit=3600` are in seconds.
+ * `--processes=4` sets how many processes run at a time.
  */
 const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith('-'));
@@ -19,7 +19,7 @@ const options = words.filter(
   (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow)$/.test(word),
 );
 const found = findTestFiles(names, kind);
-// Once, and not by each process that serves it.
+// The build runs once here, not in each process that serves it.
 await new WebBuild(
   { logger: createLogger('error'), clock: new Clock() },
   tmpdir(),

@@ -24,7 +24,7 @@ const root = createRootRoute({
 
 const start = createRoute({ getParentRoute: () => root, path: '/', component: Start });
 
-/** Leads to the team that was open last in this browser. */
+/** Opens the team that this browser opened last. */
 function Start(): ReactNode {
   const { teams } = useOverview();
   const team = teams.find(({ id }) => id === lastTeamId()) ?? teams[0];
@@ -33,7 +33,7 @@ function Start(): ReactNode {
 
 const team = createRoute({ getParentRoute: () => root, path: '/teams/$teamId', component: AppShell });
 
-// Each page is a file of its own, which is loaded when it is first opened or when the pointer is on its link.
+// Each page is a separate file, loaded when the page is opened or the pointer is on a link to it.
 const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => team, path, component, errorComponent: PageFailure });
 

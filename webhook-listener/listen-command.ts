@@ -5,26 +5,26 @@ import { type Verdict, verifySignatures } from './verify-signatures.ts';
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0 takes any that is free. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** None: signatures are not checked. */
+  /** Without a secret, signatures are not checked. */
   readonly secrets: readonly string[];
-  /** The status of the answer where a signature is valid, for trying out retries. */
+  /** The status for requests with valid signatures. A failure status makes Ownline retry. */
   readonly status: number;
-  /** End after so many requests. */
+  /** The number of requests after which the command ends. */
   readonly count: number | undefined;
   readonly write: (line: Readonly<Record<string, unknown>>) => void;
 }
 
-/** More than any event: content of 5,000 characters, each escaped, fits many times. */
+/** More than any event needs: 5,000 characters of content, each escaped, fit many times. */
 const bodyMaxBytes = 1_048_576;
 
-/** How many ids are remembered, to tell repeats. */
+/** How many event ids are remembered to recognize repeats. */
 const rememberedMax = 10_000;
 
 /**
- * `ownline webhook listen`: a receiver for a developer's own machine. It shows each event and whether its signatures
- * verify, answers 401 where they don't, and ends when it is interrupted or has had `count` requests.
+ * `ownline webhook listen`: a webhook receiver for a developer's machine. It shows each event and whether its
+ * signatures verify, and answers 401 where they don't. It ends on an interrupt or after `count` requests.
  */
 export async function listenForEvents(options: ListenOptions): Promise<void> {
   const seen = new Set<string>();
@@ -47,7 +47,7 @@ export async function listenForEvents(options: ListenOptions): Promise<void> {
   options.write({
     did: 'listening',
     url: `http://${host}:${port}/`,
-    // The line that lets Ownline reach an address that is not public; to a literal one it may then speak http.
+    // The setting that lets Ownline send to this private address. For an IP address it also permits http.
     setting: `EGRESS_ALLOW_CIDRS=${address}/${family === 'IPv6' ? 128 : 32}`,
   });
   process.once('SIGINT', () => ended.abort());
@@ -57,7 +57,7 @@ export async function listenForEvents(options: ListenOptions): Promise<void> {
   server.closeAllConnections();
 }
 
-/** Shows what arrived. @returns the status that it is answered with */
+/** Shows a request. @returns the status of the answer */
 function take(
   { secrets, status, write }: ListenOptions,
   seen: Set<string>,
@@ -97,7 +97,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bodyMaxBytes) throw new Error('too long for an event');
+    if (bytes > bodyMaxBytes) throw new Error('the body is too long for an event');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,22 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** `unchecked` where no secret was given; `expired` where the time of a Standard Webhooks signature is too far off. */
+/** `unchecked`: no secret was given. `expired`: the time of a Standard Webhooks signature is too far from now. */
 export type Verdict = 'valid' | 'invalid' | 'missing' | 'expired' | 'unchecked';
 
 export interface Verdicts {
-  /** Results for `x-service-signature`. */
   readonly service: Verdict;
-  /** Results for the Standard Webhooks headers. */
+  /** Verdict on the Standard Webhooks headers. */
   readonly standard: Verdict;
 }
 
-/** How far the time in `webhook-timestamp` may be off, as Standard Webhooks has it. */
+/** The largest difference that Standard Webhooks allows between `webhook-timestamp` and now. */
 const toleranceSeconds = 300;
 
 /**
- * Judges both signatures of a delivery over the bytes that arrived (specification section 6.3). Any of the secrets
- * will do: during a rotation a receiver knows two.
+ * Verifies both signatures of a delivery over its body (specification section 6.3). Any of the secrets may match,
+ * because a receiver knows two during a rotation.
  */
 export function verifySignatures(
   headers: IncomingHttpHeaders,

@@ -29,15 +29,15 @@ const roundSeconds = Number(process.env.BENCH_SECONDS ?? 30);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const goalPercent = 20;
 
-/** Shares of a core in a round. */
+/** Shares of one core that a round used. */
 interface Cost {
   readonly node: number;
   readonly postgres: number;
 }
 
 /**
- * The cost of open dashboards: rounds of messages that pass through simulated phones, in turn without a live stream and
- * with 50 of one team. Prints what the streams add in CPU, and how long after its 202 a message is shown.
+ * Measures the cost of open dashboards. Rounds of messages alternate between no live stream and 50 streams of one team.
+ * Prints the CPU that the streams add, and the delay from a send's 202 to its row in a stream.
  */
 export async function benchDashboards(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
@@ -121,7 +121,7 @@ async function startPhone(api: ApiClient, number: string): Promise<SimulatedPhon
   return phone;
 }
 
-/** Sends at an even rate. @returns the moment of each 202 */
+/** Sends at a constant rate. @returns the time of each message's 202 */
 async function passMessages(api: ApiClient, numbers: readonly string[]): Promise<Map<string, number>> {
   const sentAtMs = new Map<string, number>();
   const startedMs = performance.now();
@@ -134,7 +134,7 @@ async function passMessages(api: ApiClient, numbers: readonly string[]): Promise
   return sentAtMs;
 }
 
-/** The moment at which a stream first showed each message, looked at every few milliseconds. */
+/** The time at which a live stream first contained each message, sampled every few milliseconds. */
 function watchRows(stream: LiveClient | undefined): Map<string, number> {
   const shownAtMs = new Map<string, number>();
   let seen = 0;

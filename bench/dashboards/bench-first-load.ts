@@ -23,8 +23,8 @@ const pages = [
 ] as const;
 
 /**
- * The first load of the dashboard in an empty cache, on slow 4G and on this machine's own speed. Goals: the first paint within 1 s,
- * the largest content within 2.5 s, 250 KB.
+ * Measures the first load of the dashboard with an empty cache, on slow 4G and without a throttle. Goals: first paint
+ * within 1 s, largest contentful paint within 2.5 s, 250 KB.
  */
 export async function benchFirstLoad(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));

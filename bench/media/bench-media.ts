@@ -11,16 +11,15 @@ import { largeJpegSha256 } from './large-jpeg.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 1_000);
 const fileBytes = 5 * 1_024 * 1_024;
-/** Messages before the measurement, so that compiled code and pools are there. */
+/** Messages before the measurement, so that code is compiled and connections are open. */
 const warmUp = 32;
 const phones = 8;
 const goalMb = 50;
 const limitMs = 1_800_000;
 
 /**
- * Media through one service: messages with a file of 5 MiB each are fetched, claimed by phones, and downloaded by them.
- * Prints MB/s and how much the memory of the service's process grew. The database takes 5 GB in a folder of its own, which
- * is removed.
+ * Measures media through one service: it fetches a file of 5 MiB for each message, and phones claim and download them.
+ * Prints MB/s and the growth of the service's memory. The database takes 5 GB in a temporary folder.
  */
 export async function benchMedia(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
@@ -117,7 +116,6 @@ async function allVerified(origin: string, key: string): Promise<boolean> {
   return numbers.length === phones && numbers.every(({ verified }) => verified);
 }
 
-/** Resident memory of a process; Linux only. */
 async function residentMb(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1_000;

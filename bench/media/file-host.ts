@@ -2,8 +2,7 @@ import { createServer } from 'node:http';
 import { largeJpeg } from './large-jpeg.ts';
 
 /**
- * Answers every GET with a JPEG of 5 MiB, as fast as it is taken.
- *
+ * Answers every GET with a JPEG of 5 MiB.
  * usage: node bench/media/file-host.ts PORT
  */
 const file = largeJpeg();

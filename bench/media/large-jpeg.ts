@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A file of 5 MiB with the first bytes of a JPEG, and every value of a byte. */
+/** A file of 5 MiB with the header of a JPEG. Every byte value occurs in it. */
 export function largeJpeg(): Buffer {
   const file = Buffer.alloc(
     5 * 1_024 * 1_024,
@@ -10,7 +10,7 @@ export function largeJpeg(): Buffer {
   return file;
 }
 
-/** Its SHA-256 as a phone prints it: hexadecimal. */
+/** The SHA-256 of the file as a simulated phone prints it, in hexadecimal. */
 export function largeJpegSha256(): string {
   return createHash('sha256').update(largeJpeg()).digest('hex');
 }

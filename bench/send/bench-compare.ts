@@ -12,10 +12,10 @@ import { connect, numbers, sends, sendsWithKeys } from './sends.ts';
 const pairs = Number(process.env.BENCH_PAIRS ?? 11);
 const seconds = 4;
 const warmUpSeconds = 3;
-/** A change passes at this ratio, or where it is no further from 1 than the same code measured against itself. */
+/** A ratio passes from here on. So does one no further from 1 than that of the base against itself. */
 const goal = 0.97;
 
-/** One checkout that serves, with the key of its first team. */
+/** A checkout that serves, with the API key of its first team. */
 interface Installation {
   readonly dataDir: string;
   readonly server: Served;
@@ -29,11 +29,10 @@ interface Measured {
 }
 
 /**
- * Compares the sends of this checkout with those of another commit, in 11 interleaved pairs. Each side has an
- * embedded PostgreSQL of its own with fsync. The CPU microseconds of one send are printed beside.
- *
- * usage: `npm run bench -- compare --base COMMIT [--connections 64] [--keys] [--itself]`.
- * With --itself the base is measured against itself: its spread is what a difference has to exceed.
+ * Compares the sends of this checkout with those of a base commit, in 11 interleaved pairs. Each side has its own
+ * embedded PostgreSQL with fsync. It also prints the CPU microseconds of one send. With --itself the base is compared
+ * with itself; a real difference has to exceed the spread of that run.
+ * usage: `npm run bench -- compare --base COMMIT [--connections 64] [--keys] [--itself]`
  */
 export async function benchCompare(): Promise<void> {
   const { values } = parseArgs({
@@ -92,7 +91,7 @@ export async function benchCompare(): Promise<void> {
   }
 }
 
-/** A commit in a folder of its own, with packages of its own where its lock file differs from ours. */
+/** Checks a commit out into a folder. If its lock file differs from ours, its packages are installed there. */
 async function checkOut(commit: string, folder: string): Promise<void> {
   execFileSync('git', ['worktree', 'add', '--detach', folder, commit], { cwd: root, stdio: 'ignore' });
   const lockFile = 'package-lock.json';

@@ -13,9 +13,9 @@ const rounds = 5;
 const seconds = 4;
 
 /**
- * P1, P2 and P3: durable sends per second against three yardsticks in the same run, median of five interleaved rounds.
- * Everything runs with fsync on the embedded PostgreSQL; load, servers and database share this machine's cores. Two
- * webhooks are subscribed to everything: accepting a message must cost no more with them.
+ * Benchmarks P1, P2 and P3: durable sends per second against three yardsticks, as the median of five interleaved
+ * rounds. Everything runs with fsync on the embedded PostgreSQL; load, servers and database share this machine's cores.
+ * Two webhooks subscribe to all events, because they must not make the acceptance of a message dearer.
  */
 export async function benchSend(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
@@ -81,7 +81,7 @@ interface Comparison {
   readonly own: Target;
   readonly yardstick: Target;
   readonly connections: number;
-  /** Left out where the ratio is printed for information. */
+  /** The lowest ratio that passes; undefined if the ratio is only printed. */
   readonly goal?: number;
 }
 
@@ -104,7 +104,6 @@ async function compare(name: string, { own, yardstick, connections, goal }: Comp
   process.stdout.write(`${line.join(' ')}\n`);
 }
 
-/** A webhook for every event there is. */
 async function subscribe(origin: string, key: string, url: string): Promise<void> {
   const answer = await fetch(`${origin}/v1/webhooks`, {
     method: 'POST',

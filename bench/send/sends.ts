@@ -2,18 +2,16 @@ import { DeviceWire } from '#test/support/phones/test-phone.ts';
 import type { Load } from '../load.ts';
 import { postJson } from '../load.ts';
 
-/** Numbers of one team. Their sends are spread over them. */
+/** Eight numbers of one team, among which the sends are spread. */
 export const numbers = Array.from({ length: 8 }, (_, index) => `+1415555010${index}`);
 
 export type Target = Pick<Load, 'origin' | 'request'>;
 
-/** Sends over eight numbers to nine thousand contacts. */
 export function sends(origin: string, key: string): Target {
   const post = postJson(origin, '/v1/messages/send', { 'x-api-key': key });
   return { origin, request: (n) => post(send(n)) };
 }
 
-/** The same, each with an Idempotency-Key of its own. */
 export function sendsWithKeys(origin: string, key: string): Target {
   const post = postJson(origin, '/v1/messages/send', { 'x-api-key': key });
   let sent = 0;
@@ -31,7 +29,7 @@ const send = (n: number) => ({ from: numbers[n % numbers.length], to: contact(n)
 export const contact = (n: number) => `+1415555${String(1_000 + (n % 9_000))}`;
 export const text = (n: number) => `Your appointment is on Tuesday at 10. Reply YES to confirm. #${n}`;
 
-/** Verifies a number by one poll. Its hold is cut short: no phone is part of the measurement. */
+/** Verifies a number by one long poll, which is cut short because the measurement has no phones. */
 export async function connect(origin: string, key: string, phoneNumber: string): Promise<void> {
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   const body = JSON.stringify({ phone_number: phoneNumber });

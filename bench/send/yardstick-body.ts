@@ -1,4 +1,4 @@
-/** The checks of both yardsticks on a send: the fields and limits of POST /v1/messages/send. */
+/** The request body of both yardsticks, with the fields and limits of POST /v1/messages/send. */
 export const bodySchema = {
   type: 'object',
   required: ['to', 'from', 'content'],
@@ -17,7 +17,7 @@ export interface SendBody {
   readonly content: string;
 }
 
-/** The body after Fastify has held it against the schema. */
+/** Types a body that Fastify has validated against `bodySchema`. */
 export function readSend(body: unknown): SendBody {
   return body as SendBody;
 }

@@ -13,14 +13,14 @@ const programs = {
 };
 
 interface Kannel extends Omit<Served, 'pid'> {
-  /** A GET of its sendsms as it goes over the wire. */
+  /** A GET to Kannel's sendsms as raw HTTP. */
   readonly request: (from: string, to: string, text: string) => string;
 }
 
 /**
- * The yardstick of P3: Kannel's sendsms with its file store, which is written every ten seconds without fsync. It
- * hands on to the fake SMSC that comes with it.
- * @returns undefined where it is not installed
+ * The yardstick of benchmark P3: Kannel's sendsms with a file store, which Kannel writes every ten seconds without
+ * fsync. Messages go on to the fake SMSC of its package.
+ * @returns undefined where Kannel is not installed
  */
 export async function startKannel(folder: string): Promise<Kannel | undefined> {
   if (!Object.values(programs).every((program) => existsSync(program))) return undefined;

@@ -6,9 +6,8 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { bodySchema, readSend } from './yardstick-body.ts';
 
 /**
- * The yardstick of P1: a Fastify route with the same key check and validation, which stores nothing. Its key is
- * looked up in memory by the hash, as ours is while it is cached.
- *
+ * The first yardstick of benchmark P1: a Fastify route that checks key and body as ours does, and stores nothing. It
+ * finds the key in memory by its hash, as our route finds a cached key.
  * usage: node bench/send/yardstick-nothing.ts PORT KEY
  */
 const [port = '0', key = ''] = process.argv.slice(2);

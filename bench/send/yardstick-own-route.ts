@@ -10,9 +10,8 @@ import { securityHeaders } from '#server/platform/http/security-headers.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 
 /**
- * The second yardstick of P1: our own route behind our own authenticator, whose acceptor stores nothing. Checks of
- * key and body, headers and metrics are the same. The difference to a send is the cost of storing it.
- *
+ * The second yardstick of benchmark P1: our own route and authenticator with an acceptor that stores nothing. The
+ * difference to a real send is the cost of storing it.
  * usage: DATABASE_URL=… SECRETS_KEY=… node bench/send/yardstick-own-route.ts PORT
  */
 const [port = '0'] = process.argv.slice(2);

@@ -5,9 +5,9 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { bodySchema, readSend } from './yardstick-body.ts';
 
 /**
- * The yardstick of P2: the ordinary way to build it. It is Fastify and pg with a pool of 10, and one transaction per
- * request. That looks up the key, counts the month's quota under its row lock, and inserts message and queue row.
- *
+ * The yardstick of benchmark P2: the conventional design, with Fastify, a pg pool of 10 and one transaction per
+ * request. The transaction looks up the key, counts the month's quota under its row lock, and inserts the message and
+ * its queue row.
  * usage: node bench/send/yardstick-transaction.ts PORT KEY DATABASE_URL
  */
 const [port = '0', key = '', databaseUrl = ''] = process.argv.slice(2);

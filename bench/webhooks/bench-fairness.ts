@@ -12,7 +12,7 @@ import { signInAtRate } from './sign-ins.ts';
 const content = 'Your appointment is on Tuesday at 10. Reply YES to confirm.';
 const hangingWebhooks = 20;
 const dueEach = 1_000;
-/** Ten failures switch a webhook off, so twenty new ones come as often as that, each time with 20,000 due deliveries. */
+/** The number of backlogs. Failures disable each backlog's 20 webhooks after a while, and the next one replaces it. */
 const generations = 6;
 const flowSeconds = 6;
 const flowPerSecond = 100;
@@ -25,7 +25,7 @@ interface Variant {
   readonly name: string;
   readonly isNamed: boolean;
   readonly signInsPerSecond: number;
-  /** How often twenty webhooks hang anew: a little sooner than the last ones are switched off. */
+  /** Interval between two backlogs, a little shorter than the time until the earlier webhooks are disabled. */
   readonly everyMs: number;
 }
 
@@ -36,9 +36,9 @@ const variants: readonly Variant[] = [
 ];
 
 /**
- * W11: fairness of one process to a team beside one with 20 hanging endpoints and 20,000 due deliveries. Measured are
- * the p99 of its first attempts at a steady flow, and the rate of a burst, against the same alone.
- * Logins, where there are some, run while it is alone as well: it is the other team that is judged.
+ * Benchmark W11, fairness: one process delivers for a quiet team beside one with 20 hanging endpoints and 20,000 due
+ * deliveries. It compares the quiet team's p99 in a steady flow, and its rate in a burst, with the same team alone.
+ * Logins, in the variant with logins, also run while the team is alone.
  */
 export async function benchFairness(): Promise<void> {
   const names = await startDnsServer(() => 'silence');
@@ -46,7 +46,7 @@ export async function benchFairness(): Promise<void> {
     RATE_LIMITS: 'off',
     PACING: 'off',
     TRUST_PROXY: '127.0.0.1',
-    // Logins beyond what is hashed at a time are refused, each with a line in the log.
+    // The process refuses logins beyond its hashing capacity, and each refusal would write a log line.
     LOG_LEVEL: 'fatal',
   });
   try {
@@ -97,7 +97,7 @@ async function judge(
     await burstOf(installation, webhook);
     const alone = await measured(installation, webhook);
     const more = holdUp(pool, backlogs, variant.everyMs);
-    const inHand = await until('the other team has its places', () => leasedOf(pool, backlogs.flat()));
+    const inHand = await until('the other team has its slots', () => leasedOf(pool, backlogs.flat()));
     const beside = await measured(installation, webhook);
     const { begun } = await more.stop();
     const held = await leasedOf(pool, backlogs.flat());
@@ -106,8 +106,8 @@ async function judge(
     process.stdout.write(
       `W11, ${variant.name}: p99 ${Math.round(beside.p99Ms)} ms (alone ${Math.round(alone.p99Ms)} ms, goal ≤ ${goalMs} ms), ` +
         `${share.toFixed(2)} × of ${Math.round(alone.perSecond)}/s alone (goal ≥ ${goalShare} ×); ` +
-        `in the other team’s hands ${inHand} at the beginning, ${held || 0} at the end, ${begun * hangingWebhooks} webhooks in all` +
-        `${said ? `; ${said.hashed} logins hashed, ${said.others} answered otherwise or not at all` : ''}\n`,
+        `${inHand} of the other team’s attempts run at the beginning, ${held || 0} at the end, ${begun * hangingWebhooks} webhooks in all` +
+        `${said ? `; ${said.hashed} logins hashed, ${said.others} with another answer or none` : ''}\n`,
     );
   } finally {
     await signIns?.stop();
@@ -116,7 +116,7 @@ async function judge(
   }
 }
 
-/** A team with twenty webhooks of its own and 20,000 deliveries that are due once `holdUp` says so. */
+/** Creates a team with twenty webhooks and 20,000 deliveries, which `holdUp` makes due. */
 async function backlog(
   { runtime, newTeam }: Installation,
   urlOf: (n: number) => string,
@@ -175,7 +175,7 @@ async function measured(
   return { p99Ms, perSecond: median(all) };
 }
 
-/** A steady flow. @returns the p99 of how long after its event a first attempt began */
+/** Emits events at a constant rate. @returns the p99 delay from an event to its first attempt, in ms */
 async function flowOf({ runtime }: Installation, webhook: TestWebhook): Promise<number> {
   const from = runtime.clock.now();
   const started = performance.now();
@@ -193,7 +193,7 @@ async function flowOf({ runtime }: Installation, webhook: TestWebhook): Promise<
   return rows[0]?.ms ?? Number.NaN;
 }
 
-/** A burst, written by one commit. @returns how many were delivered a second, from the first to the last that was written down */
+/** Emits a burst of events in one commit. @returns deliveries per second, from the first recorded result to the last */
 async function burstOf({ runtime }: Installation, webhook: TestWebhook): Promise<number> {
   const from = runtime.clock.now();
   await emit(runtime, webhook.teamId, Array(burst).fill(content));

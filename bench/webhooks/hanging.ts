@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 
 /**
- * Takes every request and never answers. A look at it from a browser or a script that waits for it is answered.
- *
+ * A webhook receiver that reads every POST and never answers. A GET is answered, so that scripts can wait for the
+ * server.
  * usage: node bench/webhooks/hanging.ts PORT
  */
 const server = createServer((request, answer) => {

@@ -12,13 +12,13 @@ import { createTeam } from '#server/teams/team/create-team.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { type Served, serve } from '../serve.ts';
 
-/** An Ownline in two processes, so that deliveries can wait until all are written: this one has the database, and makes none. */
+/** An Ownline in two processes: this one has the database and delivers nothing, so that deliveries wait. */
 export interface Installation {
   readonly dataDir: string;
   readonly runtime: Runtime;
-  /** Starts a server of the benches, such as a sink, that is stopped with the rest. */
+  /** Starts a server of the benchmarks, such as a webhook receiver. `close` stops it. */
   readonly start: (script: string, args?: readonly string[]) => Promise<Served>;
-  /** Starts a process that makes deliveries. The caller stops it. */
+  /** Starts a process that delivers. The caller stops it. */
   readonly deliver: (options?: {
     readonly script?: string;
     readonly args?: readonly string[];

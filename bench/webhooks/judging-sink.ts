@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 
 /**
- * Answers 500 to what says FAIL and 200 to the rest.
- *
+ * A webhook receiver that answers 500 to bodies that contain FAIL, and 200 to all others.
  * usage: node bench/webhooks/judging-sink.ts PORT
  */
 const server = createServer(async (request, answer) => {

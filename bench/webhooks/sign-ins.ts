@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface SignIns {
-  /** @returns how many were refused by their password, each after a hash, and how many were answered otherwise */
+  /** Stops the sign-ins. @returns how many were refused after a password hash, and how many ended otherwise */
   readonly stop: () => Promise<{ readonly hashed: number; readonly others: number }>;
 }
 
-/** Signs in with wrong passwords at a rate, each from an address and to an account of its own, whatever the answers take. */
+/** Signs in with wrong passwords at a constant rate, each time from another address and to another account. */
 export function signInAtRate(origin: string, perSecond: number): SignIns {
   let isOver = false;
   let hashed = 0;

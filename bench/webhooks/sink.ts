@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 
 /**
- * Takes every POST and answers 200, as fast as it can: where both our deliveries and the yardstick's go.
- *
+ * A webhook receiver that answers every POST with 200 as fast as it can. Ownline and the yardstick both deliver to it.
  * usage: node bench/webhooks/sink.ts PORT
  */
 const server = createServer((request, answer) => {

@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
 
 /**
- * The yardstick of P4: a bare loop of undici that posts the same bytes with the same headers, signs nothing and writes
- * nothing down.
- * @returns how many were posted, and how many a second of the last three quarters of the time: the first warms up
+ * The yardstick of benchmark P4: a bare undici loop that posts the same bytes and headers, without signatures and
+ * records.
+ * @returns the number of posts, and the posts per second without the first quarter, which warms up
  */
 export async function postInALoop(
   url: string,

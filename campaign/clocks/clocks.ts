@@ -15,17 +15,16 @@ import { Keeper } from './keeper.ts';
 import { Limits } from './limits.ts';
 import { Postgres } from './postgres.ts';
 
-/** The clock that is set: PostgreSQL's, that of the service's machine, or that of one machine with both. */
+/** The clock to set: PostgreSQL's, that of the service's machine, or the shared clock of one machine. */
 export const clocks = ['database', 'service', 'both'] as const;
 export type ClockName = (typeof clocks)[number];
 
 export interface ClocksOptions {
   readonly clocks: readonly ClockName[];
-  /** In seconds, ahead or back. */
+  /** Seconds to set the clock ahead; negative: back. */
   readonly steps: readonly number[];
-  /** How long each clock is wrong, in seconds. */
+  /** How long a clock is wrong, in seconds. */
   readonly forSeconds: number;
-  /** The checkout whose service is started. */
   readonly repository: string;
   readonly keep: boolean;
 }
@@ -39,13 +38,12 @@ const settings = {
   LOG_LEVEL: 'warn',
 };
 
-/** Some 5 messages a second for the best part of an hour, and texts below the limits of a phone. */
+/** A pace of some 5 messages a second for almost an hour, below the inbound limits of a phone. */
 const pace = { sendPauseMs: 1_000, inboundMs: 2_000 };
 
-/** A window of a rate limit, and a second for the clock to be seen. */
+/** The window of a rate limiter, and a second in which the processes notice the clock. */
 const minuteMs = 61_000;
 
-/** The result of one step. */
 export interface Result {
   readonly clock: ClockName;
   readonly step: number;
@@ -58,14 +56,14 @@ export interface Result {
 }
 
 /**
- * Sets clocks under load, ahead and back, for a while each, with a restart in the middle of it and one afterwards. Then it
- * looks for wrong 429s and for what has expired, and checks the whole history as the campaign of kills does.
- * @returns whether all of it holds
+ * Sets clocks ahead and back under load, with service restarts during and after each step. It then looks for wrong 429s
+ * and expired items, and checks the whole history as the kill campaign does.
+ * @returns whether everything holds
  */
 export async function runClocks(options: ClocksOptions, signal: AbortSignal): Promise<boolean> {
   const library = findFaketime();
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-clocks-')));
-  // PostgreSQL may run as another user and has to get through.
+  // PostgreSQL may run as another user, which needs to traverse the folder.
   await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const [databaseDir, dataDir] = [join(folder, 'database'), join(folder, 'data')];
@@ -77,7 +75,7 @@ export async function runClocks(options: ClocksOptions, signal: AbortSignal): Pr
   for (const clock of Object.values(fake)) await clock.set(0);
   const { repository } = options;
   await makeDatabase({ repository, dataDir: databaseDir, logFile, port: await freePort(), settings });
-  // The service continues with it as with an operator's own database, from a folder of its own.
+  // The service now uses this database as an operator's own one, with a separate data folder.
   await mkdir(dataDir, { mode: 0o700 });
   for (const file of ['secrets.key', 'first-start.txt'])
     await copyFile(join(databaseDir, file), join(dataDir, file));
@@ -127,7 +125,7 @@ interface Stage {
 interface StepResults {
   readonly results: readonly Result[];
   readonly unrest: string | undefined;
-  /** Where the probe ended before the run: wrong 429s were no longer looked for. */
+  /** The reason why the probe for wrong 429s ended before the run; undefined for none. */
   readonly probeFailure: string | undefined;
 }
 
@@ -142,7 +140,7 @@ async function runSteps(stage: Stage): Promise<StepResults> {
     const limits = await Limits.open(ownline, ending);
     let probeFailure: string | undefined;
     const probing = limits.probe(over.signal).catch((error: unknown) => {
-      // The end of the run breaks its last request off.
+      // The end of the run aborts the probe's last request, which is no failure.
       if (!ending.aborted) probeFailure = String(error);
     });
     world.begin();
@@ -153,7 +151,7 @@ async function runSteps(stage: Stage): Promise<StepResults> {
         results.push(result);
       }
     }
-    // Where a limit refuses the campaign itself, what was seen so far is printed all the same.
+    // If a limit refuses a request of the campaign itself, the results so far are still printed.
     const unrest = await world.settle().catch((error: unknown) => String(error));
     over.abort();
     await probing;
@@ -209,7 +207,7 @@ async function runStep(stage: Stage, { clock, step, keeper, limits, ending }: St
   };
 }
 
-/** Whether all is as it should be. The clock of the service's machine alone changes nothing: nothing is seen of it. */
+/** Whether a step did no harm. Steps of the database's clock must be logged and shown, other steps must not. */
 export function holds({
   clock,
   wrong429,
@@ -230,7 +228,6 @@ async function isUnsettled({ baseUrl }: Ownline): Promise<boolean> {
   return body.clock?.settled === false;
 }
 
-/** Lines of the log about a clock that was set. */
 async function countSteps(logFile: string): Promise<number> {
   return (await readFile(logFile, 'utf8')).split('\n').filter((line) => /clock was set/.test(line)).length;
 }
@@ -261,7 +258,7 @@ function drawTable(results: readonly Result[]): string {
   ]);
 }
 
-/** `+1d` */
+/** Formats seconds with a sign and one unit: `+1d`. */
 function named(step: number): string {
   const seconds = Math.abs(step);
   const [size, unit] = (
@@ -275,7 +272,7 @@ function named(step: number): string {
   return `${step < 0 ? '-' : '+'}${seconds / size}${unit}`;
 }
 
-/** The embedded database of a first start, which is then stopped. */
+/** Creates the embedded database by a first start, and stops the service again. */
 async function makeDatabase(options: ConstructorParameters<typeof Ownline>[0]): Promise<void> {
   const embedded = new Ownline(options);
   try {

@@ -16,7 +16,6 @@ const steps = ['+1h', '-1h', '+1d', '-1d', '+1y', '-1y'];
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, y: 365 * 86_400 };
 
-/** `npm run campaign -- clocks` */
 export const clocksCommand: Command = {
   usage: `clocks [--clock ${clocks.join('|')} …] [--step +1d …] [--for 60] [--repository PATH] [--keep]
 
@@ -39,7 +38,7 @@ default ${steps.join(', ')}. --repository: the service of another checkout. --ke
   },
 };
 
-/** parseArgs would take the second word of `--step -1d` for an option. */
+/** Joins `--step -1d` to one word, because parseArgs would read `-1d` as an option. */
 function attachSteps(words: readonly string[]): string[] {
   return words.flatMap((word, index) => {
     if (word === '--step') return `--step=${words[index + 1] ?? ''}`;

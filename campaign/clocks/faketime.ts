@@ -7,7 +7,7 @@ const places = [
   '/usr/local/lib/faketime/libfaketime.so.1',
 ];
 
-/** The library that shows a process another time of day. @throws where it is not installed */
+/** Finds libfaketime, which shows a process a wrong time of day. @throws where it is not installed */
 export function findFaketime(): string {
   const named = process.env.FAKETIME_LIBRARY;
   const found = named ?? places.flatMap((place) => globSync(place)).at(0);
@@ -17,18 +17,18 @@ export function findFaketime(): string {
   );
 }
 
-/** The time of day of some processes. Their monotonic clock stays as it is, as it does when a real clock is set. */
+/** The time of day of chosen processes. Their monotonic clock is unchanged, as when a real clock is set. */
 export class FakeClock {
   readonly #file: string;
   readonly #library: string;
 
-  /** @param file that every one of those processes may read */
+  /** @param file readable by all of these processes */
   constructor(library: string, file: string) {
     this.#library = library;
     this.#file = file;
   }
 
-  /** For the environment of a process that is to have this clock. */
+  /** Environment variables for a process that uses this clock. */
   get environment(): Readonly<Record<string, string>> {
     return {
       LD_PRELOAD: this.#library,
@@ -38,7 +38,7 @@ export class FakeClock {
     };
   }
 
-  /** Sets it so many seconds ahead of the real time, or back. Processes see it within a second. */
+  /** Sets the clock ahead of the real time; a negative number sets it back. Processes notice it within a second. */
   async set(aheadSeconds: number): Promise<void> {
     await writeFile(this.#file, `${aheadSeconds < 0 ? '-' : '+'}${Math.abs(aheadSeconds)}\n`, {
       mode: 0o644,

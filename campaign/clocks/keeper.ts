@@ -7,7 +7,7 @@ const to = '+14155550150';
 const invited = 'sam@example.com';
 const owner = 'owner@example.com';
 
-/** A team with one of everything that ends some day, and none of it soon. It looks whether all is still there. */
+/** A team with one item of each kind that expires, none of them soon. It checks that all of them still exist. */
 export class Keeper {
   readonly #baseUrl: string;
   readonly #api: Api;
@@ -49,7 +49,7 @@ export class Keeper {
     ]);
   }
 
-  /** @returns the items that are over, or were changed */
+  /** Reads all items again. @returns those that expired or changed */
   async missing(): Promise<string[]> {
     const found = await this.#api.get(`/v1/messages/${this.#message}`);
     const again = await this.#api.insist(message);
@@ -82,7 +82,6 @@ const message = {
   headers: { 'idempotency-key': 'kept' },
 } as const;
 
-/** A team with a key of its own. */
 export async function newTeam(
   ownline: Ownline,
   name: string,
@@ -102,7 +101,7 @@ export async function newTeam(
   return { team, key: String(key.key) };
 }
 
-/** The first poll of a phone verifies its number; then the phone is away. */
+/** Polls once as a phone, which verifies its number. The phone never polls again. */
 async function connectOnce(baseUrl: string, setupUrl: string, over: AbortSignal): Promise<void> {
   const api = new Api(baseUrl, {}, over);
   const body = { token: setupUrl.split('/').at(-1) };
@@ -112,7 +111,7 @@ async function connectOnce(baseUrl: string, setupUrl: string, over: AbortSignal)
   await api.insist({ method: 'POST', path: '/v1/device/poll', body: poll, headers });
 }
 
-/** Opens the link of an owner. @returns the header cookie of their session */
+/** Joins a team by an owner link. @returns the Cookie header of the session */
 async function join(url: string, baseUrl: string): Promise<string> {
   const answer = await fetch(url, {
     method: 'POST',

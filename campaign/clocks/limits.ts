@@ -3,13 +3,12 @@ import { Api } from '../api.ts';
 import type { Ownline } from '../ownline.ts';
 import { newTeam } from './keeper.ts';
 
-/** Below the 300 a minute of its plan: every 429 is wrong. */
+/** A request each 500 ms is below the plan's 300 a minute, so every 429 is wrong. */
 const probeMs = 500;
 
-/** The plan free allows 60 requests a minute. */
 const limitOfFree = 60;
 
-/** Two teams of which the rate limits are known: one stays far below its own, one uses it up. */
+/** Two teams with known rate limits: one stays far below its limit, the other uses it up. */
 export class Limits {
   readonly #steady: Api;
   readonly #greedy: Api;
@@ -34,12 +33,10 @@ export class Limits {
     return new Limits(steady, greedy);
   }
 
-  /** How often the steady team was refused so far. */
   get wrong(): number {
     return this.#wrong;
   }
 
-  /** Asks for the steady team until the signal. */
   async probe(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const { status } = await this.#steady.insist(request);
@@ -48,14 +45,13 @@ export class Limits {
     }
   }
 
-  /** Uses the limit of the greedy team up. @throws where it was not refused in the end */
+  /** Uses up the rate limit of the greedy team. @throws where no request is refused */
   async useUp(): Promise<void> {
     for (let n = 0; n < 3 * limitOfFree; n += 1)
       if ((await this.#greedy.insist(request)).status === 429) return;
-    throw new Error('The limit of the plan free does not end.');
+    throw new Error('The rate limit of the plan free was never reached.');
   }
 
-  /** Whether the greedy team is let through. */
   async isOpen(): Promise<boolean> {
     return (await this.#greedy.insist(request)).status === 200;
   }

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 const stoppedWithinMs = 20_000;
 
 interface PostgresOptions {
-  /** DATA_DIR of an Ownline that ran with its embedded PostgreSQL and was stopped. */
+  /** DATA_DIR of a stopped Ownline that used its embedded PostgreSQL. */
   readonly dataDir: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The embedded PostgreSQL of a stopped Ownline, run by the campaign: as an operator's own database. */
+/** Runs the embedded PostgreSQL of a stopped Ownline, so that the service can use it as an operator's own database. */
 export class Postgres {
   readonly #options: PostgresOptions;
   readonly #socketFolder: string;
@@ -62,7 +62,7 @@ export class Postgres {
     this.#ended.catch(() => undefined);
   }
 
-  /** A fast shutdown; where that takes too long, an immediate one. */
+  /** Requests a fast shutdown, and an immediate one if that takes too long. */
   async stop(): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

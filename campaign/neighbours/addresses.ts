@@ -1,16 +1,16 @@
 import { type KnownValues, largestValue, propertiesOf, type Schema } from './schema.ts';
 
-/** Head of a request without its credential: an address, or headers. */
+/** The head of a request without its credential: a path and headers. */
 export interface Address {
   readonly shape: string;
   readonly path: string;
   readonly headers: readonly string[];
 }
 
-/** Node reads 16 KB of a request's head. */
+/** Node accepts 16 KB of request head. */
 const roomBytes = 15_000;
 
-/** The expensive queries of a route, and the plain one. */
+/** Requests to a route with expensive queries, and one with a plain query. */
 export function addresses(path: string, query: Schema | undefined, known: KnownValues): Address[] {
   const address = (shape: string, search: string): Address => ({
     shape,
@@ -40,7 +40,6 @@ export function addresses(path: string, query: Schema | undefined, known: KnownV
   ];
 }
 
-/** Long headers that a service may take apart. */
 export function longHeaders(path: string): Address[] {
   const room = roomBytes - path.length;
   const header = (name: string, item: string): Address => ({
@@ -57,7 +56,6 @@ export function longHeaders(path: string): Address[] {
   ];
 }
 
-/** Addresses that no route has. */
 export function unknownAddresses(): (Address & { readonly method: string })[] {
   const plain = (method: string, shape: string, path: string) => ({ method, shape, path, headers: [] });
   return [
@@ -71,12 +69,11 @@ export function unknownAddresses(): (Address & { readonly method: string })[] {
   ];
 }
 
-/** The path of a route with each parameter replaced. */
 export function pathOf(route: string, parameter: (name: string) => string): string {
   return route.replaceAll(/:(\w+)/g, (_, name: string) => parameter(name));
 }
 
-/** The path with its last parameter as long as a request's head allows; undefined for a route without one. */
+/** The path with its last parameter as long as a request's head allows; undefined for a route without parameters. */
 export function longestPath(route: string, parameter: (name: string) => string): string | undefined {
   const names = [...route.matchAll(/:(\w+)/g)].map(([, name]) => name);
   const last = names.at(-1);

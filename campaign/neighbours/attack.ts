@@ -3,25 +3,25 @@ import { applyLoad, type LoadResult, newNetwork } from './load.ts';
 import type { Probe } from './probe.ts';
 import { runVictim, type VictimFigures } from './victim.ts';
 
-/** The effect of a load on another team's sends. */
+/** The effect of a load on the service and on another team's sends. */
 export interface Beside {
   readonly victim: VictimFigures;
-  /** How much the memory of the service grew at most. */
+  /** The largest growth of the service's memory during the load. */
   readonly grownBytes: number;
-  /** Share of the time in which the event loop was at work. */
+  /** Share of the time in which the event loop was running. */
   readonly busy: number;
-  /** Share of the time in which it had work and no core: latencies are the machine's then, not the service's. */
+  /** Share of the time in which the event loop had work but no core. If it is high, latencies are the machine's. */
   readonly waited: number;
 }
 
-/** The results of 64 connections with one request. */
+/** The results of an attack: one request on 64 connections. */
 export interface Attack extends Beside {
   readonly probe: Probe;
   readonly load: LoadResult;
 }
 
 export const attackConnections = 64;
-/** The load is there when the first send is due. */
+/** How long the load runs before the first send is due. */
 const leadMs = 500;
 const sampleMs = 25;
 
@@ -33,8 +33,8 @@ export interface AttackPlan {
 }
 
 /**
- * 64 connections, each from a client network of its own, send one request in closed loops while the victim sends.
- * @param probes the same request with several credentials, where a limit is counted for each of them
+ * Sends one request on 64 connections in closed loops, each from its own client network, while the victim sends.
+ * @param probes the same request with several credentials, for limits that are counted by credential
  */
 export async function runAttack(
   [probe, ...others]: readonly [Probe, ...Probe[]],
@@ -55,7 +55,7 @@ export async function runAttack(
   ).then(({ result, ...figures }) => ({ probe, load: result, ...figures }));
 }
 
-/** Runs a load beside the victim's sends, and ends it when the last of them is due. */
+/** Runs a load while the victim sends, and ends it when the victim's last send is due. */
 export async function beside<T>(
   { port, meter, victimRequest, durationMs }: AttackPlan,
   signal: AbortSignal,

@@ -1,19 +1,17 @@
 import { isArray, itemOf, type KnownValues, largestObject, propertiesOf, type Schema } from './schema.ts';
 
-/** One way to make a request expensive, and what it sends. */
 export interface Body {
   readonly shape: string;
   readonly contentType: string;
-  /** Made when it is needed: together they would fill the memory. */
+  /** Creates the bytes when they are needed, because all bodies together would fill the memory. */
   readonly bytes: () => Buffer;
 }
 
 export const noBody: Body = { shape: 'no body', contentType: '', bytes: () => Buffer.alloc(0) };
 
-/** More than any route takes: what is done with the rest of a refused body. */
+/** Longer than any route's limit, to measure how the rest of a refused body is handled. */
 const overLimitBytes = 1024 * 1024;
 
-/** The expensive JSON bodies of at most so many bytes. */
 export function jsonBodies(schema: Schema | undefined, known: KnownValues, limitBytes: number): Body[] {
   const valid = largestObject(schema, known);
   const json = (shape: string, bytes: () => Buffer): Body => ({
@@ -63,7 +61,6 @@ export function jsonBodies(schema: Schema | undefined, known: KnownValues, limit
   ];
 }
 
-/** The expensive bodies of a page's form. */
 export function formBodies(limitBytes: number): Body[] {
   const form = (shape: string, text: () => string): Body => ({
     shape,
@@ -82,7 +79,7 @@ export function formBodies(limitBytes: number): Body[] {
   ];
 }
 
-/** `[item,item,…]` of at most so many bytes. */
+/** Returns `[item,item,…]` of at most `roomBytes`. */
 function repeated(item: string, roomBytes: number): string {
   const count = Math.max(1, Math.floor((roomBytes - 2) / (item.length + 1)));
   return `[${Array.from({ length: count }, () => item).join(',')}]`;
@@ -98,7 +95,6 @@ function mostFields(limitBytes: number): Buffer {
   }
 }
 
-/** The field with the longest text. */
 function textField(valid: Readonly<Record<string, unknown>>): string | undefined {
   return Object.entries(valid)
     .flatMap(([name, value]) => (typeof value === 'string' ? [{ name, length: value.length }] : []))

@@ -3,19 +3,17 @@ import { type Caller, strangers } from './caller.ts';
 import type { Route } from './route-table.ts';
 import { makeKey, makeTenant, type Tenant } from './tenant.ts';
 
-/** All clients of the service in a campaign. */
 export interface Cast {
-  /** Another team, whose sends are watched. */
+  /** The team whose sends are measured during the attacks. */
   readonly victim: Tenant;
-  /** Two teams in alternation, so that the minute's limit of each is fresh. */
+  /** Two teams that attack in turn, so that each attack starts with an unused rate limit. */
   readonly attackers: readonly [Tenant, Tenant];
-  /** A team with many webhooks. */
   readonly subscriber: Tenant;
   readonly strangers: readonly Caller[];
-  /** A key that was revoked. */
+  /** A revoked key. */
   readonly wrongKey: string;
   readonly hook: string;
-  /** Messages of the first attacker, and of the subscriber, that are queued and can be cancelled. */
+  /** Queued messages, which can be cancelled: of the first attacker, and of the subscriber. */
   readonly queued: string[];
   readonly subscribed: string[];
 }
@@ -24,15 +22,14 @@ interface CastPlan {
   readonly ownline: Ownline;
   readonly routes: readonly Route[];
   readonly hook: string;
-  /** Messages and webhooks of each attacking team. */
   readonly messages: number;
   readonly webhooks: number;
 }
 
-/** Messages of the subscriber, one for each event, and of the attackers that end up as events. */
+/** The number of each team's messages that are cancelled to create events. */
 const eventsMax = 40;
 
-/** Makes the teams and what they own, on a service whose limits per minute are off. */
+/** Creates the teams and their resources, on a service without rate limits. */
 export async function makeCast(plan: CastPlan, signal: AbortSignal): Promise<Cast> {
   const { ownline, routes, hook } = plan;
   const make = (name: string, from: string) => makeTenant(ownline, { name, from }, signal);
@@ -52,7 +49,7 @@ export async function makeCast(plan: CastPlan, signal: AbortSignal): Promise<Cas
   return {
     ...{ victim, attackers, subscriber, hook, wrongKey: revoked.key, subscribed },
     strangers: strangers({ apiKey: revoked.key }, victim.known(hook)),
-    // The first attacker's, made first.
+    // The first attacker's messages are the oldest ones.
     queued: queued.slice(-plan.messages + eventsMax),
   };
 }

@@ -12,7 +12,6 @@ const options = {
   keep: { type: 'boolean', default: false },
 } as const;
 
-/** `npm run campaign -- neighbours` */
 export const neighboursCommand: Command = {
   usage: `neighbours [--quick] [--route TEXT] [--repository PATH] [--keep]
 

@@ -1,24 +1,23 @@
 import { connect, type Socket } from 'node:net';
 
-/** An answer as a client reads it. */
 export interface Reply {
   readonly status: number;
   /** Bytes of head and body together. */
   readonly bytes: number;
-  /** The head and the first part of the body, as text. */
+  /** The head and the beginning of the body. */
   readonly text: string;
 }
 
 export interface Peer {
   readonly port: number;
-  /** The address of 127.0.0.0/8 that the connection comes from: each counts as another client network. */
+  /** The source address in 127.0.0.0/8. Different addresses count as different client networks. */
   readonly from?: string;
 }
 
-/** So much of an answer is kept as text: enough for a list of ids. */
+/** The part of a response that is kept as text. It is enough for a list of ids. */
 const keptBytes = 256 * 1024;
 
-/** One HTTP/1.1 connection that sends prepared bytes and reads answers: cheaper and less polite than an HTTP client. */
+/** An HTTP/1.1 connection that sends prepared bytes and reads responses. It uses less CPU than an HTTP client. */
 export class Connection {
   readonly #socket: Socket;
   #reader: AnswerReader | undefined;
@@ -46,14 +45,13 @@ export class Connection {
     return new Connection(socket);
   }
 
-  /** Whether another request may be sent on it. */
   get isUsable(): boolean {
     return this.#isUsable && !this.#socket.destroyed;
   }
 
   /**
-   * Sends a request and waits until it is answered and all of it was taken, or the connection is closed.
-   * @throws where the connection ends or the time is over before the answer is complete
+   * Sends a request and waits until it is written and its response complete.
+   * @throws where the connection closes or time is up first
    */
   async ask(request: Buffer, timeoutMs: number): Promise<Reply> {
     const answered = new Promise<Reply>((resolve, reject) => {
@@ -64,7 +62,7 @@ export class Connection {
       this.#end(new Error(`There was no answer within ${timeoutMs} ms.`));
       this.#socket.destroy();
     }, timeoutMs);
-    // Its callback is called where the connection is closed as well.
+    // The callback of `write` also runs when the connection closes.
     const taken = new Promise<void>((resolve) => this.#socket.write(request, () => resolve()));
     try {
       const reply = await answered;
@@ -75,12 +73,11 @@ export class Connection {
     }
   }
 
-  /** Sends bytes and waits for no answer. @returns when they are taken, or the connection is closed */
+  /** Sends bytes without waiting for a response. Resolves when they are written or the connection is closed. */
   send(bytes: Buffer): Promise<void> {
     return new Promise((resolve) => this.#socket.write(bytes, () => resolve()));
   }
 
-  /** Reads nothing from now on. */
   stopReading(): void {
     this.#socket.pause();
   }
@@ -103,18 +100,18 @@ export class Connection {
 
   #end(error: Error): void {
     this.#isUsable = false;
-    // Without a length the end of the connection is the end of the answer.
+    // A response without a length ends with its connection.
     if (this.#reader?.endsWithConnection) this.#waiting?.resolve(this.#reader.reply);
     else this.#waiting?.reject(error);
     this.#waiting = undefined;
   }
 }
 
-/** Finds the end of one answer: by its length, by the last chunk, or by the end of the connection. */
+/** Finds the end of a response: by its length, by the last chunk, or by the end of the connection. */
 class AnswerReader {
   #head = '';
   #status = 0;
-  /** undefined where the head does not say it. */
+  /** undefined where the head has no length. */
   #length: number | undefined;
   #isChunked = false;
   #text: Buffer[] = [];
@@ -166,7 +163,7 @@ class AnswerReader {
   }
 }
 
-/** The body of an answer as a JSON value; undefined where it is none. */
+/** The body of a response as JSON; undefined where it is none. */
 export function jsonOf({ text }: Reply): unknown {
   try {
     return JSON.parse(Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1').toString('utf8'));

@@ -4,33 +4,32 @@ import { type CpuMeter, type CpuTime, since } from './cpu-time.ts';
 import { newNetwork } from './load.ts';
 import type { Probe } from './probe.ts';
 
-/** The cost of one request of a probe. */
 export interface Cost {
   readonly probe: Probe;
-  /** 0 where the connection was closed without an answer. */
+  /** 0 where the connection was closed without a response. */
   readonly status: number;
   readonly answerBytes: number;
   readonly cpu: CpuTime;
-  /** There was no answer in time: a long poll, or a request that is far too expensive. */
+  /** Whether there was no response in time: the request is a long poll or far too expensive. */
   readonly isLate: boolean;
 }
 
 interface CostPlan {
   readonly port: number;
   readonly meter: CpuMeter;
-  /** CPU per ms of the service when it is asked nothing. */
+  /** CPU that the idle service uses per ms. */
   readonly idle: CpuTime;
-  /** Requests of a batch, and batches: the median of the batches counts. */
+  /** The number of requests in a batch, and of batches. The median batch counts. */
   readonly requests: number;
   readonly batches: number;
 }
 
-/** An answer that takes longer is a long poll, or of a request that is too expensive to be repeated. */
+/** A request that has no response after this time is a long poll, or too expensive to repeat. */
 const answerWithinMs = 3_000;
-/** A batch ends after this time, so that expensive requests are not repeated for a better figure. */
+/** No batch is added after this time, so that expensive requests are not repeated for precision. */
 const enoughMs = 400;
 
-/** Measures the CPU of one request, sequentially on one connection of a client network of its own. */
+/** Measures the CPU of a request by sequential repetition on one connection from its own client network. */
 export async function measureCost(probe: Probe, plan: CostPlan): Promise<Cost> {
   const client = new Client(plan.port, probe.request());
   let reply: Reply | undefined;
@@ -42,13 +41,13 @@ export async function measureCost(probe: Probe, plan: CostPlan): Promise<Cost> {
       reply = await client.ask();
       asked += 1;
     }
-    // The end of the last request's work: logs, metrics.
+    // The pause lets the service finish the work that follows a response, such as logs and metrics.
     await pause(2);
     const used = since(before, plan.meter.read());
     return perRequest(used, plan.idle, performance.now() - startedMs, asked);
   };
   try {
-    // The first requests warm code and caches up; of one without an answer, theirs are the figures.
+    // The first batch warms up code and caches. For a request without a response it is the result.
     let cpu = await batch(2);
     if (!client.isLate) {
       const batches: CpuTime[] = [];
@@ -81,7 +80,7 @@ export async function untilIdle(port: number, timeoutMs = 120_000): Promise<void
   }
 }
 
-/** CPU time of the idle service, per ms: the minimum of some seconds, since earlier work may still run. */
+/** CPU time of the idle service per ms: the minimum of several seconds, because earlier work may still run. */
 export async function measureIdle(meter: CpuMeter, seconds: number, signal: AbortSignal): Promise<CpuTime> {
   const rates: CpuTime[] = [];
   while (rates.length < seconds) {
@@ -104,18 +103,17 @@ export async function measureIdle(meter: CpuMeter, seconds: number, signal: Abor
   };
 }
 
-/** All CPU of a request, whatever used it. */
+/** CPU time of all processes and threads together. */
 export function totalMs({ eventLoopMs, otherThreadsMs, postgresMs }: CpuTime): number {
   return eventLoopMs + otherThreadsMs + postgresMs;
 }
 
-/** One connection after the other, of one source address. */
+/** A client that opens a new connection from the same address when the old one has closed. */
 class Client {
   readonly #port: number;
   readonly #request: Buffer;
   readonly #from = newNetwork();
   #connection: Connection | undefined;
-  /** Whether an answer did not come in time. */
   isLate = false;
 
   constructor(port: number, request: Buffer) {
@@ -123,7 +121,7 @@ class Client {
     this.#request = request;
   }
 
-  /** @returns undefined where the connection ended without an answer */
+  /** @returns undefined where the connection ended without a response */
   async ask(): Promise<Reply | undefined> {
     const startedMs = performance.now();
     try {
@@ -150,7 +148,7 @@ function perRequest(used: CpuTime, idle: CpuTime, passedMs: number, requests: nu
   };
 }
 
-/** The batch in the middle, by the CPU of the event loop. */
+/** The median batch by CPU of the event loop. */
 function median(batches: readonly CpuTime[]): CpuTime {
   const sorted = batches.toSorted((a, b) => a.eventLoopMs - b.eventLoopMs);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? { eventLoopMs: 0, otherThreadsMs: 0, postgresMs: 0 };

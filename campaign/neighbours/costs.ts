@@ -11,26 +11,25 @@ interface CostsPlan {
   readonly ownline: Ownline;
   readonly routes: readonly Route[];
   readonly strangers: readonly Caller[];
-  /** Callers with a valid credential, as it is now. */
+  /** Returns the callers with currently valid credentials. */
   readonly members: () => readonly Caller[];
-  /** Makes credentials anew that a request ended. @returns whether there was one */
+  /** Replaces a credential that a request ended. @returns whether there was one */
   readonly restore: () => Promise<boolean>;
-  /** How often each request is measured at first. */
+  /** The number of requests in a batch of the first measurement. */
   readonly requests: number;
-  /** Strangers without a credential ask for every route, not only for those that need none. */
+  /** Whether strangers without a credential request every route, not only those that need none. */
   readonly allStrangers: boolean;
-  /** The costs that matter: they are measured again, more exactly. */
+  /** Chooses the costs that are measured again with more precision. */
   readonly choose: (measured: Costs) => readonly Cost[];
   readonly report: (text: string) => void;
 }
 
 export interface Costs {
   readonly costs: readonly Cost[];
-  /** The routes that end the credential of their caller. */
   readonly endsCredential: ReadonlySet<string>;
 }
 
-/** Measures every expensive request of every route and caller, and those that matter again. */
+/** Measures the expensive requests of each route and caller, and the chosen ones again. */
 export async function measureCosts(plan: CostsPlan, signal: AbortSignal): Promise<Costs> {
   const port = Number(new URL(plan.ownline.baseUrl).port);
   const meter = await meterOf(plan.ownline);
@@ -76,9 +75,9 @@ export async function measureCosts(plan: CostsPlan, signal: AbortSignal): Promis
 const confirmedWithinMs = 120_000;
 
 /**
- * Measures the costs that matter again: a first figure may contain the garbage of the request before. A better figure may
- * make another cost matter, until all that do are confirmed or the time is over.
- * @returns the costs, confirmed ones with their better figures
+ * Measures the chosen costs again, because a first figure may include garbage collection of the request before. New
+ * figures may change the choice, so it repeats until all chosen costs are confirmed or time is up.
+ * @returns all costs, confirmed ones with their second figures
  */
 async function confirm(
   measured: readonly Cost[],
@@ -93,7 +92,7 @@ async function confirm(
     const next = choose(costs).filter((cost) => !cost.isLate && !confirmed.has(cost));
     if (next.length === 0 || performance.now() > endMs) return costs;
     const better = new Map<Cost, Cost>();
-    // Cheap ones first: the garbage of expensive ones would count in what comes after them.
+    // Cheap requests go first, because the garbage of expensive ones would count for the next request.
     for (const cost of mostExpensive(next, next.length).toReversed()) {
       signal.throwIfAborted();
       if (performance.now() > endMs) break;
@@ -105,7 +104,7 @@ async function confirm(
   }
 }
 
-/** By all CPU that they use. */
+/** The most expensive requests by total CPU. */
 export function mostExpensive(costs: readonly Cost[], count: number): Cost[] {
   return costs.toSorted((a, b) => totalMs(b.cpu) - totalMs(a.cpu)).slice(0, count);
 }

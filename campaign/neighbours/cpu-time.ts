@@ -1,32 +1,30 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Ownline } from '../ownline.ts';
 
-/** CPU time in ms; Linux counts it in nanoseconds for each thread, so that it is exact where other work runs beside it. */
+/** CPU time in ms. Linux counts it in nanoseconds per thread, so other work on the machine does not distort it. */
 export interface CpuTime {
   /** CPU time of the service's first thread, which runs its event loop. */
   readonly eventLoopMs: number;
   /** CPU time of the service's other threads: password hashing, name look-ups, garbage collection. */
   readonly otherThreadsMs: number;
-  /** CPU time of all processes of its PostgreSQL. */
+  /** CPU time of all processes of the service's PostgreSQL. */
   readonly postgresMs: number;
 }
 
-/** The same, and how long the event loop's thread could have run but had no core, because of other work on the machine. */
+/** CPU times since the start, and how long the event loop had work but no core. */
 export interface CpuReading extends CpuTime {
   readonly waitedMs: number;
 }
 
-/** Reads the CPU time of a running service. */
 export async function meterOf(ownline: Ownline): Promise<CpuMeter> {
   return new CpuMeter(ownline.pid, await ownline.postmasterPid());
 }
 
-/** Reads CPU times of a service and its PostgreSQL. */
 export class CpuMeter {
   readonly #service: number;
   readonly #postmaster: number | undefined;
 
-  /** @param postmaster the first process of its PostgreSQL, where it has one */
+  /** @param postmaster process id of PostgreSQL's first process; undefined: the service has none */
   constructor(service: number, postmaster: number | undefined) {
     this.#service = service;
     this.#postmaster = postmaster;
@@ -47,7 +45,6 @@ export class CpuMeter {
     };
   }
 
-  /** The memory that the service's process has now. */
   residentBytes(): number {
     const [, kilobytes = '0'] =
       /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.#service}/status`, 'utf8')) ?? [];
@@ -55,7 +52,6 @@ export class CpuMeter {
   }
 }
 
-/** The CPU time between two readings. */
 export function since(before: CpuReading, after: CpuReading): CpuReading {
   return {
     waitedMs: after.waitedMs - before.waitedMs,
@@ -65,7 +61,7 @@ export function since(before: CpuReading, after: CpuReading): CpuReading {
   };
 }
 
-/** How long a thread ran, and how long it waited for a core; 0 for one that has ended. */
+/** Returns how long a thread ran and how long it waited for a core, in ms; 0 for a thread that has ended. */
 function timesOf(path: string): [number, number] {
   try {
     const [ran, waited] = readFileSync(path, 'utf8').split(' ');

@@ -1,16 +1,15 @@
 import pg from 'pg';
 
-/** How much a database holds. */
 export interface Written {
-  /** By table, partitions apart. */
+  /** Row counts by table; partitions count as tables. */
   readonly rows: ReadonlyMap<string, number>;
-  /** Written to its write-ahead log so far. */
+  /** Bytes written to the write-ahead log so far. */
   readonly logBytes: number;
 }
 
 const listTables = `SELECT quote_ident(schemaname) || '.' || quote_ident(relname) AS name FROM pg_stat_user_tables`;
 
-/** Counts the rows of every table. */
+/** Counts the rows of every table and the bytes of the write-ahead log. */
 export async function readDatabase(connectionString: string): Promise<Written> {
   const client = new pg.Client({ connectionString });
   await client.connect();

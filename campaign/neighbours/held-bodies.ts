@@ -6,7 +6,7 @@ import { newNetwork } from './load.ts';
 import { probesOf } from './probe.ts';
 import type { Route } from './route-table.ts';
 
-/** How much memory a request takes whose body is on its way. */
+/** Memory that a request takes while its body is incomplete. */
 export interface HeldBody {
   readonly caller: Caller;
   readonly route: string;
@@ -16,7 +16,7 @@ export interface HeldBody {
 const connections = 16;
 const arriveWithinMs = 1_000;
 
-/** Sends the longest body but for its last byte on some connections at once, and reads the growth of the service. */
+/** Sends the longest body without its last byte on 16 connections, and measures the service's memory. */
 export async function measureHeldBody(
   route: Route,
   caller: Caller,

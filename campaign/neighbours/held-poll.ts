@@ -2,18 +2,18 @@ import { itemsOf } from '../api.ts';
 import { Connection } from './connection.ts';
 import type { Tenant } from './tenant.ts';
 
-/** A long poll during the time in which sockets that do not read are closed. */
+/** The outcome of a long poll that is held while the service disconnects slow readers. */
 export interface HeldPoll {
-  /** 0 where its connection was closed. */
+  /** 0 where the connection was closed. */
   readonly status: number;
   readonly seconds: number;
 }
 
-/** How long the service holds a poll in a campaign: longer than it waits for a client that does not read. */
+/** How long the service holds a long poll in this campaign. It is longer than it waits for slow readers. */
 export const heldSeconds = 45;
 const answerWithinMs = 70_000;
 
-/** Holds a phone's poll, on a number that is paused, so that no message ends it. */
+/** Runs a phone's long poll. Its number is paused, so that no message ends the poll. */
 export async function runHeldPoll(tenant: Tenant, port: number): Promise<HeldPoll> {
   const { api, credentials } = tenant;
   const [number] = itemsOf(await api.get('/v1/numbers'), 'numbers');

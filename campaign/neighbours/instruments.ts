@@ -11,10 +11,9 @@ import { runSlowReaders } from './slow-readers.ts';
 const idle = { eventLoopMs: 0, otherThreadsMs: 0, postgresMs: 0 };
 
 /**
- * Measures a service of the campaign's own that breaks the limits in known ways. One route uses the event loop for
- * some ms, and sockets that do not read are never closed. The campaign's silence about Ownline counts only where
- * these are found.
- * @throws with what was not found, or was found where nothing is wrong
+ * Checks the instruments on a small service with two faults. One route uses the event loop for 8 ms, and slow readers
+ * are never disconnected. Results about Ownline count only if these faults are found.
+ * @throws Error with a fault that was not found, or with a false finding
  */
 export async function checkInstruments(signal: AbortSignal): Promise<void> {
   const service = fork(new URL('./seeded-service.ts', import.meta.url), { stdio: 'inherit', execArgv: [] });

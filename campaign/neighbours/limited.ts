@@ -18,7 +18,6 @@ import type { Tenant } from './tenant.ts';
 import { runVictim, type VictimFigures } from './victim.ts';
 import { warmUp } from './warm-up.ts';
 
-/** Measurements on a service whose limits per minute are on. */
 export interface LimitedResults {
   readonly alone: VictimFigures;
   readonly attacks: readonly Attack[];
@@ -36,7 +35,7 @@ interface LimitedPlan {
   readonly cast: Cast;
   readonly size: CampaignSize;
   readonly logFile: string;
-  /** Only the attacks. */
+  /** Whether only the attacks run, because routes were selected. */
   readonly isFiltered: boolean;
   readonly report: (text: string) => void;
 }
@@ -44,7 +43,7 @@ interface LimitedPlan {
 const idleWithinMs = 20_000;
 const teamLoadMs = 10_000;
 
-/** Loads of strangers, members, keys and phones, one after the other, each beside another team's sends. */
+/** Runs the loads of strangers, members, keys and phones one after the other, each while the victim sends. */
 export async function measureLimited(
   plan: LimitedPlan,
   measured: Costs,
@@ -88,20 +87,20 @@ export async function measureLimited(
     runHeldPoll(cast.attackers[1], port),
   ]);
   report('sockets that do not read: done');
-  // In a new process, which has seen no key yet.
+  // A restarted process has no API key in its cache.
   await ownline.stop();
   await ownline.start();
   const goodKey = cast.attackers[1].credentials.apiKey;
   const sharedAddress = await runSharedAddress({ port, wrongKey: cast.wrongKey, goodKey }, signal);
   const refusals = await refusalsOf(plan, signal);
   report('refusals: done');
-  // The minute of the refusals is over: the limits of the teams are fresh for their loads.
+  // The refusals took a minute, so the teams' rate limits are unused again.
   const teamLoads = await loadOfTeams(plan, measured.costs, () => attackPlan(teamLoadMs), signal);
   report('one team at its limit: done');
   return { ...results, teamLoads, slowReaders, heldPoll, sharedAddress, refusals };
 }
 
-/** The same request of another team; a member's with each of its sessions. */
+/** The same request of another team; for a member, one request per session of that team. */
 function forTenant(probe: Probe, tenant: Tenant, { routes, cast, port }: LimitedPlan): [Probe, ...Probe[]] {
   const known = tenant.known(cast.hook);
   const sessions = probe.caller.kind === 'member' ? tenant.credentials.sessions.keys() : [0];
@@ -111,7 +110,7 @@ function forTenant(probe: Probe, tenant: Tenant, { routes, cast, port }: Limited
   return [first ?? probe, ...others];
 }
 
-/** R3: what one team may ask for at its own limit. */
+/** Goal R3: the loads that one team can cause at its own limit. */
 async function loadOfTeams(
   { cast, size }: LimitedPlan,
   costs: readonly Cost[],
@@ -142,7 +141,7 @@ async function loadOfTeams(
   return loads;
 }
 
-/** R2, with the largest answer that a stranger gets. */
+/** Goal R2: slow readers request the largest answer that a stranger gets. */
 async function slowReadersOf(
   { ownline, port, size }: LimitedPlan,
   costs: readonly Cost[],
@@ -159,7 +158,7 @@ async function slowReadersOf(
   return runSlowReaders({ port, meter, sockets: size.slowReaders, path, answerBytes }, signal);
 }
 
-/** R4 */
+/** Goal R4: what refusals write. */
 async function refusalsOf(
   { ownline, port, routes, cast, size, logFile }: LimitedPlan,
   signal: AbortSignal,
@@ -176,7 +175,7 @@ async function refusalsOf(
   return runRefusals({ port, routes, callers, databaseUrl, logFile, requests, waitMs }, signal);
 }
 
-/** Waits until the service has done what it was asked for; one that takes too long is killed and started again. */
+/** Waits until the service has finished its work. A service that takes too long is killed and started again. */
 async function settle({ ownline, port, report }: LimitedPlan, signal: AbortSignal): Promise<void> {
   try {
     await untilIdle(port, idleWithinMs);

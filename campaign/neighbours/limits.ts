@@ -9,47 +9,46 @@ import type { TeamLoad } from './team-at-its-limit.ts';
 
 const megabyte = 1024 * 1024;
 
-/** The promises about what a stranger or a neighbour may cost. */
+/** Limits on the cost of strangers and other teams: goals R1 to R4. */
 export const limits = {
   strangerEventLoopMs: 1,
   strangerBodyBytes: megabyte,
-  /** 64 requests of 1 MB, and as much garbage that is not collected yet. */
+  /** Memory for 64 requests of 1 MB, and as much uncollected garbage. */
   strangerGrowthBytes: 128 * megabyte,
   strangerVictimP99Ms: 250,
   teamVictimP99Ms: 500,
   slowReadersOpenSeconds: 40,
   slowReadersGrowthBytes: 100 * megabyte,
-  /** Longer than a socket that does not read is left open. */
+  /** A long poll must last longer than a slow reader's connection. */
   heldPollSeconds: 40,
-  /** Rows that refusals write within a minute, for any number of them. */
+  /** Upper bound on rows that any number of refusals writes within a minute. */
   refusalRows: 500,
   refusalLogBytes: 600 * 1024,
 } as const;
 
-/** Beyond this share a latency may be the machine's. */
+/** If the event loop waited for a core for a larger share, latencies may be the machine's. */
 const waitedMax = 0.25;
 
-/** A promise that did not hold. */
 export interface Breach {
   readonly goal: 'R1' | 'R2' | 'R3' | 'R4';
   readonly says: string;
 }
 
-/** R1: the event loop's time of one request of a stranger. Password hashing runs in other threads. */
+/** Goal R1: event loop time of one request of a stranger. Password hashing runs in other threads. */
 export function breachesOfCost({ probe, cpu }: Cost): Breach[] {
   if (!probe.caller.isStranger || cpu.eventLoopMs <= limits.strangerEventLoopMs) return [];
   const says = `${name(probe)}: ${ms(cpu.eventLoopMs)} of the event loop, ${ms(limits.strangerEventLoopMs)} allowed`;
   return [{ goal: 'R1', says }];
 }
 
-/** R1: the memory of one request of a stranger. */
+/** Goal R1: memory of one incomplete request of a stranger. */
 export function breachesOfBody({ caller, route, bytesEach }: HeldBody): Breach[] {
   if (!caller.isStranger || bytesEach <= limits.strangerBodyBytes) return [];
   const says = `${caller.kind}, ${route}: ${megabytes(bytesEach)} for a body on its way, ${megabytes(limits.strangerBodyBytes)} allowed`;
   return [{ goal: 'R1', says }];
 }
 
-/** R1: a limit on strangers is none on others. */
+/** Goal R1: a limit on strangers must not refuse other clients of their network. */
 export function breachesOfSharedAddress({ wrongKeys, status }: SharedAddress): Breach[] {
   if (status === 200) return [];
   return [
@@ -57,7 +56,7 @@ export function breachesOfSharedAddress({ wrongKeys, status }: SharedAddress): B
   ];
 }
 
-/** The share of sends that 64 connections leave to another team: R1 for strangers, R3 for known callers. */
+/** Another team's sends during an attack of 64 connections: goal R1 for strangers, R3 for known callers. */
 export function breachesOfAttack({ probe, grownBytes, ...beside }: Attack): Breach[] {
   const { isStranger } = probe.caller;
   const goal = isStranger ? 'R1' : 'R3';
@@ -70,7 +69,7 @@ export function breachesOfAttack({ probe, grownBytes, ...beside }: Attack): Brea
   return found;
 }
 
-/** R2 */
+/** Goal R2: slow readers are disconnected and their memory is bounded. */
 export function breachesOfSlowReaders({ sockets, openSeconds, left, grownBytes }: SlowReaders): Breach[] {
   const found: Breach[] = [];
   const { slowReadersOpenSeconds, slowReadersGrowthBytes } = limits;
@@ -85,19 +84,19 @@ export function breachesOfSlowReaders({ sockets, openSeconds, left, grownBytes }
   return found;
 }
 
-/** R2: a client that waits for an answer is no slow reader. */
+/** Goal R2: a client that waits for a long poll must not be disconnected as a slow reader. */
 export function breachesOfHeldPoll({ status, seconds }: HeldPoll): Breach[] {
   if (status === 200 && seconds >= limits.heldPollSeconds) return [];
   const answer = status === 0 ? 'was cut' : `was answered ${status}`;
   return [{ goal: 'R2', says: `a held poll ${answer} after ${seconds.toFixed(0)} s, not after its time` }];
 }
 
-/** R3 */
+/** Goal R3: another team's sends during the load of one team. */
 export function breachesOfTeamLoad({ name: load, ...beside }: TeamLoad): Breach[] {
   return breachesOfVictim('R3', load, beside, limits.teamVictimP99Ms);
 }
 
-/** R4 */
+/** Goal R4: refusals write few rows and log lines. */
 export function breachesOfRefusals({ refused, rows, tables, logBytes }: Refusals): Breach[] {
   const found: Breach[] = [];
   const { refusalRows: rowsMax, refusalLogBytes: logMax } = limits;

@@ -3,11 +3,10 @@ import { Connection, type Peer, type Reply } from './connection.ts';
 export interface Load {
   readonly port: number;
   readonly connections: number;
-  /** The request with this number, counted over all connections. */
+  /** Returns the request with an index that counts over all connections. */
   readonly request: (index: number) => Buffer;
-  /** The source address of a connection; undefined for 127.0.0.1. */
+  /** The source address of a connection; undefined means 127.0.0.1. */
   readonly from?: (connection: number) => string;
-  /** Requests in all. */
   readonly requests?: number;
   readonly durationMs?: number;
   readonly timeoutMs?: number;
@@ -16,18 +15,16 @@ export interface Load {
 }
 
 export interface LoadResult {
-  /** How many answers had each status. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Requests whose connection ended before an answer. */
   readonly unanswered: number;
   readonly seconds: number;
 }
 
 const answerWithinMs = 30_000;
-/** A service that refuses connections is asked again, and not in a busy loop. */
+/** The pause before a refused connection is tried again. */
 const pauseMs = 50;
 
-/** Closed loop: each connection sends its next request when the one before is answered. */
+/** Applies a closed-loop load: each connection sends its next request after the response to the one before. */
 export async function applyLoad(load: Load): Promise<LoadResult> {
   const statuses = new Map<number, number>();
   const open = new Set<Connection>();
@@ -77,7 +74,7 @@ export async function applyLoad(load: Load): Promise<LoadResult> {
 
 let networks = 0;
 
-/** A source address in an IPv4 network of its own, /24: a limit of each client network does not slow a measurement. */
+/** A source address in a new /24 network, so that limits of a client network do not slow a measurement. */
 export function newNetwork(): string {
   networks = (networks + 1) % 60_000;
   return `127.${1 + Math.floor(networks / 250)}.${1 + (networks % 250)}.1`;

@@ -20,10 +20,9 @@ import type { CampaignSize } from './size.ts';
 
 export interface NeighboursOptions {
   readonly size: CampaignSize;
-  /** Only routes whose method and path contain it. */
+  /** Selects routes whose method and path contain this text. */
   readonly route: string | undefined;
   readonly repository: string;
-  /** Leave log and figures behind. */
   readonly keep: boolean;
 }
 
@@ -34,9 +33,9 @@ const settings = {
 };
 
 /**
- * Measures what strangers and neighbours cost: first each request by itself, on a service whose limits per minute are off, so
- * that they hide nothing; then, with the limits on, what loads leave to another team.
- * @returns whether every promise of limits.ts held
+ * Measures the cost of strangers and other teams. Each request is first measured alone, on a service without rate
+ * limits. Then rate limits are on, and loads run while another team sends.
+ * @returns whether all limits of limits.ts held
  */
 export async function runNeighbours(options: NeighboursOptions, signal: AbortSignal): Promise<boolean> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -46,7 +45,7 @@ export async function runNeighbours(options: NeighboursOptions, signal: AbortSig
   await checkInstruments(signal);
   report('the instruments find what is seeded');
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-neighbours-')));
-  // PostgreSQL may run as another user and has to get through.
+  // PostgreSQL may run as another user, which needs to traverse the folder.
   await chmod(folder, 0o711);
   const port = await freePort();
   const logFile = join(folder, 'service.log');
@@ -64,7 +63,7 @@ export async function runNeighbours(options: NeighboursOptions, signal: AbortSig
     const routes = all.filter(({ method, path }) => `${method} ${path}`.includes(route));
     const cast = await makeCast({ ownline: unlimited, routes: all, hook, ...size }, signal);
     report(`${routes.length} routes; the teams are made`);
-    // First, while the service has little memory that it could use again.
+    // Memory is measured first, while the service has little free memory that it could reuse.
     const heldBodies = await measureHeldBodies(unlimited, port, routes, cast.strangers, signal);
     const [first] = cast.attackers;
     const members = () => first.callers(first.known(hook));
@@ -123,7 +122,7 @@ async function measureHeldBodies(
   return held;
 }
 
-/** Every promise that did not hold, the first of each goal and how many more there are. */
+/** Lists the first breaches of each goal, and the number of the rest. */
 function verdict(breaches: readonly Breach[], perGoal = 25): string {
   if (breaches.length === 0) return 'R1 to R4 hold.';
   return ['R1', 'R2', 'R3', 'R4']

@@ -3,16 +3,16 @@ import { type Body, formBodies, jsonBodies, noBody } from './bodies.ts';
 import type { Caller } from './caller.ts';
 import type { Route } from './route-table.ts';
 
-/** One request that is measured: a route, a caller and a shape. */
+/** A request to measure: a route, a caller and a shape. */
 export interface Probe {
   readonly caller: Caller;
-  /** `POST /v1/messages/send`, or `GET (no route)`. */
+  /** The name of the route: `POST /v1/messages/send`, or `GET (no route)`. */
   readonly route: string;
   readonly shape: string;
   readonly request: () => Buffer;
 }
 
-/** Bodies of a device: its protocol is frozen, and the route table has no schema for it. */
+/** The body schema of the device protocol. The route table has none for it, and the protocol is frozen. */
 const deviceBody = {
   type: 'object',
   properties: Object.fromEntries(
@@ -22,7 +22,7 @@ const deviceBody = {
   ),
 };
 
-/** Every expensive request to a route as one caller sends it. */
+/** All expensive requests of a caller to a route. */
 export function probesOf(route: Route, caller: Caller, port: number): Probe[] {
   const parameter = (name: string) => caller.parameter(route, name);
   const path = pathOf(route.path, parameter);
@@ -45,7 +45,7 @@ export function probesOf(route: Route, caller: Caller, port: number): Probe[] {
   ];
 }
 
-/** The same request with the credential and the ids of another caller of its kind; undefined where there is none. */
+/** The same request with the credential and ids of another caller of its kind; undefined where there is none. */
 export function probeAs(
   { caller: { kind }, route: name, shape }: Probe,
   callers: readonly Caller[],
@@ -57,7 +57,6 @@ export function probeAs(
   return caller && route && probesOf(route, caller, port).find((probe) => probe.shape === shape);
 }
 
-/** Requests of a stranger that meet no route. */
 export function unroutedProbes(caller: Caller, port: number): Probe[] {
   return unknownAddresses().map((address) => ({
     caller,
@@ -68,7 +67,7 @@ export function unroutedProbes(caller: Caller, port: number): Probe[] {
   }));
 }
 
-/** The bodies that a route reads; GET has none. */
+/** Expensive bodies for a route; none for GET. */
 export function bodiesOf(route: Route, caller: Caller): Body[] {
   if (route.method === 'GET') return [];
   if (route.audience === 'page') return formBodies(route.bodyLimitBytes);

@@ -8,15 +8,12 @@ import { applyLoad, newNetwork } from './load.ts';
 import { requestBytes } from './probe.ts';
 import type { Route } from './route-table.ts';
 
-/** Rows and log lines that many refusals caused. */
 export interface Refusals {
-  /** Answers of 400 to 499. */
+  /** The number of answers from 400 to 499. */
   readonly refused: number;
-  /** Added to the tables of the database. */
   readonly rows: number;
-  /** The tables that grew, the most first. */
+  /** The tables that grew, with their new rows, largest first. */
   readonly tables: readonly (readonly [string, number])[];
-  /** Added to the database's write-ahead log. */
   readonly databaseBytes: number;
   readonly logBytes: number;
 }
@@ -28,18 +25,18 @@ interface RefusalsPlan {
   readonly databaseUrl: string;
   readonly logFile: string;
   readonly requests: number;
-  /** Rows that are gathered are written at the end of a minute: how long to wait for them. */
+  /** How long to wait for audit entries that are written at the end of a minute. */
   readonly waitMs: number;
 }
 
 const connections = 16;
 
-/** The audiences whose requests with an unknown field change nothing, for every caller. */
+/** Audiences whose routes change nothing when a body has an unknown field. */
 const jsonAudiences = ['api', 'team', 'account', 'visitor'];
 
 /**
- * Has requests refused, each for another id, over all routes and callers, and reads what was written.
- * No other client may use the service meanwhile.
+ * Sends requests that are refused, each with another id, over all routes and callers. Then it measures what was
+ * written. No other client may use the service meanwhile.
  */
 export async function runRefusals(plan: RefusalsPlan, signal: AbortSignal): Promise<Refusals> {
   const { port, databaseUrl, logFile } = plan;
@@ -55,7 +52,7 @@ export async function runRefusals(plan: RefusalsPlan, signal: AbortSignal): Prom
       port,
       connections,
       requests: Math.ceil(plan.requests / plan.callers.length),
-      // Strangers come from many networks: a limit of each bounds nothing then.
+      // Each connection of a stranger comes from another network, so that limits of a client network do not apply.
       ...(caller.isStranger ? { from: newNetwork } : {}),
       request: (index) => refusedRequest(routes[index % routes.length], caller, port),
       onReply: ({ status }) => {
@@ -76,7 +73,7 @@ export async function runRefusals(plan: RefusalsPlan, signal: AbortSignal): Prom
   };
 }
 
-/** A field that no route knows, for an id that nothing has. */
+/** A request with an unknown field, and for an id that does not exist. */
 function refusedRequest(route: Route | undefined, caller: Caller, port: number): Buffer {
   if (!route) throw new Error('There is no route that refuses.');
   const parameter = (name: string) =>

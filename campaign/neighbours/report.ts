@@ -13,7 +13,6 @@ export interface Results extends LimitedResults {
   readonly heldBodies: readonly HeldBody[];
 }
 
-/** All promises that did not hold, by goal. */
 export function breachesOf(results: Results): limits.Breach[] {
   return [
     ...results.costs.flatMap(limits.breachesOfCost),
@@ -27,10 +26,9 @@ export function breachesOf(results: Results): limits.Breach[] {
   ].toSorted((a, b) => a.goal.localeCompare(b.goal));
 }
 
-/** So many requests of each caller are listed. */
+/** The number of requests that are listed for each caller. */
 const shown = 8;
 
-/** The requests of a caller that are listed. */
 export function mostExpensiveOf(costs: readonly Cost[], kind: CallerKind): Cost[] {
   return mostExpensive(
     costs.filter(({ probe }) => probe.caller.kind === kind),
@@ -38,7 +36,7 @@ export function mostExpensiveOf(costs: readonly Cost[], kind: CallerKind): Cost[
   );
 }
 
-/** The tables, worst first. */
+/** Formats the tables, worst results first. */
 export function describe(results: Results): string {
   const { alone, slowReaders, refusals, sharedAddress } = results;
   const attacks = results.attacks.toSorted((a, b) => b.victim.p99Ms - a.victim.p99Ms);
@@ -79,7 +77,6 @@ export function describe(results: Results): string {
   return sections.join('\n');
 }
 
-/** Every cost, for a file. */
 export function costsAsText(costs: readonly Cost[]): string {
   const lines = mostExpensive(costs, costs.length).map((cost) => costLine(cost).join('\t'));
   return `${[costHeadings.join('\t'), ...lines].join('\n')}\n`;

@@ -12,13 +12,13 @@ export interface Route {
   readonly query: Schema | undefined;
 }
 
-/** The body of an ordinary request, where the table names no limit. */
+/** The body limit of routes for which the table has none. */
 const bodyLimitBytes = 256 * 1_024;
 
-/** The routes of versions that lack the command. */
+/** Routes of older commits, which have no command `routes`. */
 const fixedTable = new URL('./routes-without-the-command.json', import.meta.url);
 
-/** The route table of a running service: a route that is added to it is measured without a change here. */
+/** Reads the route table of the running service, so that new routes are measured without a change here. */
 export async function readRoutes(ownline: Ownline): Promise<{ routes: Route[]; isFixed: boolean }> {
   try {
     return { routes: parseRoutes(await ownline.commandOutput('routes')), isFixed: false };

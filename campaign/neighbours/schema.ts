@@ -1,21 +1,19 @@
-/** A JSON schema, as the route table has it. */
+/** A JSON schema of the route table. */
 export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** Values of fields and parameters that mean something to the service, by name. */
+/** Values that exist in the service, by field or parameter name. */
 export type KnownValues = Readonly<Record<string, unknown>>;
 
-/** Longest value of a text that has no limit of its own. */
+/** The length of a text whose schema has no limit. */
 const textMaxCharacters = 200;
 
-/** The fields or parameters that an object schema knows. */
 export function propertiesOf(schema: Schema | undefined): readonly (readonly [string, Schema])[] {
   const { properties } = schema ?? {};
   return typeof properties === 'object' && properties !== null ? Object.entries(properties) : [];
 }
 
-/** The largest value that a schema takes, as far as the schema says it. */
 export function largestValue(schema: Schema, name: string, known: KnownValues): unknown {
   if (name in known) return known[name];
   if ('const' in schema) return schema.const;
@@ -41,19 +39,18 @@ export function largestValue(schema: Schema, name: string, known: KnownValues): 
   }
 }
 
-/** Every field that a schema knows, each at its largest. */
+/** An object with every property of a schema at its largest value. */
 export function largestObject(schema: Schema | undefined, known: KnownValues): Record<string, unknown> {
   return Object.fromEntries(
     propertiesOf(schema).map(([name, property]) => [name, largestValue(property, name, known)]),
   );
 }
 
-/** Whether an array fits a schema, one of its variants included. */
+/** Whether a schema, or one of its variants, is an array. */
 export function isArray(schema: Schema): boolean {
   return schema.type === 'array' || (listOf(schema.anyOf) as Schema[]).some(isArray);
 }
 
-/** One valid item of an array. */
 export function itemOf(schema: Schema, known: KnownValues): unknown {
   const array = schema.type === 'array' ? schema : (listOf(schema.anyOf) as Schema[]).find(isArray);
   const items = array?.items;

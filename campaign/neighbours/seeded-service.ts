@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 
-/** Milliseconds of the event loop that the expensive route uses. */
 const expensiveMs = 8;
 const large = Buffer.alloc(4_000_000, 'x');
 
-/** A service that breaks the limits in known ways. Its parent ends it. */
+/** A service that breaks two limits on purpose. Its parent process ends it. */
 const server = createServer((request, response) => {
   request.resume();
   if (request.url === '/expensive') useEventLoop(expensiveMs);

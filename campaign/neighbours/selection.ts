@@ -9,12 +9,12 @@ export interface AttackCounts {
   readonly phone: number;
 }
 
-/** A request that got no answer and cost less is a long poll. */
+/** A request without a response that used less CPU is a long poll. */
 const lateMinMs = 50;
 
 /**
- * The requests that are sent on 64 connections: of each caller the most expensive ones, one per route. Half of a stranger's are
- * GET, which cost less and are the easiest to send. The longest array of each caller is among them.
+ * Chooses the attacks: the most expensive requests of each caller, one per route. Half of a stranger's are GET, which
+ * are cheaper but the easiest to send. Each caller's longest array is included.
  */
 export function chooseAttacks({ costs, endsCredential }: Costs, counts: AttackCounts): Cost[] {
   const possible = costs.filter(
@@ -58,7 +58,7 @@ function withArray(costs: readonly Cost[], count: number): Cost[] {
   return [...new Set([...array, ...worstRoutes(costs, count)])].slice(0, count);
 }
 
-/** One of each list after the other, spread evenly: a team's limit per minute is fresh for each of its attacks. */
+/** Interleaves lists evenly, so that a team's rate limit is unused again at each of its attacks. */
 function interleave<T>(lists: readonly (readonly T[])[]): T[] {
   return lists
     .flatMap((list) => list.map((item, index) => ({ item, place: (index + 0.5) / list.length })))

@@ -1,16 +1,16 @@
 import { Connection } from './connection.ts';
 import { applyLoad } from './load.ts';
 
-/** How a good key that this process has not seen was answered, after many wrong ones from its address. */
+/** The answer to a valid key that this process has not seen, after many wrong keys from its address. */
 export interface SharedAddress {
   readonly wrongKeys: number;
   readonly status: number;
 }
 
-/** More than a source may try in a minute. */
+/** More wrong keys than one client network may try in a minute. */
 const wrongKeys = 300;
 
-/** R1: strangers behind the same address, such as that of a proxy, do not have good keys refused. */
+/** Goal R1: strangers behind a shared address, such as a proxy's, must not cause refusals of valid keys. */
 export async function runSharedAddress(
   { port, wrongKey, goodKey }: { readonly port: number; readonly wrongKey: string; readonly goodKey: string },
   signal: AbortSignal,

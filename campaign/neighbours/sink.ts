@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 
-/** A receiver of webhooks that takes everything at once. */
+/** A webhook receiver that answers every request at once. */
 export class Sink {
   readonly #server: Server;
   #taken = 0;
@@ -13,7 +13,6 @@ export class Sink {
     });
   }
 
-  /** Deliveries so far. */
   get taken(): number {
     return this.#taken;
   }

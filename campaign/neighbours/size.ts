@@ -1,14 +1,12 @@
 import type { AttackCounts } from './selection.ts';
 
-/** How much of everything a campaign does. */
 export interface CampaignSize {
-  /** How often a request is measured at first. */
+  /** The number of requests in a batch of the first measurement. */
   readonly requests: number;
-  /** Strangers without a credential ask for every route, not only for those that need none. */
+  /** Whether strangers without a credential request every route, not only those that need none. */
   readonly allStrangers: boolean;
   readonly attacks: AttackCounts;
   readonly attackMs: number;
-  /** Messages of each team that attacks. */
   readonly messages: number;
   readonly slowReaders: number;
   readonly lists: number;
@@ -16,7 +14,7 @@ export interface CampaignSize {
   readonly heldReads: number;
   readonly webhooks: number;
   readonly refusals: number;
-  /** Rows that are gathered in memory are written at the end of a minute. */
+  /** How long to wait for audit entries that are written at the end of a minute. */
   readonly refusalsWaitMs: number;
 }
 

@@ -7,18 +7,18 @@ import { newNetwork } from './load.ts';
 export interface SlowReaders {
   readonly path: string;
   readonly sockets: number;
-  /** The longest time for which a socket stayed open after it last took bytes. */
+  /** The longest time that a socket stayed open after the client had read its last bytes. */
   readonly openSeconds: number;
-  /** Sockets that were open when the campaign gave up. */
+  /** Sockets that were still open when the campaign gave up. */
   readonly left: number;
   readonly grownBytes: number;
 }
 
-/** The kernel keeps up to 4 MB of an answer that is not read: only what is behind them waits in the service. */
+/** The kernel buffers up to 4 MB of an unread response, so only larger responses use memory of the service. */
 const askedBytes = 8 * 1024 * 1024;
 const requestsMax = 64;
 const openedAtOnce = 250;
-/** A socket that stays open for so long is not disconnected at all. */
+/** A socket that is open for longer counts as never disconnected. */
 const stuckSeconds = 60;
 
 interface SlowReadersPlan {
@@ -30,7 +30,7 @@ interface SlowReadersPlan {
   readonly giveUpMs?: number;
 }
 
-/** Sockets that ask for the largest static answer, often enough that bytes wait in the service, and never read. */
+/** Opens sockets that request the largest static answer until bytes wait in the service, and that never read. */
 export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal): Promise<SlowReaders> {
   const { port, meter, sockets, path, answerBytes, giveUpMs = 180_000 } = plan;
   const count = Math.min(requestsMax, Math.max(2, Math.ceil(askedBytes / answerBytes)));
@@ -67,9 +67,9 @@ export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal)
 }
 
 /**
- * The sockets that the service holds open to other networks than 127.0.0.0/24, as the kernel lists them. A client
- * that does not read does not learn that it was disconnected. The kernel takes bytes for such a client while it has
- * memory, and the service sees no difference. So a socket counts from the time at which the kernel last took some.
+ * Watches the service's open sockets in the kernel's list, except those to 127.0.0.0/24. A client that does not read
+ * cannot notice a disconnect. While the kernel has memory it takes bytes for such a client, and the service cannot
+ * tell. A socket's time therefore counts from when the kernel last took bytes.
  */
 class SocketWatch {
   readonly #port: number;
@@ -84,7 +84,7 @@ class SocketWatch {
     return this.#longestMs / 1_000;
   }
 
-  /** @returns how many are open */
+  /** @returns the number of open sockets */
   look(): number {
     const nowMs = performance.now();
     const open = openSockets(this.#port);
@@ -99,7 +99,7 @@ class SocketWatch {
 
 const openStates = ['01', '08'];
 
-/** @returns the remote end of each socket, and the bytes that the kernel keeps for it */
+/** @returns the remote address of each socket, and the bytes that the kernel buffers for it */
 function openSockets(port: number): { readonly remote: string; readonly queued: string }[] {
   return readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')

@@ -4,17 +4,16 @@ import { type AttackPlan, type Beside, beside } from './attack.ts';
 import { Connection } from './connection.ts';
 import type { Tenant } from './tenant.ts';
 
-/** The throughput that one team's load leaves to another team. */
+/** The effect of one team's load on another team's sends. */
 export interface TeamLoad extends Beside {
   readonly name: string;
-  /** How the team's own requests were answered. */
   readonly statuses: ReadonlyMap<number, number>;
 }
 
 const openedAtOnce = 250;
 const answerWithinMs = 30_000;
 
-/** So many requests at once, each on a connection of its own, sent together. */
+/** Sends many requests at the same moment, each on its own connection. */
 export async function runAtOnce(
   { name, requests, request }: { readonly name: string; readonly requests: number; readonly request: Buffer },
   plan: AttackPlan,
@@ -32,7 +31,7 @@ export async function runAtOnce(
   }
 }
 
-/** Held reads of the feed on many connections, each asked again after its answer, while events wake them. */
+/** Runs long polls of the feed on many connections, each repeated after its answer, while new events end them. */
 export async function runHeldReads(
   {
     tenant,
@@ -61,7 +60,7 @@ export async function runHeldReads(
   }
 }
 
-/** Events that each go to many webhooks. */
+/** Creates events that each go to many webhooks. */
 export async function runManyWebhooks(
   {
     tenant,
@@ -79,7 +78,7 @@ export async function runManyWebhooks(
   return { name: `an event a second, each for ${webhooks} webhooks`, statuses, ...figures };
 }
 
-/** Cancels a message every so often, which makes an event. */
+/** Cancels messages at an interval; each cancellation makes an event. */
 async function cancelEvery(
   everyMs: number,
   {
@@ -103,7 +102,7 @@ async function cancelEvery(
   await Promise.all(asked);
 }
 
-/** Counts 0 where there was no answer. */
+/** Sends a request and counts its status, or 0 without a response. */
 async function askOnce(
   connection: Connection,
   request: Buffer,
@@ -126,7 +125,6 @@ async function openMany(port: number, count: number, signal: AbortSignal): Promi
   return open;
 }
 
-/** The id of the newest event. */
 async function lastEvent({ api }: Tenant): Promise<string> {
   for (let after = ''; ; ) {
     const page = await api.get(`/v1/events?limit=100${after === '' ? '' : `&after=${after}`}`);

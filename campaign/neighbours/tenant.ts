@@ -20,7 +20,6 @@ interface Credentials {
   readonly sessions: string[];
 }
 
-/** A team with a number, a key and an owner. */
 export class Tenant {
   readonly #ownline: Ownline;
   readonly #port: number;
@@ -43,7 +42,7 @@ export class Tenant {
     return this.#api;
   }
 
-  /** Values that its requests name. @param hook where its webhooks are sent */
+  /** Returns valid values for fields and parameters of the team's requests. @param hook URL of its webhooks */
   known(hook: string): KnownValues {
     const { from } = this.#credentials;
     return {
@@ -58,7 +57,7 @@ export class Tenant {
     };
   }
 
-  /** The team's callers: one for each kind of credential. @param session which of its sessions the member uses */
+  /** Returns the team's callers, one for each kind of credential. @param session index of the member's session */
   callers(known: KnownValues, session = 0): Caller[] {
     const { teamId, apiKey, deviceToken, sessions } = this.#credentials;
     const parameter = createValueOf(teamId, this.#ids);
@@ -76,7 +75,7 @@ export class Tenant {
     ];
   }
 
-  /** Signs its owner in again where a request ended a session. @returns whether it did */
+  /** Signs the owner in again if a request ended the session. @returns whether it had ended */
   async restoreSession(index: number): Promise<boolean> {
     const { sessions, teamId } = this.#credentials;
     const headers = { cookie: sessions[index] ?? '' };
@@ -91,7 +90,7 @@ export class Tenant {
     for (const index of this.#credentials.sessions.keys()) await this.restoreSession(index);
   }
 
-  /** Reads an id for each parameter of a path from the list that it belongs to. */
+  /** Finds an id for each path parameter, in the list of its collection. */
   async readIds(routes: readonly Route[]): Promise<void> {
     const ids = new Map<string, string>();
     this.#ids = ids;
@@ -102,7 +101,7 @@ export class Tenant {
             .filter((collection) => collection !== '/app/teams')
         : [],
     );
-    // Shorter paths first: their ids are parts of the longer ones.
+    // Shorter paths go first, because their ids are needed in the longer ones.
     for (const collection of [...new Set(collections)].toSorted((a, b) => a.length - b.length)) {
       const route = routes.find(({ method, path }) => method === 'GET' && path === collection);
       const id = route && (await this.#firstId(route));
@@ -123,7 +122,6 @@ export class Tenant {
     return typeof id === 'string' ? id : undefined;
   }
 
-  /** A send of this team. */
   sendRequest(content: string): Buffer {
     const { apiKey, from } = this.#credentials;
     return this.#post('/v1/messages/send', `x-api-key: ${apiKey}`, { from, to: contact, content });
@@ -133,7 +131,7 @@ export class Tenant {
     return this.#post(`/v1/messages/${message}/cancel`, `x-api-key: ${this.#credentials.apiKey}`, {});
   }
 
-  /** Stores messages, and cancels some of them, so that there are events. @returns ids of messages that are queued */
+  /** Stores messages and cancels some of them for the sake of their events. @returns ids of queued messages */
   async seed(messages: number, cancelled: number, signal: AbortSignal): Promise<string[]> {
     const ids: string[] = [];
     const stored = await applyLoad({
@@ -157,7 +155,6 @@ export class Tenant {
     return ids;
   }
 
-  /** Makes webhooks for all events. */
   async subscribe(count: number, url: string, signal: AbortSignal): Promise<void> {
     const header = `x-api-key: ${this.#credentials.apiKey}`;
     const request = () => this.#post('/v1/webhooks', header, { url, events: ['message.failed'] });
@@ -175,7 +172,7 @@ export class Tenant {
   }
 }
 
-/** Makes a team by the command line, with a number whose phone has polled and an owner who is signed in. */
+/** Creates a team by the command line, with a verified number and a signed-in owner. */
 export async function makeTenant(
   ownline: Ownline,
   { name, from }: { readonly name: string; readonly from: string },
@@ -189,14 +186,13 @@ export async function makeTenant(
   return new Tenant(ownline, { teamId, apiKey: key, deviceToken, from, sessions }, signal);
 }
 
-/** A key for everything in a team. */
 export async function makeKey(ownline: Ownline, teamId: string): Promise<{ id: string; key: string }> {
   const words = ['--team', teamId, '--name', 'Campaign', '--permissions', '*'];
   const { id, key } = await ownline.command('key', 'create', ...words);
   return { id: String(id), key: String(key) };
 }
 
-/** A new session of a team's owner. @returns its cookie */
+/** Signs the owner of a team in. @returns the Cookie header of the session */
 async function signIn(ownline: Ownline, teamId: string): Promise<string> {
   const email = `owner-of-${teamId}@example.com`;
   const { url } = await ownline.command('link', '--email', email, '--team', teamId);
@@ -217,7 +213,7 @@ async function openLink(url: string): Promise<string> {
   return cookie.split(';')[0] ?? '';
 }
 
-/** Verifies a number: its phone claims the link and polls once. @returns the device's token */
+/** Verifies a number: its phone claims the setup link and polls once. @returns the device token */
 async function connectPhone(
   baseUrl: string,
   apiKey: string,

@@ -3,8 +3,8 @@ import { Connection } from './connection.ts';
 import type { VictimPlan, VictimSends } from './victim.ts';
 
 /**
- * Sends at fixed times whatever the answers do, in a thread of its own. The load that the campaign applies beside it
- * does not slow its clock. A latency counts from the time at which a send was due.
+ * Open-loop load: sends at fixed times, whatever the answers do. It runs in a worker thread, so that the attack does
+ * not delay its timers. A latency counts from the time at which its send was due.
  */
 const { port, request, perSecond, durationMs, answerWithinMs } = workerData as VictimPlan;
 const bytes = Buffer.from(request);

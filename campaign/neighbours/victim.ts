@@ -8,28 +8,26 @@ export interface VictimPlan {
   readonly answerWithinMs: number;
 }
 
-/** The report of the sending thread. */
 export interface VictimSends {
   readonly latenciesMs: number[];
   readonly statuses: number[];
   unanswered: number;
 }
 
-/** The latencies of another team's sends. */
 export interface VictimFigures {
   readonly sends: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers with 5xx, and sends without an answer. */
+  /** Sends that were answered 5xx or not at all. */
   readonly serverErrors: number;
-  /** Answers that refuse a send, such as 429. */
+  /** Sends that were refused, for example with 429. */
   readonly refusals: number;
 }
 
 const perSecond = 30;
 const answerWithinMs = 20_000;
 
-/** Another team's sends, 30 a second, for so long. @param onDue is called when the last one is sent */
+/** Sends 30 messages a second as the victim. @param onDue is called when the last send is due */
 export async function runVictim(
   { port, request, durationMs }: Pick<VictimPlan, 'port' | 'request' | 'durationMs'>,
   signal: AbortSignal,

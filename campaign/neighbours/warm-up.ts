@@ -6,7 +6,7 @@ import type { Route } from './route-table.ts';
 
 const answerWithinMs = 30_000;
 
-/** Opens every page once: static answers are prepared at the first request, which no measurement should count. */
+/** Requests every page once, because the service prepares static answers at their first request. */
 export async function warmUp(routes: readonly Route[], stranger: Caller, port: number): Promise<void> {
   const pages = routes.filter(({ method, audience }) => method === 'GET' && audience === 'page');
   for (const page of pages) {

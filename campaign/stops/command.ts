@@ -8,7 +8,6 @@ const options = {
   way: { type: 'string', multiple: true },
 } as const;
 
-/** `npm run campaign -- stops` */
 export const stopsCommand: Command = {
   usage: `stops [--runs 10] [--way NAME …]
 

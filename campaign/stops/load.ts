@@ -2,27 +2,26 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The results of the requests of a load. */
 export interface LoadCounts {
   answered: number;
-  /** Those of them with 5xx. */
+  /** Requests that were answered 5xx. */
   failed: number;
-  /** The connection stood before the stop was sent, and ended before the whole answer had come. */
+  /** Requests whose answer broke off on a connection that was open before the stop. */
   cut: number;
-  /** The same of a connection that was made afterwards. */
+  /** Requests whose answer broke off on a connection that was opened after the stop. */
   late: number;
 }
 
 const postHead =
   'POST /v1/messages/send HTTP/1.1\r\nHost: a\r\nX-Api-Key: none\r\nContent-Type: application/json\r\n';
 
-/** The beginnings of requests of strangers that never become whole. The second is refused by its head, and its body trickles. */
+/** Incomplete requests of strangers. Headers suffice to refuse the second; its body arrives slowly. */
 const unfinishedRequests = [
   'GET /docs HTTP/1.1\r\nHost: a\r\n',
   `${postHead}Content-Length: 1000\r\n\r\n`,
 ] as const;
 
-/** Requests without a pause between them, each on a connection of its own, until the service is gone; with them strangers, whose requests never become whole. */
+/** Clients that send requests without a pause, each on its own connection, and strangers with incomplete requests. */
 export class Load {
   readonly counts: LoadCounts = { answered: 0, failed: 0, cut: 0, late: 0 };
   readonly #baseUrl: string;
@@ -39,19 +38,18 @@ export class Load {
     this.#clients = [
       ...Array.from({ length: 4 }, () => this.#repeat('POST', '/v1/messages/send', message)),
       ...Array.from({ length: 2 }, () => this.#repeat('GET', '/v1/messages?limit=20')),
-      // Held until something happens, or the service stops.
+      // A long poll, held until an event arrives or the service stops.
       this.#repeat('GET', '/v1/events?wait=25&limit=1&after='),
     ];
     const port = Number(new URL(baseUrl).port);
     this.#strangers = unfinishedRequests.map((text) => new Stranger(port, text));
   }
 
-  /** Requests from this moment on may be refused or reset. */
+  /** Sets the time from which requests may be refused or reset. */
   expectStop(atMs: number): void {
     this.#stopAtMs = atMs;
   }
 
-  /** Waits until each client has its last answer. */
   async end(): Promise<void> {
     this.#isOver = true;
     for (const stranger of this.#strangers) stranger.end();
@@ -95,7 +93,7 @@ export class Load {
   }
 }
 
-/** A connection with the beginning of a request, and a byte more now and then. */
+/** A connection that sends the beginning of a request and, after complete headers, single bytes of the body. */
 class Stranger {
   readonly #socket: Socket;
   readonly #trickle: NodeJS.Timeout;

@@ -6,8 +6,8 @@ export interface Process {
 }
 
 /**
- * The processes that belong to a data folder, as /proc shows them: by their arguments, their working folder, or DATA_DIR in
- * their environment. One that has ended and waits to be reaped is none.
+ * Finds the processes of a data folder in /proc, by their arguments, working folder or DATA_DIR. Zombies are not
+ * included.
  */
 export function processesOf(dataDir: string): Process[] {
   return readdirSync('/proc').flatMap((name) => {
@@ -24,12 +24,12 @@ export function processesOf(dataDir: string): Process[] {
   });
 }
 
-/** The service itself among them, without npm and PostgreSQL. */
+/** The service's process, without npm and PostgreSQL. */
 export function serviceOf(dataDir: string): Process | undefined {
   return processesOf(dataDir).find(({ words }) => /^\S*node .*server\/main\.ts$/.test(words));
 }
 
-/** Sends a signal to a process, which may be gone by now. */
+/** Sends a signal to a process, which may have ended. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

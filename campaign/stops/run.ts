@@ -11,12 +11,12 @@ import type { Way } from './ways.ts';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const limitMs = 120_000;
 
-/** The load at the time of the stop. */
+/** Phases of a start, in their order. An outcome names the phase in which the stop came. */
 export const phases = ['before', 'copying', 'initdb', 'starting', 'ready'] as const;
 export type Phase = (typeof phases)[number];
 
 export interface Outcome {
-  /** undefined where it is not seen. */
+  /** undefined where npm's own exit hides it. */
   readonly code: number | NodeJS.Signals | undefined;
   readonly phase: Phase;
   readonly orphans: readonly Process[];
@@ -28,14 +28,14 @@ interface RunOptions {
   readonly way: Way;
   readonly dataDir: string;
   readonly port: number;
-  /** From the beginning of the start, or of the load, to the stop. */
+  /** The time from the start, or from the beginning of the load, to the stop. */
   readonly stopAfterMs: number;
-  /** Put under load once it is ready; undefined: stopped at whatever it does. */
+  /** The API key of the load, which begins when the service is ready; undefined: a stop without load. */
   readonly key: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Starts, stops in the given way, and looks at what is left. */
+/** Starts the service, stops it in the given way, and collects the outcome. */
 export async function runOnce(options: RunOptions): Promise<Outcome> {
   const { way, dataDir, stopAfterMs, key } = options;
   const startedMs = performance.now();
@@ -63,13 +63,13 @@ export async function runOnce(options: RunOptions): Promise<Outcome> {
       way.stop({ child, dataDir });
     } else {
       load?.expectStop(startedMs + stopAfterMs);
-      // Looked at shortly before the command sends its signal.
+      // The phase is read shortly before the command sends its signal.
       const leftMs = stopAfterMs - (performance.now() - startedMs) - 50;
       await Promise.race([isOver, pause(Math.max(0, leftMs), undefined, { signal: options.signal })]);
       phase = await phaseOf(options);
     }
     const code = await within(ended, options.signal);
-    // npm ended by the signal that the service still obeys.
+    // npm has ended by the signal while the service is still stopping.
     if (!way.tellsCode)
       await until('the service ends', () => processesOf(dataDir).length === 0, undefined, options.signal);
     const orphans = processesOf(dataDir);
@@ -87,7 +87,7 @@ export async function runOnce(options: RunOptions): Promise<Outcome> {
   }
 }
 
-/** Starts once more and stops: the data must be as good as before. @returns the key of the first start */
+/** Starts the service on the same data and stops it again. @returns the API key of the first start */
 export async function startAgain(
   options: Pick<RunOptions, 'dataDir' | 'port' | 'signal'>,
   prepare?: (baseUrl: string, key: string) => Promise<void>,
@@ -123,7 +123,7 @@ function launch(
     cwd: repository,
     env: { PATH, HOME, TMPDIR, DATA_DIR: dataDir, PORT: String(port), RATE_LIMITS: 'off', LOG_LEVEL: 'warn' },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // As a shell starts it: in a process group of its own.
+    // A shell also starts a command in a process group of its own.
     detached: true,
   });
 }
@@ -174,7 +174,7 @@ async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([promise, late]).finally(() => timer.abort());
 }
 
-/** Ends what is left of a run, so that the next one has its port and its folder. */
+/** Kills what is left of a run, so that the next one can use its port and folder. */
 async function clear(dataDir: string, child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
   for (const { pid } of processesOf(dataDir)) send(pid, 'SIGKILL');

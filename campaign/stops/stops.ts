@@ -9,11 +9,11 @@ import { type Way, ways } from './ways.ts';
 
 export interface StopsOptions {
   readonly runs: number;
-  /** undefined: all. */
+  /** undefined: all ways. */
   readonly ways: readonly string[] | undefined;
 }
 
-/** As long as an operator tries `timeout 5 npm start`. */
+/** The time limit of `timeout 5 npm start`, as an operator may try it. */
 const timeoutMs = 5_000;
 
 const dataStates = ['existing', 'empty'] as const;
@@ -25,13 +25,13 @@ interface Row {
   readonly outcomes: readonly Outcome[];
 }
 
-/** @returns whether no process was left, no request cut or answered 5xx, and every exit code seen was 0 */
+/** @returns whether no process was left, no request cut or answered 5xx, and every visible exit code was 0 */
 export async function runStops(options: StopsOptions, signal: AbortSignal): Promise<boolean> {
   if (process.platform !== 'linux') throw new Error('This campaign looks at /proc: it runs on Linux only.');
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const chosen = chooseWays(options.ways);
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-stops-')));
-  // PostgreSQL may run as another user and has to get through.
+  // PostgreSQL may run as another user, which needs to traverse the folder.
   await chmod(folder, 0o711);
   const port = await freePort();
   try {
@@ -85,14 +85,14 @@ function chooseWays(names: readonly string[] | undefined): readonly Way[] {
   });
 }
 
-/** On existing data during the load; on empty data at moments that are spread over the whole first start. */
+/** On existing data the stop comes during the load. On empty data the stops are spread over the whole first start. */
 function stopAfterMs(way: Way, isEmpty: boolean, share: number, readyMs: number): number {
   if (way.stop) return isEmpty ? readyMs * share : 300 + 700 * share;
   return isEmpty ? timeoutMs * share : timeoutMs;
 }
 
 function isClean({ way }: Pick<Row, 'way'>, { code, orphans, load, phase }: Outcome): boolean {
-  // npm alone was there yet, and ends by the signal as every program does.
+  // In this phase only npm runs, and the signal ends npm.
   const isBeforeStart = phase === 'before';
   const isAnswered = load.cut === 0 && (load.failed === 0 || way.stopsDatabase === true);
   return orphans.length === 0 && isAnswered && (code === 0 || code === undefined || isBeforeStart);
@@ -137,12 +137,12 @@ function drawTable(rows: readonly Row[]): string {
   return align([headings, ...lines]);
 }
 
-/** `0 (10)`, or `initdb 4, ready 6`. */
+/** Counts equal words: `initdb × 4, ready × 6`. */
 function counted(words: readonly string[]): string {
   return [...Map.groupBy(words, (word) => word)].map(([word, of]) => `${word} × ${of.length}`).join(', ');
 }
 
-/** So that messages are accepted: their number has to be verified by the poll of a phone. */
+/** Verifies the number by the poll of a phone, so that its messages are accepted. */
 async function connectNumber(baseUrl: string, key: string): Promise<void> {
   const post = async (path: string, body: unknown, headers: Readonly<Record<string, string>>) => {
     const answer = await fetch(`${baseUrl}${path}`, {
@@ -156,7 +156,7 @@ async function connectNumber(baseUrl: string, key: string): Promise<void> {
   const token = verify.setup_url?.split('/').at(-1);
   const { device_token = '' } = await post('/v1/device/claim', { token }, {});
   const poll = { session: 'new', last: 'none', device_name: 'Test', os: '18.0', v: '1' };
-  // Held for 25 s at most; the number is verified when it arrives.
+  // The poll is held for up to 25 s, but it verifies the number when it arrives.
   void post('/v1/device/poll', poll, { 'x-device-token': device_token }).catch(() => undefined);
   for (let tries = 0; tries < 200; tries += 1) {
     const answer = await fetch(`${baseUrl}/v1/numbers`, { headers: { 'x-api-key': key } });

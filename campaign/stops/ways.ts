@@ -1,28 +1,27 @@
 import type { ChildProcess } from 'node:child_process';
 import { processesOf, send, serviceOf } from './processes.ts';
 
-/** The started processes, to be stopped. */
 export interface Started {
   readonly child: ChildProcess;
   readonly dataDir: string;
 }
 
-/** One way in which operators and machines stop `npm start`. */
+/** A way in which operators and machines stop `npm start`. */
 export interface Way {
   readonly name: string;
-  /** @param afterSeconds where the command itself sends the stop */
+  /** @param afterSeconds delay of a command that sends the stop itself */
   readonly command: (afterSeconds: number) => readonly [string, ...string[]];
-  /** undefined: the command stops by itself. */
+  /** Stops the service; undefined if the command does it. */
   readonly stop: ((started: Started) => void) | undefined;
-  /** false: npm ends by the signal before the service, so that the exit code is not seen. */
+  /** Whether the exit code is visible. It is not if the signal ends npm before the service. */
   readonly tellsCode: boolean;
-  /** true: PostgreSQL has the signal as well, so that requests in flight may be answered 5xx. */
+  /** Whether PostgreSQL also gets the signal, so that requests in flight may be answered 5xx. */
   readonly stopsDatabase?: boolean;
 }
 
 const npmStart = () => ['npm', 'start'] as const;
 
-/** In a terminal of its own, with npm as the command in its foreground. */
+/** Runs npm as the foreground command of a new terminal. */
 const inTerminal = () =>
   ['script', '--quiet', '--return', '--command', 'exec npm start', '/dev/null'] as const;
 
@@ -38,7 +37,7 @@ export const ways: readonly Way[] = [
   {
     name: 'terminal closed',
     command: inTerminal,
-    // Its other side goes with the program that holds it.
+    // Killing the program that holds the terminal's other side closes the terminal.
     stop: ({ child }) => void child.kill('SIGKILL'),
     tellsCode: false,
   },
@@ -66,7 +65,7 @@ export const ways: readonly Way[] = [
     tellsCode: true,
   },
   {
-    // As systemd does with its default, KillMode=control-group.
+    // systemd does the same with its default, KillMode=control-group.
     name: 'SIGTERM to every process',
     command: npmStart,
     stop: ({ dataDir }) => {

@@ -1,13 +1,11 @@
-/*
- * Limits and periods of accounts (specification sections 12.1 to 12.3).
- */
+/* Limits and periods of accounts (specification sections 12.1 to 12.3). */
 
-/** Lifetimes of an operator's link and of a mailed one (specification section 12.2). */
+/** Lifetimes of magic links: from the operator, and by mail (specification section 12.2). */
 export const operatorLinkHours = 24;
 
 export const mailedLinkHours = 0.5;
 
-/** Per hour: links mailed to one address, and requests for links from one client network. */
+/** Limits per hour: magic links mailed to one address, and requests for them from one client network. */
 export const magicLinksPerAddressAndHour = 5;
 
 export const magicLinkRequestsPerNetworkAndHour = 60;
@@ -15,10 +13,7 @@ export const magicLinkRequestsPerNetworkAndHour = 60;
 /** The window in which failed passwords are counted. */
 export const loginWindowMs = 900_000;
 
-/**
- * Failed passwords per window (specification section 12.2); browsers with a device cookie are counted
- * apart from client networks.
- */
+/** Failed passwords per window; browsers with a device cookie count apart (specification section 12.2). */
 export const loginFailuresMax = {
   perEmailAndNetwork: 10,
   perNetwork: 50,
@@ -31,23 +26,23 @@ export const passwordMinCharacters = 12;
 
 export const passwordMaxCharacters = 200;
 
-/** Each hash takes 19 MiB and a core: more at a time would slow down sends. */
+/** Password hashes that run at once: each takes 19 MiB and a core, and more would slow down sends. */
 export const passwordHashesInFlightMax = 2;
 
-/** A sign-in counts as recent for this long (reauthentication.ts). */
+/** Age up to which a sign-in counts as recent (reauthentication.ts). */
 export const recentSignInMs = 900_000;
 
 /** Requests per minute of one session; far more than a page sends. */
 export const sessionRequestsPerMinute = 600;
 
 /**
- * How long a browser stays signed in without being used (specification section 12.2). The cookie is kept for longer: if
- * it ended 30 days after the sign-in, people who use it every day would be signed out.
+ * Days without a request after which a session ends (specification section 12.2). Its cookie lives longer: otherwise
+ * people who use it every day would be signed out 30 days after the sign-in.
  */
 export const sessionIdleDays = 30;
 
-/** More passkeys than a person has devices. */
+/** Upper bound on the passkeys of an account: more than a person has devices. */
 export const passkeysPerAccountMax = 50;
 
-/** Time-out of a passkey ceremony, from the options to the answer. */
+/** Time-out of a WebAuthn ceremony, from the options to the browser's answer. */
 export const passkeyChallengeMs = 300_000;

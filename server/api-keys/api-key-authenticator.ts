@@ -8,14 +8,11 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 
 interface Options {
   readonly authenticate: (request: FastifyRequest) => MaybePromise<Principal>;
-  /** Counts a request of the team; throws 429. @returns the rate limit headers */
+  /** Counts a request against the team's rate limit. @throws 429 @returns the rate limit headers */
   readonly limit: (teamId: TeamId, plan: PlanName) => MaybePromise<Readonly<Record<string, string>>>;
 }
 
-/**
- * The authenticator of /v1 (specification section 7.2): 401 for the key, 429 for the team's
- * minute, 403 for the permission.
- */
+/** Authenticator of /v1: 401 for the key, 429 for the rate limit, 403 for a permission (specification section 7.2). */
 export function createApiKeyAuthenticator({ authenticate, limit }: Options): Authenticator {
   return (request, reply, { permission }, isReauthentication = false) =>
     mapMaybe(authenticate(request), (principal) =>

@@ -7,7 +7,7 @@ import { isWellFormedKey } from './api-key.ts';
 import { findLiveKeys, type LiveKeyRow } from './api-key-store.ts';
 import { keyCacheMs } from './limits.ts';
 
-/** Keys that are cached in this process; the oldest is evicted. */
+/** Upper bound on the cached keys of a process; beyond it the oldest is evicted. */
 const cachedKeysMax = 10_000;
 
 export interface LiveKey {
@@ -21,13 +21,11 @@ interface CachedKey {
   readonly untilMs: number;
 }
 
-/**
- * The valid keys that this process has seen. CredentialLookup keeps wrong ones, so that they never evict valid ones.
- */
+/** Cache of valid API keys. CredentialLookup remembers wrong keys elsewhere, so that they never evict valid ones. */
 export class ApiKeyLookup {
   readonly #clock: Runtime['clock'];
   readonly #lookup: CredentialLookup<LiveKeyRow>;
-  /** Least recently looked up first. */
+  /** Cached keys by their text, least recently looked up first. */
   readonly #cached = new Map<string, CachedKey>();
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
@@ -39,14 +37,14 @@ export class ApiKeyLookup {
     });
   }
 
-  /** @returns undefined where it is no valid key; a malformed one never reaches the database */
+  /** @returns undefined for an invalid key; a malformed one never reaches the database */
   find(text: string, ip: string): MaybePromise<LiveKey | undefined> {
     const cached = this.#cached.get(text);
     if (!cached) return isWellFormedKey(text) ? this.#lookUp(text, ip) : undefined;
     return cached.untilMs > this.#clock.elapsedMs() ? cached.key : this.#lookUp(text, undefined);
   }
 
-  /** Counts a refusal for the client's network. @returns 429 past its limit */
+  /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
   refuse(ip: string): Error | undefined {
     return this.#lookup.countRefusal(ip) ? undefined : this.#lookup.tooManyRefusals();
   }
@@ -55,7 +53,7 @@ export class ApiKeyLookup {
     const untilMs = this.#clock.elapsedMs() + keyCacheMs;
     const row = await this.#lookup.find(text, ip);
     const cached = this.#cached.get(text);
-    // Another request that shared this look-up has cached it already, from the start of the look-up.
+    // Another request shared this look-up and cached the key first. Its entry expires relative to the look-up's start.
     if (row && cached?.row === row) return cached.key;
     this.#cached.delete(text);
     if (!row) return undefined;

@@ -14,7 +14,7 @@ export interface ApiKeyRow {
   readonly revoked_at: Date | null;
 }
 
-/** A valid key, with its team's plan. */
+/** A valid key, with the plan of its team. */
 export interface LiveKeyRow extends ApiKeyRow {
   readonly hash: Buffer;
   readonly plan: PlanName;
@@ -22,7 +22,7 @@ export interface LiveKeyRow extends ApiKeyRow {
 
 const columns = 'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at';
 
-/** SQL: created by the person of the membership $2, in this or an earlier membership of the team. */
+/** SQL condition: the person of membership $2 created the key, in this or an earlier membership of the team. */
 const isMadeBy = `created_by IN (
   SELECT m.id FROM members m JOIN members own ON own.account_id = m.account_id AND own.team_id = m.team_id
   WHERE own.team_id = $1 AND own.id = $2)`;
@@ -91,12 +91,11 @@ export async function insertApiKey(
   );
 }
 
-/** The valid keys with these hashes. */
 export function findLiveKeys(db: Queryable, hashes: readonly Buffer[]): Promise<LiveKeyRow[]> {
   return findLive.rows(db, hashes);
 }
 
-/** The valid keys, newest first. */
+/** Lists the valid keys of a team, newest first. */
 export function listLiveKeys(db: Queryable, teamId: TeamId): Promise<ApiKeyRow[]> {
   return listLive.rows(db, teamId);
 }
@@ -117,7 +116,7 @@ export async function writeKeyUses(
   await writeUses.row(db, keyIds, usedAt);
 }
 
-/** The valid keys that a person created, in any membership of the team. */
+/** Lists the valid keys that a person created, in any membership of the team. */
 export function listLiveKeysByMember(
   db: Queryable,
   teamId: TeamId,
@@ -128,8 +127,8 @@ export function listLiveKeysByMember(
 
 /**
  * Revokes keys that a person created, in any membership of the team.
- * @param only the keys to revoke; left out, all
- * @returns those that were valid until now
+ * @param only the keys to revoke; undefined for all
+ * @returns the keys that were valid until now
  */
 export function revokeKeysByMember(
   db: Queryable,
@@ -141,7 +140,7 @@ export function revokeKeysByMember(
   return revokeOf.rows(db, teamId, memberId, at, only ?? null);
 }
 
-/** Whether a key of the team was ever used, be it revoked since. */
+/** Whether any key of the team was ever used, even one that is revoked now. */
 export async function hasUsedKey(db: Queryable, teamId: TeamId): Promise<boolean> {
   return (await anyUsed.row(db, teamId))?.found ?? false;
 }

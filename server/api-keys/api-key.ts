@@ -3,13 +3,13 @@ import { checksum, randomBase62 } from '#server/platform/crypto.ts';
 const prefix = 'own_live_';
 const shape = /^own_live_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-/** A new API key: prefix, 32 random base62 characters, 6 of their CRC-32 (specification section 5.1). */
+/** Generates an API key: prefix, 32 random base62 characters, and 6 for their CRC-32 (specification section 5.1). */
 export function newApiKey(): string {
   const random = randomBase62(32);
   return `${prefix}${random}${checksum(random)}`;
 }
 
-/** Whether a text has the form and checksum of a key; others are refused without the database. */
+/** Whether a text has the form and checksum of an API key. Any other text is refused without a query. */
 export function isWellFormedKey(text: string): boolean {
   const parts = shape.exec(text);
   return parts?.[1] !== undefined && checksum(parts[1]) === parts[2];

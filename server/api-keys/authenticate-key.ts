@@ -7,8 +7,8 @@ import { ApiKeyLookup } from './api-key-lookup.ts';
 import type { LastUsedTimes } from './last-used-times.ts';
 
 /**
- * Authenticates a request by its API key: 401 where it is missing or not valid, 429 past the limit of refusals of its
- * client network. A valid key is never refused for the wrong ones of its network (specification section 7.2).
+ * Authenticates a request by its API key (specification section 7.2). A missing or invalid key gets 401, or 429 once
+ * the client network is over its limit of refusals. A valid key never gets 429 for wrong keys of its network.
  */
 export function createRequireKey(
   services: Pick<Runtime, 'database' | 'clock' | 'config'> & { readonly uses: LastUsedTimes },
@@ -21,7 +21,11 @@ export function createRequireKey(
     const text = String(request.headers['x-api-key'] ?? '');
     if (text === '') throw refuse(request, 'Send your API key in the header x-api-key.');
     return mapMaybe(keys.find(text, request.ip), (found) => {
-      if (!found) throw refuse(request, 'This API key is not valid: mistyped, revoked or of another server.');
+      if (!found)
+        throw refuse(
+          request,
+          'This API key is not valid: it is mistyped, revoked or from another server. Use or create another key.',
+        );
       services.uses.record(found.id);
       return found.principal;
     });

@@ -15,14 +15,15 @@ interface NewKey {
   readonly teamId: TeamId;
   readonly name: string;
   readonly permissions: readonly Grant[];
-  /** The creating member and their grants, read under a lock; undefined for the operator. */
+  /** The creating member and the grants of their role, read under a lock; undefined for the operator. */
   readonly creator?: { readonly id: MemberId; readonly grants: readonly RoleGrant[] };
   readonly by: AuditActor;
 }
 
 /**
- * Creates a key. Only this returns its text: its hash is stored (specification section 5.1).
- * @throws 400 with param; 403, param permissions, where it would hold more than its creator does
+ * Creates an API key and returns its text, which is never shown again: only a hash is stored (specification section
+ * 5.1).
+ * @throws 400 with param; 403, param permissions, where the key would hold more than its creator
  */
 export async function createKey(
   trx: Transaction,
@@ -63,7 +64,7 @@ function forbidEscalation({ creator, permissions }: NewKey): void {
   if (!excess || excess.length === 0) return;
   throw new AppError(
     'forbidden',
-    `A key can hold no more than its maker does: your role does not include ${excess.join(', ')}. Leave that out, or ask an owner to make the key.`,
+    `A key can’t have permissions that its creator lacks: your role does not include ${excess.join(', ')}. Leave them out, or ask an owner to create the key.`,
     { param: 'permissions' },
   );
 }

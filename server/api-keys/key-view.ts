@@ -2,7 +2,7 @@ import type { ApiKey } from '#contract/api-key.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { ApiKeyRow } from './api-key-store.ts';
 
-/** An API key as people see it: never its text (specification section 5.1). */
+/** The ApiKey object of the API, without the text of the key (specification section 5.1). */
 export function keyView(key: ApiKeyRow): ApiKey {
   return {
     id: publicId('key', key.id),

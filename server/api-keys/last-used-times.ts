@@ -3,8 +3,8 @@ import type { KeyId } from '#server/platform/ids/ids.ts';
 import { writeKeyUses } from './api-key-store.ts';
 
 /**
- * Collects the time of each key's last use in this process, and writes them in one statement every few seconds.
- * Requests need no write of their own. A crash loses the last few seconds.
+ * Collects the time of each key's last use in this process. One statement writes them every few seconds, so that
+ * requests need no write. A crash loses the last few seconds.
  */
 export class LastUsedTimes {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;
@@ -22,7 +22,7 @@ export class LastUsedTimes {
     if (this.#times.size === 0) return;
     const uses = this.#times;
     this.#times = new Map();
-    // Sorted, so that two processes never wait for each other's rows.
+    // Sorted, so that all processes lock rows in the same order and never deadlock.
     const sorted = [...uses].sort(([one], [other]) => (one < other ? -1 : 1));
     await writeKeyUses(
       this.#services.database.pool,

@@ -1,6 +1,4 @@
-/*
- * Periods of API keys (specification section 5.1).
- */
+/* Periods of API keys (specification section 5.1). */
 
-/** How long a process uses a key from its cache: a revoked key stops working within this time on every process. */
+/** Time for which a process trusts a cached key: a revoked key stops working within it on every process. */
 export const keyCacheMs = 1_000;

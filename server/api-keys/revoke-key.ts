@@ -10,7 +10,7 @@ import { requirePermission } from '#server/teams/members/role-policy.ts';
 import { type ApiKeyRow, lockKey, markRevoked } from './api-key-store.ts';
 
 interface Revocation {
-  /** undefined: any team, for the operator. */
+  /** The team of the key; undefined for the operator, who revokes keys of any team. */
   readonly teamId: TeamId | undefined;
   readonly keyId: KeyId;
   /** The acting member, whose role is read under a lock; undefined for the operator. */
@@ -19,8 +19,8 @@ interface Revocation {
 }
 
 /**
- * Revokes a key, within a second on every process (specification section 5.1). A second call changes nothing.
- * @throws 404; 403 where another member created it and the caller's role revokes only its own
+ * Revokes an API key, within a second on every process (specification section 5.1). A second call changes nothing.
+ * @throws 404; 403 where another member created the key and the caller's role revokes only its own keys
  */
 export async function revokeKey(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
@@ -52,7 +52,7 @@ export async function revokeKey(
   });
 }
 
-/** Whether the person created it, in this membership or in an earlier one of the team. */
+/** Whether the member's account created the key, in this or an earlier membership of the team. */
 async function isMadeBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
   const maker = key.created_by && (await findAccountByMember(trx, key.team_id, key.created_by));
   return maker?.id === member.account_id;

@@ -8,7 +8,7 @@ import { listLiveKeysByMember, revokeKeysByMember } from './api-key-store.ts';
 
 type KeyCreator = { readonly team_id: TeamId; readonly id: MemberId };
 
-/** Revokes the keys that a member created, in the transaction that removes the member (specification section 12.4). */
+/** Revokes the API keys that a removed member created, in the same transaction (specification section 12.4). */
 export function revokeMemberKeys(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids'>,
@@ -19,8 +19,8 @@ export function revokeMemberKeys(
 }
 
 /**
- * Revokes the keys that hold more than their creator's new role, in the transaction that sets it (section
- * 5.3). The member's row is written before: a concurrent creation of a key has either committed, or is
+ * Revokes the API keys that hold more than their creator's new role, in the transaction that sets the role (section
+ * 5.3). The transaction has written the member's row before: a concurrent creation of a key has either committed, or is
  * checked against the new role.
  */
 export async function revokeExcessKeys(

@@ -11,7 +11,7 @@ import { createKey } from './create-key.ts';
 import { keyView } from './key-view.ts';
 import { revokeKey } from './revoke-key.ts';
 
-/** Routes of API keys, for people only (specification sections 5.1 and 5.3): a key creates no keys. */
+/** Routes of API keys, for people only: an API key creates no keys (specification sections 5.1 and 5.3). */
 export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>): Route[] {
   const { database } = services;
   return [
@@ -36,7 +36,7 @@ export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock
       answers: { 201: MadeApiKey },
       handle: async ({ principal, body, by }) => {
         const made = await database.transaction(async (trx) => {
-          // A key outlives the request: a member who loses the role meanwhile must not leave one behind.
+          // The lock stops a member who loses the role meanwhile from leaving a key behind.
           const member = await lockMember(trx, principal.teamId, memberId(principal));
           if (!member) throw notFound('team');
           const creator = { id: member.id, grants: roleGrants[member.role] };
@@ -65,6 +65,6 @@ export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock
 
 function memberId({ actor }: Principal): MemberId {
   const id = actor.kind === 'member' ? parseId('usr', actor.id) : undefined;
-  if (!id) throw new Error('only a member comes through this door');
+  if (!id) throw new Error('this route needs a member, and another caller passed its authenticator');
   return id;
 }

@@ -12,7 +12,10 @@ import { StaticAnswer, type StaticContent } from '#server/platform/http/static-a
 import { productVersion } from '#server/platform/process/product-version.ts';
 import type { RenderedReference } from './render-reference.ts';
 
-/** /v1/openapi.json and the page that shows it to people, /docs (specification section 9). Neither needs a key. */
+/**
+ * Routes of the OpenAPI document, /v1/openapi.json, and of the page that renders it, /docs (specification section 9).
+ * Neither needs an API key.
+ */
 export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Route[] {
   const document = openApiDocument(routes, {
     title: 'Ownline API',
@@ -64,10 +67,10 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
 
 const introduction = `Send and receive iMessages through your own iPhones.
 
-Every request carries an API key in \`x-api-key\`. Bodies are JSON; a field or parameter that is not known is refused.
+Every request carries an API key in \`x-api-key\`. Bodies are JSON. Unknown fields and parameters are refused.
 Every answer carries \`request-id\`. An answer that is not 2xx has a body of the shape \`Error\`, whose message
-says what to do next. So have answers that belong to no operation: 404 for an unknown address, and 405 with \`allow\` for
-a method that the address does not take.
+says what to do next. An unknown address is answered with 404, and a method that an address does not take with 405 and
+\`allow\`.
 
 Fields and operations may be added within v1; nothing is removed or changes its meaning, so ignore fields that you do
 not know.`;
@@ -75,9 +78,9 @@ not know.`;
 const tags = {
   Messages: 'Send messages, and read what was sent and received.',
   Numbers: 'Connect iPhones, pause and remove them.',
-  'Opt-outs': 'The contacts that get no more messages, and changes of that.',
-  Webhooks: 'Have events sent to an address of yours, see what was sent, and have it sent again.',
-  Events: 'Everything that happened, once and in order: for systems that would rather ask than be told.',
+  'Opt-outs': 'List the contacts that opted out, and opt contacts out or in.',
+  Webhooks: 'Send events to a URL of yours, read the deliveries, and send them again.',
+  Events: 'Everything that happened, once and in order, for systems that poll instead of receiving webhooks.',
   Team: 'The team that the API key belongs to.',
   Members: 'The people of the team with their roles, and the invitations.',
 };
@@ -85,10 +88,10 @@ const tags = {
 const errorResponses: Readonly<Record<number, string>> = {
   400: 'The request is malformed, or a field, parameter or header is not valid; `param` names it.',
   401: 'The API key is missing or not valid.',
-  402: 'The plan’s limit is reached.',
+  402: 'A limit of the plan is reached.',
   403: 'The API key lacks the permission.',
-  404: 'There is no such thing in this team.',
-  409: 'It collides with what is there.',
+  404: 'The team has nothing with this id.',
+  409: 'The request conflicts with the current state.',
   413: 'The body is larger than 16 KiB, or of a message larger than 128 KiB.',
   415: 'The body is not sent with `Content-Type: application/json`.',
   429: 'Too many requests; `retry-after` says how long to wait.',
@@ -99,9 +102,9 @@ const errorResponses: Readonly<Record<number, string>> = {
 const pageHeaders = { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' };
 
 /**
- * Hashes of the style elements that the renderer adds while it runs. They are its own, the theme's, those of notices,
- * of the editor without and with an answer, and an empty one. They belong to the renderer's version;
- * test/browser/reference.slow.test.ts names new ones.
+ * Hashes of the style elements that this version of the renderer adds at run time. They are its own, the theme's, those
+ * of notices, of the editor without and with an answer, and an empty one. test/browser/reference.slow.test.ts names new
+ * hashes.
  */
 const styles = [
   'd7niGYA9R/xp7r1pyc/+3ntTepKCabnrqd2exao76s4=',
@@ -114,8 +117,8 @@ const styles = [
 ].map((hash) => `'sha256-${hash}'`);
 
 /**
- * The renderer loads nothing from elsewhere and calls only this server. The policy lists its
- * styles and scripts by hash.
+ * Content security policy of /docs: the renderer loads nothing from elsewhere and calls only this server. Its inline
+ * styles and scripts are allowed by hash.
  */
 function contentSecurityPolicy(page: string): string {
   const inline = [...page.matchAll(/<script[^>]*>([^<]+)<\/script>/g)].map(
@@ -128,7 +131,7 @@ function contentSecurityPolicy(page: string): string {
   );
 }
 
-/** Rendered at the first call, for all callers. A failure is not kept. */
+/** Renders at the first call, for all callers. After a failure the next call renders again. */
 function renderedOnce(): () => Promise<RenderedReference> {
   let rendered: Promise<RenderedReference> | undefined;
   return () => {
@@ -142,7 +145,7 @@ function renderedOnce(): () => Promise<RenderedReference> {
 
 async function renderInWorker(): Promise<RenderedReference> {
   const worker = new Worker(new URL('./render-reference.ts', import.meta.url));
-  // Rejects with the error of a worker that fails.
+  // `once` rejects with the error of a worker that fails.
   const [rendered] = (await once(worker, 'message')) as [RenderedReference];
   return rendered;
 }

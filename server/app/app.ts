@@ -3,6 +3,8 @@ import { createSendMagicLink } from '#server/accounts/magic-links/send-magic-lin
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
+import { registerBackupMetrics } from '#server/backups/backup-metrics.ts';
+import { NightlyBackup } from '#server/backups/nightly-backup.ts';
 import { Changes } from '#server/dashboard/changes.ts';
 import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
 import { WebBuild } from '#server/dashboard/web/web-build.ts';
@@ -16,6 +18,7 @@ import {
   mediaFetchesChannel,
   pacingChannel,
   phoneQueueChannel,
+  restoresChannel,
   sessionsChannel,
   settingsChannel,
   simulatedNumbersChannel,
@@ -23,12 +26,14 @@ import {
 } from '#server/database/channels.ts';
 import { ClockSync } from '#server/database/clock-sync.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
+import { registerDatabaseMetrics } from '#server/database/database-metrics.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
+import { registerFeedMetrics } from '#server/events/feed-metrics.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
@@ -37,7 +42,8 @@ import { MailWorker } from '#server/mail/mail-worker.ts';
 import { createSmtpCheck, createSmtpSender } from '#server/mail/smtp-sender.ts';
 import { MediaFetchWorker } from '#server/messages/media-fetch-worker.ts';
 import { registerMediaMetrics } from '#server/messages/media-metrics.ts';
-import { registerQueueMetrics } from '#server/messages/queue-metrics.ts';
+import { registerOutcomeMetrics } from '#server/messages/outcome-metrics.ts';
+import { registerNumberMetrics, registerQueueMetrics } from '#server/messages/queue-metrics.ts';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
 import type { Loop } from '#server/platform/concurrency/loop.ts';
@@ -63,12 +69,16 @@ import {
   createClockLoop,
   createLargeFanOutLoop,
   createPublisher,
+  createRestoreHoldLoop,
 } from './background-jobs.ts';
 import { leasePostponers } from './clock-step-effects.ts';
 import { firstRun } from './first-run.ts';
+import { registerJobMetrics } from './job-metrics.ts';
 import { warnOfUnreachableLinks } from './link-warnings.ts';
 import { toListenError } from './listen-error.ts';
+import { logRestoreHold } from './log-restore-hold.ts';
 import { openRuntime } from './open-runtime.ts';
+import { HeldProbes } from './probe/probe-route.ts';
 import { createRequestLog } from './request-log.ts';
 import { createRoutes } from './routes.ts';
 import { createRunSimulatedIphone } from './run-simulated-iphone.ts';
@@ -76,10 +86,10 @@ import { SettingsComparison } from './shared-settings.ts';
 
 export interface App {
   readonly lifecycle: Lifecycle;
-  /** The URL that it serves: `http://127.0.0.1:3000`. */
+  /** The URL at which the server listens, such as `http://127.0.0.1:3000`. */
   readonly address: string;
   readonly routes: readonly Route[];
-  /** Changes in teams, made by any process: for the setup page and the live streams. */
+  /** Notifies the setup page and the live streams of changes that any process made. */
   readonly changes: Changes;
   readonly webBuild: WebBuild;
 }
@@ -88,9 +98,9 @@ interface AppOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly terminal: NodeJS.WriteStream;
-  /** The lifecycle that handles the process's signals; without one the app creates its own. */
+  /** The lifecycle that handles the process's signals; by default the app creates one. */
   readonly lifecycle?: Lifecycle;
-  /** Tests bring their own clock, name servers and authorities, and validate every answer against its schema. */
+  /** Tests pass a clock, name servers and certificate authorities, and validate every answer against its schema. */
   readonly clock?: Clock;
   readonly checkAnswers?: boolean;
   readonly outbound?: Partial<OutboundHttpOptions>;
@@ -128,6 +138,10 @@ async function open(
   const heldPolls = new PollRegistry();
   registerQueueMetrics(runtime, heldPolls);
   registerMediaMetrics(runtime);
+  registerNumberMetrics(runtime);
+  registerOutcomeMetrics(runtime);
+  registerFeedMetrics(runtime);
+  registerDatabaseMetrics(runtime);
   const notifications = new NotificationListener(databaseUrl, logger);
   notifications.on(phoneQueueChannel, (payload) => {
     if (payload === '') heldPolls.wakeAll();
@@ -137,7 +151,7 @@ async function open(
     if (payload === '') heldPolls.wakeAll();
     else heldPolls.wakePaced(payload.split(',') as NumberId[]);
   });
-  // After a gap a poll of an older session learns of it at the end of its hold.
+  // A poll of an older session that misses the notification is refused at the end of its hold.
   notifications.on(sessionsChannel, (payload) =>
     heldPolls.onSessionsStarted(payload.split(',').filter(Boolean)),
   );
@@ -152,6 +166,7 @@ async function open(
   notifications.on(settingsChannel, (payload) => settings.onNotification(payload));
   const delivers = config.mail && config.processRoles.has('deliver');
   const mailHealth = new MailHealth();
+  registerBackupMetrics(runtime);
   const countMail = registerMailMetrics(runtime, mailHealth);
   const mailLoop = delivers ? new MailWorker(runtime, createSmtpSender(config.mail), countMail) : undefined;
   if (mailLoop) notifications.on(mailChannel, () => mailLoop.notify());
@@ -174,16 +189,32 @@ async function open(
   if (simulatedPhones) notifications.on(simulatedNumbersChannel, () => simulatedPhones.notify());
   const followClock = createClockLoop(clockSync, logger);
   notifications.on(clockChannel, () => followClock.notify());
+  const followRestoreHold = createRestoreHoldLoop(runtime);
+  notifications.on(restoresChannel, () => followRestoreHold.notify());
   await notifications.start();
   lifecycle.onClose('notifications', () => notifications.stop());
 
   const uses = new LastUsedTimes(runtime);
   const sends = createSendBatcher(runtime);
-  loops.push(...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync, sends }));
+  const nightlyBackup = new NightlyBackup(runtime, databaseUrl);
+  loops.push(
+    ...createBackgroundJobs({ ...runtime, heldPolls, feedPolls, uses, clockSync, sends, nightlyBackup }),
+  );
   const own = [mailLoop, publisher, fanOut, dispatcher, mediaFetches].filter((loop) => loop !== undefined);
-  const running = [followClock, ...loops, ...own];
+  const running = [followClock, followRestoreHold, ...loops, ...own];
+  const jobs = [notifications, ...running, ...(simulatedPhones ? [simulatedPhones] : [])].flatMap(
+    (job) => job.loops,
+  );
+  registerJobMetrics(runtime, () => jobs);
+  runtime.restoreHold.onResume(() => {
+    for (const loop of own) loop.notify();
+    heldPolls.wakeAll();
+  });
+  logRestoreHold(runtime);
   for (const loop of running) loop.start();
   lifecycle.onClose('loops', async () => void (await Promise.all(running.map((loop) => loop.stop()))));
+
+  lifecycle.onClose('nightly backup', () => nightlyBackup.stop());
 
   const requireSession = createRequireSession(runtime);
   const magicLinks = new MagicLinkRequests(runtime, createSendMagicLink(runtime));
@@ -191,13 +222,17 @@ async function open(
   const refusals = new RefusalLog(runtime);
   lifecycle.onClose('refusals', () => refusals.drain());
   const progressRequests = new ProgressRequests();
+  const heldProbes = new HeldProbes();
   const liveStreams = new LiveStreams({ ...runtime, changes });
   const { shortcutSignCommand } = config;
   const signer = shortcutSignCommand && new ShortcutSigner(runtime, shortcutSignCommand);
   const webBuild = new WebBuild(runtime, config.dataDir, lifecycle.signal);
   const isStopping = () => lifecycle.stopping;
+  const explainError = createWriteErrorMapper(config, runtime.clock);
   const routes = createRoutes({
     ...runtime,
+    jobs: () => jobs,
+    explainError,
     clockStatus: () => clockSync.status,
     heldPolls,
     feedPolls,
@@ -205,6 +240,7 @@ async function open(
     changes,
     progressRequests,
     liveStreams,
+    heldProbes,
     signer,
     requireSession,
     magicLinks,
@@ -225,7 +261,7 @@ async function open(
       refusals.note(answered);
     },
     isStopping,
-    explain: createWriteErrorMapper(config, runtime.clock),
+    explain: explainError,
     ids: runtime.ids,
     clock: runtime.clock,
     logger,
@@ -235,7 +271,8 @@ async function open(
     validateResponses: checkAnswers ?? false,
   });
   lifecycle.onClose('http', async () => {
-    for (const held of [heldPolls, feedPolls, progressRequests, liveStreams, signer]) held?.stop();
+    for (const held of [heldPolls, feedPolls, progressRequests, liveStreams, heldProbes, signer])
+      held?.stop();
     await closeServer(server);
   });
   warnOfUnreachableLinks(config, logger);
@@ -244,7 +281,7 @@ async function open(
     throw toListenError(error, config);
   });
   if (simulatedPhones) {
-    // They call this process: started after it listens, and stopped before it closes.
+    // The simulated phones call this process: they start once it listens, and stop before it closes.
     simulatedPhones.start();
     lifecycle.onClose('simulated phones', () => simulatedPhones.stop());
   }

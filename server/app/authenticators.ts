@@ -10,13 +10,15 @@ import { createRequireKey } from '#server/api-keys/authenticate-key.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
-import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type MaybePromise, mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
 import { TeamMembersRateLimiter } from '#server/usage/team-members-rate-limiter.ts';
 import { TeamRateLimiter } from '#server/usage/team-rate-limiter.ts';
 import { publicRequestsPerMinute, visitorRequestsPerMinute } from './limits.ts';
+import { isProbeTicket } from './probe/probe-ticket.ts';
 
 interface AuthenticatorServices extends Runtime {
   readonly uses: LastUsedTimes;
@@ -25,11 +27,14 @@ interface AuthenticatorServices extends Runtime {
 
 interface Authenticators {
   readonly byAudience: Readonly<Partial<Record<Audience, Authenticator>>>;
-  /** For requests that no route serves. */
+  /** Limits requests that no route serves. */
   readonly notFoundLimiter: NetworkRateLimiter;
 }
 
-/** The authenticators by audience. Routes for operators have none, and check their callers themselves. */
+/**
+ * Creates the authenticators by audience. The one of `operations` checks probe tickets only; the other routes for
+ * operators check a token themselves.
+ */
 export function createAuthenticators(services: AuthenticatorServices): Authenticators {
   const { clock, config, requireSession } = services;
   const authenticate = createRequireKey(services);
@@ -49,7 +54,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
     publicRequestsPerMinute,
     async (request) => (await teamOf(request)) ?? (await accountOf(request)),
   );
-  // Visitors sign in to accounts: a team's key does not authenticate them.
+  // Visitors sign in to accounts, so a team's API key does not identify them.
   const visitorLimiter = limiterOf(visitorRequestsPerMinute, accountOf);
   const teamLimiter = new TeamRateLimiter(services);
   const memberLimiter = new TeamMembersRateLimiter(services.clock);
@@ -67,6 +72,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
       services,
     ),
     device: createDeviceAuthenticator(services),
+    operations: createOperationsAuthenticator(services, openLimiter),
     account: createAccountAuthenticator(requireSession, services),
     visitor,
     page: createSessionlessPageAuthenticator(visitor, openLimiter),
@@ -74,11 +80,26 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
   return { byAudience, notFoundLimiter: openLimiter };
 }
 
-/** Returns an authenticator's result; undefined where it throws a refusal. */
+/** Runs an authenticator. @returns its result; undefined for a refused request */
 async function accepted<T>(authenticate: () => MaybePromise<T>): Promise<T | undefined> {
   try {
     return await authenticate();
   } catch {
     return undefined;
   }
+}
+
+/** Authenticator of `operations`: answers 404, before the body is read, to a request without a valid ticket. */
+function createOperationsAuthenticator(
+  { secrets, clock }: Pick<Runtime, 'secrets' | 'clock'>,
+  limiter: NetworkRateLimiter,
+): Authenticator {
+  return (request, _reply, { byToken }) => {
+    if (!byToken) return {};
+    const { ticket } = request.params as { readonly ticket: string };
+    if (isProbeTicket(secrets, ticket, clock.nowMs())) return {};
+    return mapMaybe(limiter.take(request), () => {
+      throw notFound('probe');
+    });
+  };
 }

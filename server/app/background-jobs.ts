@@ -1,6 +1,8 @@
 import { purgeExpired } from '#server/accounts/sign-in/purge-expired.ts';
 import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
+import type { NightlyBackup } from '#server/backups/nightly-backup.ts';
+import { continueErasures } from '#server/dashboard/erasure/run-erasure.ts';
 import type { ClockSync } from '#server/database/clock-sync.ts';
 import { clockCheckMs } from '#server/database/limits.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
@@ -25,7 +27,10 @@ import {
   returnedMessagesMs,
 } from '#server/messages/sweep-messages.ts';
 import { warnOfRepeatedTexts } from '#server/messages/warn-of-repeated-texts.ts';
+import { pollServiceIntervalMs } from '#server/numbers/limits.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
+import { PollService } from '#server/numbers/poll-service.ts';
+import { watchNumbers } from '#server/numbers/watch-numbers.ts';
 import { Loop } from '#server/platform/concurrency/loop.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
@@ -35,12 +40,13 @@ import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { purgeAttempts } from '#server/webhooks/deliveries/purge-attempts.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { limitFutureTimes } from './clock-step-effects.ts';
+import { HistoryPurge } from './history-purge.ts';
 
 const second = 1_000;
 
 /**
- * Publishes events: gives them their positions in the feed. It has the process role `maintain`, because the feed exists
- * without webhooks too and the loop uses only the database.
+ * Creates the loop that publishes events, which gives them their positions in the feed. It has the process role
+ * `maintain`: the feed exists without webhooks too, and the loop uses only the database.
  */
 export function createPublisher(services: Runtime): Loop {
   return new Loop({
@@ -51,7 +57,10 @@ export function createPublisher(services: Runtime): Loop {
   });
 }
 
-/** Writes the deliveries of events for many webhooks. A process role of `deliver`: nothing else waits for them. */
+/**
+ * Creates the loop that writes the deliveries of events for many webhooks. It has the process role `deliver`, the only
+ * one that waits for them.
+ */
 export function createLargeFanOutLoop(services: Runtime): Loop {
   return new Loop({
     name: 'write deliveries of events for many webhooks',
@@ -61,7 +70,7 @@ export function createLargeFanOutLoop(services: Runtime): Loop {
   });
 }
 
-/** Compares the service's time with the database's clock (decision 0020), in every process. */
+/** Creates every process's loop that compares the service's time with the database's clock (decision 0020). */
 export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
   return new Loop({
     name: 'follow the database clock',
@@ -71,16 +80,27 @@ export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
   });
 }
 
-/**
- * Whether a sweep ends, deletes or drops rows because of the time. One that does waits while the time is uncertain
- * (decision 0020); test/database/expiry-holds.slow.test.ts checks each one's declaration.
- */
-type Expiry = 'expires' | 'keeps';
+/** Creates the loop that ends this process's restore hold once a process has resumed the restore (decision 0034). */
+export function createRestoreHoldLoop({ database, restoreHold, logger }: Runtime): Loop {
+  return new Loop({
+    name: 'end the restore hold',
+    intervalMs: 5 * second,
+    logger,
+    run: () => restoreHold.check(database.pool, logger),
+  });
+}
 
-/** A loop, and whether it expires rows. */
+/**
+ * The effect of a sweep on old rows. One that `expires` or `resolves` them waits while the time is uncertain (decision
+ * 0020). One that `expires` them also waits during a restore hold (decision 0034).
+ * test/database/expiry-holds.slow.test.ts checks each declaration.
+ */
+type Expiry = 'expires' | 'resolves' | 'keeps';
+
+/** The loop of a sweep, with its effect on old rows. */
 export type SweepLoop = Loop & { readonly sweep: string; readonly expiry: Expiry };
 
-/** The background jobs of this process, by process role. A sweep backs up every notification. */
+/** Creates this process's background jobs, by process role; a sweep finds what each notification missed. */
 export function createBackgroundJobs(
   services: Runtime & {
     readonly heldPolls: PollRegistry;
@@ -88,9 +108,10 @@ export function createBackgroundJobs(
     readonly uses: LastUsedTimes;
     readonly sends: SendBatcher;
     readonly clockSync: ClockSync;
+    readonly nightlyBackup: NightlyBackup;
   },
 ): SweepLoop[] {
-  const { database, clock, config, logger, heldPolls, feedPolls, uses, clockSync } = services;
+  const { database, clock, config, logger, restoreHold, heldPolls, feedPolls, uses, clockSync } = services;
   const loop = (
     role: ProcessRole,
     sweep: string,
@@ -100,23 +121,31 @@ export function createBackgroundJobs(
   ): SweepLoop[] => {
     if (!config.processRoles.has(role)) return [];
     const round = async () => {
-      if (expiry === 'keeps' || clockSync.mayExpire()) await run();
+      if (expiry !== 'keeps' && !clockSync.mayExpire()) return;
+      if (expiry === 'expires' && restoreHold.isHeld) return;
+      await run();
     };
     return [Object.assign(new Loop({ name: sweep, intervalMs, logger, run: round }), { sweep, expiry })];
   };
+  const historyPurge = new HistoryPurge(services);
+  const pollService = new PollService(services);
   return [
     ...loop('api', 'wake held polls', second, 'keeps', async () => {
       heldPolls.purgeOldWakes();
       const numbers = heldPolls.numbersWithoutAlarm;
-      if (numbers.length > 0) heldPolls.wake(await filterNumbersWithMessages(database.pool, numbers));
+      if (numbers.length > 0 && !restoreHold.isHeld)
+        heldPolls.wake(await filterNumbersWithMessages(database.pool, numbers));
     }),
     ...loop('api', 'wake held readers of events', second, 'keeps', async () => {
       const { positions } = feedPolls;
       if (positions.length > 0) feedPolls.wake(await filterTeamsWithNewEvents(database.pool, positions));
     }),
+    ...loop('api', 'record that polls are served', pollServiceIntervalMs, 'keeps', () =>
+      pollService.record(),
+    ),
     ...loop('api', 'write when keys were used', 5 * second, 'keeps', () => uses.flush()),
     ...loop('api', 'send texts of lock tests', 5 * second, 'keeps', () => sendLockTexts(services)),
-    ...loop('maintain', 'resolve overdue hand-outs', second, 'expires', () => resolveOverdue(services)),
+    ...loop('maintain', 'resolve overdue hand-outs', second, 'resolves', () => resolveOverdue(services)),
     ...loop('maintain', 'fail messages of deleted numbers', second, 'keeps', () => failOrphaned(services)),
     ...loop('maintain', 'fail messages to contacts that opted out', second, 'keeps', () =>
       failOptedOut(services, 60 * second),
@@ -128,11 +157,15 @@ export function createBackgroundJobs(
     ...loop('maintain', 'delete pending numbers', 60 * second, 'expires', () =>
       deleteOverduePending(database.pool, clock.now()),
     ),
+    ...loop('maintain', 'watch the health of numbers', 10 * second, 'expires', () => watchNumbers(services)),
     ...loop('maintain', 'purge old keys', 600 * second, 'expires', () => purgeKeysAndFingerprints(services)),
     ...loop('maintain', 'purge recent hand-outs', 600 * second, 'expires', () =>
       purgeRecentHandOuts(services),
     ),
     ...loop('maintain', 'warn of repeated texts', 60 * second, 'keeps', () => warnOfRepeatedTexts(services)),
+    ...(config.backup
+      ? loop('maintain', 'back up each night', 60 * second, 'keeps', () => services.nightlyBackup.round())
+      : []),
     ...loop('maintain', 'make partitions', 3_600 * second, 'keeps', () =>
       ensurePartitions(database.pool, clock, logger),
     ),
@@ -144,6 +177,8 @@ export function createBackgroundJobs(
     ),
     ...loop('maintain', 'purge attempts', 3_600 * second, 'expires', () => purgeAttempts(services)),
     ...loop('maintain', 'purge setup links', 3_600 * second, 'expires', () => purgeSetupLinks(services)),
+    ...loop('maintain', 'erase contacts', 5 * second, 'keeps', () => continueErasures(services)),
+    ...loop('maintain', 'purge history', second, 'expires', () => historyPurge.run()),
     ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => purgeAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>
       sweepDeliveries(services),

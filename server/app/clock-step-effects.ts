@@ -9,12 +9,9 @@ import {
   postponeDeliveryLeases,
 } from '#server/webhooks/dispatch/shift-delivery-times.ts';
 
-/*
- * Effects of a clock step that is followed, on the times that slices store (decision 0020). The server and the command
- * line use the same lists.
- */
+/* Effects of a followed clock step on stored times (decision 0020), the same for the server and the command line. */
 
-/** Functions that postpone running leases over a step ahead. */
+/** Functions that extend running leases before the service's time steps ahead. */
 export const leasePostponers: readonly PostponeLeases[] = [
   postponeHandOutLeases,
   postponeDeliveryLeases,
@@ -22,12 +19,12 @@ export const leasePostponers: readonly PostponeLeases[] = [
   postponeMediaLeases,
 ];
 
-/** Two processes may be in two windows for a moment. */
+/** Slack for throttle windows: the clocks of two processes may differ for a moment. */
 const windowSlackMs = 10_000;
 
 /**
- * Limits stored times that lie further ahead than any time written now. They were written before the service's time
- * stepped back, and would block for as long as the step.
+ * Limits stored times that lie further ahead than any time that is written now. They were written before the service's
+ * time stepped back. Without the limit they would delay work by as much as the step.
  */
 export async function limitFutureTimes(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,

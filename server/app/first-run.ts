@@ -6,22 +6,23 @@ import { errorCodeOf } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { anyTeamExists, lockTeams } from '#server/teams/team/team-store.ts';
 
 /**
- * On an empty database, which has no team: creates one team, a first API key with every permission, and the owner link
- * (specification section 10.1). On a terminal both are printed once; otherwise they are written to
- * DATA_DIR/first-start.txt (0600) and the path is printed. The file is written before the commit: after a kill in
- * between no team exists whose key was never shown.
+ * On an empty database, creates a team, an API key with every permission, and an owner link (specification section
+ * 10.1). A terminal shows the key and the link once. Otherwise they are written to DATA_DIR/first-start.txt (0600), and
+ * the path is printed. The file is written before the commit, so that a kill cannot leave a team whose key was never
+ * shown.
  * @throws ConfigError where the file can't be written; nothing is created then
  */
 export async function firstRun(services: Runtime, terminal: NodeJS.WriteStream): Promise<void> {
   const { database, config } = services;
   if (await anyTeamExists(database.pool)) return;
   const shown = await database.transaction(async (trx) => {
-    // Another start, or the command line, may create a team at the same time.
+    // Another process may create a team at the same time.
     await lockTeams(trx);
     if (await anyTeamExists(trx)) return undefined;
     const team = await createTeam(trx, services, {
@@ -46,7 +47,7 @@ The link that makes you the owner of the team, for the dashboard:
 
   ${url}
 
-It works once, for 7 days. For another one: npm run -s ownline -- link --email you@example.com
+It works once, for 7 days. For another one: ${commandLine} link --email you@example.com
 `;
     if (terminal.isTTY) return text;
     return `Your first API key and your link to the dashboard are in ${await writeForOwner(config.dataDir, text)}\n`;

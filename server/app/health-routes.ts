@@ -1,22 +1,36 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Type } from 'typebox';
 
-import type { ClockStatus } from '#server/database/clock-sync.ts';
 import { createReadiness } from '#server/database/readiness.ts';
-
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
+import { toAppError } from '#server/platform/http/to-app-error.ts';
+import { ReadinessDetails, type ReadinessServices, readReadinessDetails } from './readiness-details.ts';
+
+export interface HealthServices extends Runtime, ReadinessServices {
+  readonly isStopping: () => boolean;
+  /** Adds the reason to an error, such as a full disk. */
+  readonly explainError: (error: unknown) => unknown;
+}
 
 /** Health, readiness and metrics, for load balancers and operators (specification section 10.4). */
-export function healthRoutes(
-  services: Runtime & { readonly clockStatus: () => ClockStatus },
-  isStopping: () => boolean,
-): Route[] {
-  const { config, metrics, clockStatus } = services;
+export function healthRoutes(services: HealthServices): Route[] {
+  const { config, metrics, restoreHold, clockStatus, isStopping, explainError } = services;
   const answers = { 200: Type.Object({ status: Type.Literal('ok') }) };
   const databaseAnswers = createReadiness(services);
+  const requireReady = async () => {
+    if (isStopping()) throw unavailable('This process is stopping. Send requests to another one.');
+    try {
+      // Migrations ran before the server listened: a database that answers is ready.
+      await databaseAnswers();
+    } catch (error) {
+      throw unavailable('The database does not answer. Check that it runs and that DATABASE_URL is right.', {
+        cause: error,
+      });
+    }
+  };
   return [
     route({
       method: 'GET',
@@ -29,21 +43,35 @@ export function healthRoutes(
       method: 'GET',
       path: '/readyz',
       audience: 'operations',
+      query: Type.Object({ verbose: Type.Optional(Type.String({ maxLength: 10 })) }),
       answers: {
-        200: Type.Object({
-          status: Type.Literal('ok'),
-          clock: Type.Object({ settled: Type.Boolean(), step_seconds: Type.Number() }),
-        }),
+        200: Type.Union([
+          ReadinessDetails,
+          Type.Object({
+            status: Type.Literal('ok'),
+            clock: Type.Object({ settled: Type.Boolean(), step_seconds: Type.Number() }),
+            restore_hold: Type.Boolean(),
+          }),
+        ]),
+        503: ReadinessDetails,
       },
-      handle: async () => {
-        if (isStopping()) throw unavailable('This process is stopping.');
-        try {
-          // Migrations ran before the server listened: a database that answers is ready.
-          await databaseAnswers();
-        } catch (error) {
-          throw unavailable('The database does not answer.', { cause: error });
+      handle: async ({ query, request }) => {
+        if (query.verbose === undefined) {
+          await requireReady();
+          return { body: { status: 'ok', clock: clockStatus(), restore_hold: restoreHold.isHeld } };
         }
-        return { body: { status: 'ok', clock: clockStatus() } };
+        requireBearer(request.headers.authorization, config.metricsToken);
+        const refused = await requireReady().then(
+          () => undefined,
+          (error: unknown) => toAppError(explainError(error)),
+        );
+        const details = await readReadinessDetails(services);
+        if (refused === undefined) return { body: { status: 'ok', message: null, ...details } };
+        return {
+          status: refused.status,
+          headers: refused.headers,
+          body: { status: 'unavailable', message: refused.message, ...details },
+        };
       },
     }),
     route({
@@ -64,7 +92,7 @@ function requireBearer(authorization: string | undefined, token: string | undefi
   if (token === undefined) {
     throw new AppError(
       'not_found',
-      'Metrics are off. Set METRICS_TOKEN, restart, and send the token as Authorization: Bearer <token>.',
+      'Metrics and details are off. Set METRICS_TOKEN, restart, and send the token as Authorization: Bearer <token>.',
     );
   }
   const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';

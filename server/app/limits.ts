@@ -1,9 +1,7 @@
-/*
- * Limits of requests that need no credential (specification section 7.2).
- */
+/* Limits of requests that need no credential (specification section 7.2). */
 
-/** Pages, static content and requests that no route serves, per minute and client network. */
+/** Requests per minute and client network for pages, static content and unknown paths. */
 export const publicRequestsPerMinute = 6_000;
 
-/** Forms and operations without a session, such as signing in, per minute and client network. */
+/** Requests per minute and client network for forms and operations without a session, such as signing in. */
 export const visitorRequestsPerMinute = 120;

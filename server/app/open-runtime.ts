@@ -1,4 +1,5 @@
 import { Database } from '#server/database/database.ts';
+import { RestoreHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecrets } from '#server/database/secrets-key.ts';
 import { initializeClock } from '#server/database/start-clock.ts';
@@ -8,18 +9,20 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-/** Opens the runtime of use cases on a migrated database, for the service and for the command line. */
+/** Opens the runtime on a migrated database, for the server and for the command line. */
 export async function openRuntime(
   config: Config,
   databaseUrl: string,
   logger: Logger,
   clock = new Clock(),
 ): Promise<Runtime> {
-  const database = new Database({ databaseUrl, logger });
+  const metrics = createMetrics();
+  const database = new Database({ databaseUrl, logger, metrics });
   try {
     await initializeClock(database.pool, clock);
     const secrets = await loadSecrets(database.pool, config);
-    return { config, clock, ids: new Ids(clock), secrets, database, logger, metrics: createMetrics() };
+    const restoreHold = await RestoreHold.read(database.pool);
+    return { config, clock, ids: new Ids(clock), secrets, database, restoreHold, logger, metrics };
   } catch (error) {
     await database.close();
     throw error;

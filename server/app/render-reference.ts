@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import scalar from '@scalar/fastify-api-reference';
 import { fastify } from 'fastify';
 
-/** The page of the reference and the script that it loads, in UTF-8. */
+/** The page of the API reference and its script, both in UTF-8. */
 export interface RenderedReference {
   readonly page: string;
   readonly script: Uint8Array<ArrayBuffer>;
@@ -10,14 +10,14 @@ export interface RenderedReference {
 
 /**
  * Worker thread: posts a RenderedReference to its parent, and ends. Loading the renderer, a Fastify plugin with a
- * script of 4 MB, takes 0.25 s of CPU, too long for the service's event loop.
+ * script of 4 MB, takes 0.25 s of CPU, too long for the server's event loop.
  */
 const renderer = fastify();
 await renderer.register(scalar, {
   routePrefix: '/docs',
   configuration: {
     url: '/v1/openapi.json',
-    // The page's own origin: its policy allows calls to no other, and /v1 answers no other origin.
+    // Requests go to the origin of the page: its policy allows no other origin, and /v1 answers no other.
     servers: [{ url: '/' }],
     pageTitle: 'Ownline API',
     cdn: '/docs/js/scalar.js',

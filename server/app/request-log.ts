@@ -6,20 +6,21 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 
 /**
- * Refusals of one kind (route, status, code, team) that have a line each in a minute; the others are counted in one.
+ * Refusals of one kind (route, status, code, team or client network) that are logged per minute; others are counted.
  */
 const refusedMax = 3;
 
 /**
  * Counts and logs every answer (specification section 10.4). A log line names the route's pattern, the status and the
- * request id, never an address, a header or a body. A refusal is `info`, every other answer `debug`. Below the level
- * debug repeats of a refusal are collapsed, so that no client can fill the log.
+ * request id, never a path, a header or a body. A refusal is logged at `info`; without a known team it names the client
+ * network, for programs that block networks. Every other answer is logged at `debug`. Unless `debug` is on, repeated
+ * refusals are collapsed, so that no client can fill the log.
  */
 export function createRequestLog(metrics: Metrics, logger: Logger): (answered: CompletedRequest) => void {
   collectDefaultMetrics({ register: metrics });
   const durations = new Histogram({
     name: 'ownline_http_request_duration_seconds',
-    help: 'From the first byte of a request to the last of its response, by route. Held polls last as long as they are held.',
+    help: 'From the first byte of a request to the last of its response, by route. A held poll counts with its whole wait.',
     labelNames: ['method', 'route'] as const,
     buckets: [0.005, 0.025, 0.1, 0.25, 1, 5, 30],
     registers: [metrics],
@@ -39,7 +40,7 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
   });
   return (answered) => {
     const { method: asked, status, errorCode: code } = answered;
-    // Clients choose the method. Where no route matches, it is no label, so that they cannot add series.
+    // Clients choose the method. Without a matching route it is not used as a label, so that clients cannot add series.
     const { method, route } = answered.audience
       ? { method: asked, route: answered.route ?? 'none' }
       : { method: 'any', route: 'none' };
@@ -48,7 +49,7 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
     if (code !== undefined) refusals.inc({ route, code });
     const isDebugged = logger.isLevelEnabled('debug');
     if (!isDebugged && (code === undefined || !logger.isLevelEnabled('info'))) return;
-    const { requestId, durationMs, teamId } = answered;
+    const { requestId, durationMs, teamId, network } = answered;
     const line = {
       requestId,
       method: asked,
@@ -57,9 +58,11 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
       code,
       ms: Math.round(durationMs),
       team: teamId && publicId('team', teamId),
+      // A client of a known team is not a stranger that a program should block.
+      network: teamId ? undefined : network,
     };
     if (code === undefined) logger.debug(line, 'answered');
-    else if (isDebugged || refused.pass([method, route, status, code, teamId].join(' '), line))
+    else if (isDebugged || refused.pass([method, route, status, code, teamId ?? network].join(' '), line))
       logger.info(line, 'answered');
   };
 }
@@ -69,7 +72,7 @@ interface RequestCount {
   count: number;
 }
 
-/** A counter that builds its labels when it is read: a request costs one map look-up. */
+/** Creates a counter that builds its labels when it is read, so that a request costs one map look-up. */
 function countRequests(metrics: Metrics): (method: string, route: string, status: number) => void {
   const counts = new Map<string, RequestCount>();
   new Counter({

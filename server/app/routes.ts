@@ -11,25 +11,24 @@ import { auditRoutes } from '#server/audit/routes.ts';
 import { billingRoutes } from '#server/dashboard/billing-routes.ts';
 import type { Changes } from '#server/dashboard/changes.ts';
 import { conversationRoutes } from '#server/dashboard/conversations/routes.ts';
+import { erasureRoutes } from '#server/dashboard/erasure/erasure-routes.ts';
 import { homeRoutes } from '#server/dashboard/home/home-routes.ts';
 import { liveRoutes } from '#server/dashboard/live/live-routes.ts';
 import type { LiveStreams } from '#server/dashboard/live/live-streams.ts';
 import { overviewRoutes } from '#server/dashboard/overview-routes.ts';
 import { planUsageRoutes } from '#server/dashboard/plan-usage-routes.ts';
+import { restoreRoutes } from '#server/dashboard/restore/restore-routes.ts';
 import { forMembers } from '#server/dashboard/team-routes.ts';
 import { timelineRoutes } from '#server/dashboard/timeline/timeline-routes.ts';
 import { fontRoutes } from '#server/dashboard/web/font-route.ts';
 import type { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { webRoutes } from '#server/dashboard/web/web-routes.ts';
 import { webhookHealthRoutes } from '#server/dashboard/webhooks/webhook-health-routes.ts';
-import type { ClockStatus } from '#server/database/clock-sync.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { createPollLookups } from '#server/device-protocol/look-up-polls.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { eventRoutes } from '#server/events/routes.ts';
-import type { MailHealth } from '#server/mail/mail-health.ts';
 import { mediaRoutes } from '#server/media/routes.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
@@ -48,16 +47,17 @@ import { usageRoutes } from '#server/usage/routes.ts';
 import { deliveryRoutes } from '#server/webhooks/deliveries/delivery-routes.ts';
 import { webhookRoutes } from '#server/webhooks/endpoints/routes.ts';
 import { apiReferenceRoutes } from './api-reference-routes.ts';
-import { healthRoutes } from './health-routes.ts';
+import { type HealthServices, healthRoutes } from './health-routes.ts';
+import { type HeldProbes, probeRoute } from './probe/probe-route.ts';
 import {
+  contactErasedHooks,
   memberRemovedHooks,
   numberRemovedHooks,
   optedOutHooks,
   roleChangedHooks,
 } from './transaction-hooks.ts';
 
-interface RouteServices extends Runtime {
-  readonly clockStatus: () => ClockStatus;
+interface RouteServices extends HealthServices {
   readonly heldPolls: PollRegistry;
   readonly feedPolls: FeedPollRegistry;
   readonly sends: SendBatcher;
@@ -68,17 +68,22 @@ interface RouteServices extends Runtime {
   readonly requireSession: RequireSession;
   readonly magicLinks: MagicLinkRequests;
   readonly refusals: RefusalLog;
-  readonly mailHealth: MailHealth;
-  readonly isStopping: () => boolean;
   readonly webBuild: WebBuild;
+  readonly heldProbes: HeldProbes;
 }
 
-/** All routes of this process. Without the process role `api` it serves only the routes for operators. */
+/** Creates all routes of this process. Without the process role `api` it serves only the routes for operators. */
 export function createRoutes(services: RouteServices): Route[] {
-  const operations = healthRoutes(services, services.isStopping);
+  const operations = healthRoutes(services);
   if (!services.config.processRoles.has('api')) return operations;
   const own = routesOfSlices(services);
-  return [...operations, ...own, ...forMembers(own), ...apiReferenceRoutes(services.config, own)];
+  return [
+    ...operations,
+    probeRoute(services),
+    ...own,
+    ...forMembers(own),
+    ...apiReferenceRoutes(services.config, own),
+  ];
 }
 
 function routesOfSlices(services: RouteServices): Route[] {
@@ -115,6 +120,8 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...homeRoutes(services),
     ...liveRoutes(services),
     ...conversationRoutes(services),
+    ...restoreRoutes(services),
+    ...erasureRoutes({ ...services, onContactErased: contactErasedHooks() }),
     ...planUsageRoutes(services),
     ...billingRoutes(services),
   ];

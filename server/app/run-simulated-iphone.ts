@@ -4,7 +4,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { PhoneLine } from '#simulated-phone/simulated-phone.ts';
 
-/** How long a person takes for a reply. */
+/** Bounds on the time that a simulated contact takes to reply. */
 const replyMinMs = 2_000;
 const replyMaxMs = 4_000;
 
@@ -14,16 +14,16 @@ interface Services {
 }
 
 /**
- * Runs phones of simulated-phone/ for simulated numbers (decision 0033). They speak the device protocol over HTTP, with the
- * service's own address: neither setup link nor answer names another one. The people at the other end reply.
- * @param address of this process, as `listen` returned it; asked once it listens
+ * Runs a phone of simulated-phone/ for each simulated number (decision 0033). It speaks the device protocol with this
+ * process over loopback HTTP, whatever address the setup link names. Simulated contacts reply to its messages.
+ * @param address returns the address of this process, once it listens
  */
 export function createRunSimulatedIphone(
   { clock, logger }: Services,
   address: () => string,
 ): RunSimulatedPhone {
   return async (setupToken, signal) => {
-    // Loaded with the first simulated number: most services have none.
+    // The simulated phone is loaded with the first simulated number, because most servers have none.
     const { claimDevice } = await import('#simulated-phone/device-client.ts');
     const { ShortcutPhone } = await import('#simulated-phone/shortcut-phone.ts');
     const { PlausibleReplies } = await import('#simulated-phone/plausible-replies.ts');
@@ -36,7 +36,7 @@ export function createRunSimulatedIphone(
       if (text === undefined) return;
       const cancel = clock.after(randomInt(replyMinMs, replyMaxMs), () => {
         cancels.delete(cancel);
-        // A number that is deleted meanwhile refuses it.
+        // A number that was deleted meanwhile refuses the reply.
         phone.receive({ from: line.to, text }).catch((error: unknown) => {
           logger.debug({ err: error }, 'the reply to a simulated iPhone was refused');
         });
@@ -64,7 +64,7 @@ export function createRunSimulatedIphone(
   };
 }
 
-/** An address that listens on all interfaces is reached by the loopback one. */
+/** Replaces the wildcard address of a listener by the loopback address. */
 function reachable(address: string): string {
   return address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
 }

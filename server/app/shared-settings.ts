@@ -8,14 +8,14 @@ import type { Logger } from '#server/platform/process/logger.ts';
 const notifySettings = statement<{ pg_notify: string }>('settings.notify', 'SELECT pg_notify($1, $2)');
 
 interface SettingsMessage {
-  /** `host pid`. */
+  /** Host name and process id of the sender, with a space between. */
   readonly process: string;
-  /** Whether the other processes should answer with their settings. */
+  /** Whether the other processes should reply with their settings. */
   readonly asks: boolean;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Settings that must be equal in all processes, by their names in docs/configuration.md. None is secret. */
+/** Settings that must be equal in all processes, by their names in docs/configuration.md. None of them is secret. */
 function sharedSettings(config: Config): Readonly<Record<string, string>> {
   const { mail } = config;
   return {
@@ -41,8 +41,8 @@ function sharedSettings(config: Config): Readonly<Record<string, string>> {
 }
 
 /**
- * Compares settings with those of all processes of the database (specification section 10.3). Each process notifies the
- * others of its own when it begins to listen, and they answer with theirs. A difference is logged once, on both sides.
+ * Compares settings between all processes on the database (specification section 10.3). Each process notifies the
+ * others of its settings when it begins to listen, and they reply with theirs. Both sides log a difference, once.
  */
 export class SettingsComparison {
   readonly #services: { readonly database: Pick<Database, 'pool'>; readonly logger: Logger };
@@ -60,7 +60,7 @@ export class SettingsComparison {
     this.#process = ownProcess;
   }
 
-  /** @param payload '' where the connection is new: notifications may have been missed */
+  /** @param payload '' after a new connection, which may have missed notifications */
   onNotification(payload: string): void {
     if (payload === '') {
       this.#notify(true);
@@ -71,7 +71,7 @@ export class SettingsComparison {
     if (message.asks) this.#notify(false);
     for (const [name, value] of Object.entries(this.#own)) {
       const other = message.settings[name];
-      // Another version may not know the setting.
+      // A process of another version may not have this setting.
       if (other !== undefined && other !== value) this.#log(name, message.process);
     }
   }
@@ -82,7 +82,7 @@ export class SettingsComparison {
     if (this.#logged.size >= 1_000) this.#logged.clear();
     this.#logged.add(key);
     this.#services.logger.warn(
-      `${name} is another one in this process (${this.#process}) than in a process on the same database (${other}). Set it alike in all of them.`,
+      `${name} differs between this process (${this.#process}) and another one on the same database (${other}). Set the same value in all processes.`,
     );
   }
 

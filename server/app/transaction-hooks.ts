@@ -1,25 +1,27 @@
 import { revokeExcessKeys, revokeMemberKeys } from '#server/api-keys/revoke-member-keys.ts';
+import type { OnContactErased } from '#server/dashboard/erasure/erase-contact.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failMessagesOfDeletedNumber, failMessagesToContact } from '#server/messages/sweep-messages.ts';
 import type { OnNumberRemoved } from '#server/numbers/delete-number.ts';
 import type { OnOptedOut } from '#server/opt-outs/create-opt-out.ts';
+import { eraseLockTexts } from '#server/setup/erase-lock-texts.ts';
 import type { OnRoleChanged } from '#server/teams/members/apply-role.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
 
 /*
  * Transaction hooks: functions of a slice that run in the transaction of a slice to its left, which does not import it.
- * The server and the command line use the same lists.
+ * The server and the command line use the same hooks.
  */
 
-export function numberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnNumberRemoved[] {
+export function numberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnNumberRemoved[] {
   return [(trx, number) => failMessagesOfDeletedNumber(services, trx, number)];
 }
 
-export function optedOutHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnOptedOut[] {
+export function optedOutHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnOptedOut[] {
   return [(trx, optedOut) => failMessagesToContact(trx, services, optedOut)];
 }
 
-export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnMemberRemoved[] {
+export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnMemberRemoved[] {
   return [
     async (trx, { member, revokeKeys, by }) => {
       if (revokeKeys) await revokeMemberKeys(trx, services, member, by);
@@ -27,6 +29,10 @@ export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids'>): On
   ];
 }
 
-export function roleChangedHooks(services: Pick<Runtime, 'clock' | 'ids'>): OnRoleChanged[] {
+export function roleChangedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnRoleChanged[] {
   return [(trx, { member, by }) => revokeExcessKeys(trx, services, member, by)];
+}
+
+export function contactErasedHooks(): OnContactErased[] {
+  return [eraseLockTexts];
 }

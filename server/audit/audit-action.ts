@@ -1,4 +1,4 @@
-/** All actions of the audit log, done or refused (specification section 12.6): a noun and the change. */
+/** All actions of the audit log, performed or refused: a noun and its change (specification section 12.6). */
 export const auditActions = [
   'team.created',
   'team.renamed',
@@ -18,9 +18,12 @@ export const auditActions = [
   'number.deleted',
   'number.released',
   'number.repeated_text',
+  'number.device_changed',
+  'number.device_change_dismissed',
   'message.cancelled',
   'contact.opted_out',
   'contact.opted_in',
+  'contact.erased',
   'webhook.created',
   'webhook.changed',
   'webhook.deleted',
@@ -30,6 +33,7 @@ export const auditActions = [
   'webhook.redelivered',
   'webhook.replayed',
   'webhook.disabled',
+  'restore.resumed',
   'account.made',
   'account.signed_in',
   'account.signed_out',

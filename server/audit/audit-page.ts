@@ -3,13 +3,13 @@ import { invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import type { AuditRow } from './audit-store.ts';
 
-/** Past every id. */
+/** The cursor of the first page: greater than every id. */
 const newest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * A page of entries, newest first.
- * @param read the entries before an id, no more than asked for
- * @param show an entry as its reader may see it
+ * A page of audit entries, newest first.
+ * @param read returns at most `limit` entries with ids below `before`
+ * @param show removes from an entry what its reader may not see
  * @throws 400, param cursor
  */
 export async function auditPage(
@@ -18,7 +18,11 @@ export async function auditPage(
   show: (row: AuditRow) => AuditRow = (row) => row,
 ): Promise<AuditPage> {
   const before = cursor === '' ? newest : parseId('aud', cursor);
-  if (before === undefined) throw invalid('cursor', 'cursor must be one that an answer gave.');
+  if (before === undefined)
+    throw invalid(
+      'cursor',
+      'cursor must be the cursor of the page before, or be left out for the first page.',
+    );
   const rows = await read(before, limit + 1);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

@@ -39,7 +39,7 @@ const listOfAccount = statement<AuditRow>(
 
 const findActor = statement<Pick<AuditRow, 'actor_kind' | 'actor_id' | 'actor_name'>>(
   'audit.find-actor',
-  // Along the ids of a short time: no index has targets.
+  // Searches a short range of ids, because no index covers targets.
   `SELECT actor_kind, actor_id, actor_name FROM audit_log
    WHERE team_id = $1 AND id >= $2 AND id < $3 AND target = $4 AND action = ANY($5::text[]) AND outcome = 'done'
    ORDER BY id LIMIT 1`,
@@ -65,7 +65,7 @@ export async function insertAudit(db: Queryable, row: AuditRow): Promise<void> {
   );
 }
 
-/** Newest first. @param before an upper bound: only older ids are shown */
+/** Lists a team's audit entries, newest first. @param before only entries with smaller ids are listed */
 export function listTeamAudit(
   db: Queryable,
   teamId: TeamId,
@@ -75,7 +75,7 @@ export function listTeamAudit(
   return listOfTeam.rows(db, teamId, before, limit);
 }
 
-/** Audit entries of one account, such as its sign-ins and password changes. Newest first. */
+/** Lists the audit entries of one account, such as its sign-ins and password changes, newest first. */
 export function listAccountAudit(
   db: Queryable,
   accountId: AccountId,
@@ -85,13 +85,13 @@ export function listAccountAudit(
   return listOfAccount.rows(db, accountId, before, limit);
 }
 
-/** An entry is written in the transaction of its action, which ends earlier than this. */
+/** Upper bound on the duration of the transaction that performs and records an action. */
 const transactionMs = 30_000;
 
 /**
- * The actor of an action on a target, by its time.
- * @param at a time of its transaction, from before the entry was written
- * @returns undefined where the entry is not kept any more
+ * Finds the actor of an action on a target, by the time of the action.
+ * @param at a time of the action's transaction, before it wrote its audit entry
+ * @returns undefined once retention has deleted the entry
  */
 export async function findAuditActor(
   db: Queryable,

@@ -1,9 +1,7 @@
-/*
- * Limits of repeated refusals in the audit log (specification section 12.6).
- */
+/* Limits of repeated refusals in the audit log (specification section 12.6). */
 
-/** How long equal refusals are counted before one row is written for them. */
+/** Time in which equal refusals are counted before they make one row together. */
 export const refusalWindowMs = 60_000;
 
-/** Kinds of refusals of one team or account that are recorded in a window. */
+/** Upper bound on the kinds of refusals of one team or account that a window records. */
 export const refusalKindsMax = 100;

@@ -8,20 +8,18 @@ import { insertAudit } from './audit-store.ts';
 export interface AuditRecord {
   readonly by: AuditActor;
   readonly action: AuditAction;
-  /** An entry has a team, an account, or both. */
+  /** The team or account whose audit log gets the entry; at least one of them is given. */
   readonly teamId?: TeamId;
   readonly accountId?: AccountId;
-  /** The public id of the target; left out for the team itself. */
+  /** The public id of the target; undefined for the team itself. */
   readonly target?: string;
-  /** The input, in the API's names. Never a key, a token, a password or the text of a message. */
+  /** The input, under the API's names; never a key, token, password or text of a message. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** The error code of a refusal. */
+  /** The error code of a refused action; undefined for a performed one. */
   readonly refusedWith?: string;
 }
 
-/**
- * Records an action in the transaction that performs it, so that neither is committed without the other (section 12.6).
- */
+/** Records an action in the transaction that performs it: neither is committed without the other (section 12.6). */
 export async function recordAudit(
   db: Queryable,
   { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,

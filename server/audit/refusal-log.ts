@@ -5,25 +5,25 @@ import { isAuditAction } from './audit-action.ts';
 import { refusalKindsMax, refusalWindowMs } from './limits.ts';
 import { type AuditRecord, recordAudit } from './record-audit.ts';
 
-/** Longer than any public id: the requested target need not be one. */
+/** Longer than any public id. The requested target is cut to it, because it may be any text. */
 const targetMaxCharacters = 64;
 
-/** Kinds that a process keeps in memory, of all teams and accounts. */
+/** Upper bound on the kinds of refusals in memory, of all teams and accounts. */
 const kindsOfProcessMax = 10_000;
 
-/** A kind of equal refusals: one caller, source, operation and code. */
+/** A kind of equal refusals: same caller, client network, action and error code. */
 interface Kind {
-  /** The team or account whose log gets them. */
+  /** The team or account whose audit log records them. */
   readonly owner: string;
   latest: AuditRecord;
-  /** Refusals without a row so far. */
+  /** Number of refusals since the last row. */
   repeats: number;
 }
 
 /**
- * Records refusals of known callers (specification section 12.6) after the answer, so no request waits for it. The
- * first one of a kind makes a row at once. Repeats are folded: they are counted in memory and make one row at the
- * end of each minute, so a flood cannot fill the log. A stop writes the counts. Failures of our own and rate
+ * Records refusals of known callers after the answer, so that no request waits for it (specification section 12.6). The
+ * first refusal of a kind makes a row at once. Repeats are folded: memory counts them, and each minute ends with one
+ * row for them, so that a flood cannot fill the log. `drain` writes the counts at a stop. Internal errors and rate
  * limits are not recorded.
  */
 export class RefusalLog {
@@ -31,7 +31,7 @@ export class RefusalLog {
   readonly #pending = new Set<Promise<void>>();
   readonly #kinds = new Map<string, Kind>();
   readonly #kindsOf = new Map<string, number>();
-  /** Refusals of kinds beyond the bounds. */
+  /** Number of refusals of further kinds, beyond the upper bounds. */
   #omitted = 0;
   #cancelAlarm: (() => void) | undefined;
 
@@ -54,9 +54,7 @@ export class RefusalLog {
     });
   }
 
-  /**
-   * Records refusals without a known caller that concern an account: a wrong password. The answer does not reveal it.
-   */
+  /** Records a refusal; called directly for a wrong password, which concerns an account but has no known caller. */
   write(refused: AuditRecord): void {
     this.#cancelAlarm ??= this.#services.clock.after(refusalWindowMs, () => this.#endWindow());
     const { by, action, refusedWith } = refused;
@@ -79,14 +77,14 @@ export class RefusalLog {
     this.#record(kind, refused, 1);
   }
 
-  /** Writes the counts, and resolves once all rows are written. */
+  /** Writes the pending counts. @returns once all rows are written */
   async drain(): Promise<void> {
     this.#cancelAlarm?.();
     this.#endWindow();
     await Promise.all(this.#pending);
   }
 
-  /** Kinds with repeats are kept for the next minute: a kind that continues makes one row in each. */
+  /** A kind with repeats stays for the next minute, so that it makes one row in each minute. */
   #endWindow(): void {
     this.#cancelAlarm = undefined;
     for (const [key, kind] of this.#kinds) {
@@ -115,7 +113,7 @@ export class RefusalLog {
     else this.#kindsOf.delete(owner);
   }
 
-  /** @param count the refusals that the row stands for: they are counted again if it can't be written */
+  /** @param count the number of refusals in the row, which are added to the repeats again if the write fails */
   #record(kind: Kind, row: AuditRecord, count: number): void {
     const written = recordAudit(this.#services.database.pool, this.#services, row)
       .catch((error: unknown) => {
@@ -130,7 +128,7 @@ export class RefusalLog {
   }
 }
 
-/** Replaces U+0000, which PostgreSQL's text does not take: an address may hold it percent-encoded. */
+/** Makes a target storable: PostgreSQL's text refuses U+0000, which a percent-encoded path may contain. */
 function storable(target: string): string {
   return target.slice(0, targetMaxCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }

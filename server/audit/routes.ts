@@ -4,7 +4,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { auditPage } from './audit-page.ts';
 import { type AuditRow, listAccountAudit, listTeamAudit } from './audit-store.ts';
 
-/** Routes of a team's audit log, and of the account's own (specification section 12.6). */
+/** Routes of the audit logs of a team and of the signed-in account (specification section 12.6). */
 export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
   return [
     route({
@@ -38,8 +38,8 @@ export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
 }
 
 /**
- * An entry as its account may read it: without the names, addresses and request ids of other people who acted.
- * @param email the account's address, which names it in the log of every team
+ * Hides the names, IP addresses and request ids of other people from an entry that an account reads about itself.
+ * @param email the account's address, which entries of all teams have as the actor's name
  */
 function withoutOthers(row: AuditRow, email: string): AuditRow {
   const isPerson = row.actor_kind === 'account' || row.actor_kind === 'member';

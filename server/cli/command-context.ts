@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
+import { startEngine } from '#server/database/engine/engine.ts';
+import { engineLayout } from '#server/database/engine/engine-layout.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { migrate } from '#server/database/migrate.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -8,14 +11,43 @@ import { type Config, loadEnvironment, readConfig } from '#server/platform/confi
 import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
 
-/** The address of the database that the server of this DATA_DIR uses, or DATABASE_URL. */
+/** The URL of the database: DATABASE_URL, or that of the server that runs in DATA_DIR. */
 export function databaseUrlOf(config: Config): Promise<string> {
   return config.databaseUrl === undefined
     ? findEngineUrl(config.dataDir)
     : Promise.resolve(config.databaseUrl);
 }
 
-/** Runs a command beside a running server, on the same database and through the same use cases. */
+/**
+ * Runs work with the database's URL. If no server runs, it starts DATA_DIR's embedded database for the work, and stops
+ * it afterwards.
+ * @param create true lets it create a missing embedded database
+ * @param signal aborts the start of the embedded database
+ */
+export async function withDatabaseUrl<T>(
+  config: Config,
+  create: boolean,
+  work: (databaseUrl: string) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  if (config.databaseUrl !== undefined) {
+    const { databaseUrl } = config;
+    return withDatabaseErrors(databaseUrl, () => work(databaseUrl));
+  }
+  const running = await findEngineUrl(config.dataDir).catch(async (error: unknown) => {
+    if (!create && !existsSync(engineLayout(config.dataDir).pgFolder)) throw error;
+    return undefined;
+  });
+  if (running !== undefined) return work(running);
+  const engine = await startEngine({ dataDir: config.dataDir, logger: createLogger('error'), signal });
+  try {
+    return await work(engine.databaseUrl);
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** Runs a command on the database of a running server, through the same use cases. */
 export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>): Promise<T> {
   const config = readConfig(loadEnvironment());
   const databaseUrl = await databaseUrlOf(config);
@@ -30,7 +62,7 @@ export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>):
   }
 }
 
-/** Prints a result: one JSON value with --json, else a line per field. */
+/** Prints a result: one JSON value with --json, otherwise a line per field. */
 export function printResult(result: Readonly<Record<string, unknown>>, json: boolean): void {
   if (json) {
     process.stdout.write(`${JSON.stringify(result)}\n`);
@@ -44,7 +76,7 @@ export function printResult(result: Readonly<Record<string, unknown>>, json: boo
   }
 }
 
-/** Prints a list: one JSON array with --json, else a table with the names of the columns above it. */
+/** Prints a list: one JSON array with --json, otherwise a table with column names. */
 export function printRows(rows: readonly object[], json: boolean): void {
   if (json) {
     process.stdout.write(`${JSON.stringify(rows)}\n`);
@@ -72,7 +104,7 @@ function cell(value: unknown): string {
   return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
-/** The error as a sentence for the person at the terminal; an unforeseen one keeps its stack. */
+/** The error as a sentence for the person at the terminal; an unexpected error keeps its stack. */
 export function describeCommandError(error: unknown): string {
   if (error instanceof AppError || error instanceof StartError) return error.message;
   if (!(error instanceof Error)) return String(error);

@@ -15,7 +15,7 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('create')
-    .description('make a key; its text is shown only now')
+    .description('create a key; its text is shown only now')
     .requiredOption('--team <id>', 'team_…')
     .requiredOption('--name <name>', 'what the key is for')
     .requiredOption('--permissions <list>', `* or some of ${permissions.join(',')}`)
@@ -61,7 +61,7 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('revoke')
-    .description('make a key useless, on every process within a second')
+    .description('revoke a key; all processes refuse it within a second')
     .requiredOption('--key <id>', 'key_…, as `key create` and `key list` print it')
     .option('--json', 'print as JSON', false)
     .action(async (options: { key: string; json: boolean }) => {

@@ -9,8 +9,8 @@ export function addLinkCommands(program: Command): void {
   program
     .command('link')
     .description('a link that signs a person in, or makes the owner of a team that has none; shown only now')
-    .requiredOption('--email <address>', 'whose account, such as ada@example.com')
-    .option('--team <id>', 'team_…, whose owner where it has none (default: the only team)')
+    .requiredOption('--email <address>', 'the address of the account, such as ada@example.com')
+    .option('--team <id>', 'for a team without an owner: team_… (default: the only team)')
     .option('--json', 'print as JSON', false)
     .action(async (options: { email: string; team?: string; json: boolean }) => {
       const teamId = options.team === undefined ? undefined : readTeamId(options.team);

@@ -11,11 +11,11 @@ import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
 
 export function addNumberCommands(program: Command): void {
-  const number = program.command('number').description('phone numbers and who holds them');
+  const number = program.command('number').description('phone numbers and their teams');
 
   number
     .command('list')
-    .description('the numbers of a team, oldest first, those included that no phone has claimed yet')
+    .description('the numbers of a team, oldest first, pending ones included')
     .requiredOption('--team <id>', 'team_…')
     .option('--json', 'print as a JSON array', false)
     .action(async (options: { team: string; json: boolean }) => {
@@ -29,7 +29,7 @@ export function addNumberCommands(program: Command): void {
 
   number
     .command('release')
-    .description('free a number that a team holds: its queued messages fail, its phone is told to stop')
+    .description('take a number from its team: its queued messages fail, and its phone stops')
     .requiredOption('--phone-number <number>', 'E.164, such as +14155550100')
     .option('--json', 'print as JSON', false)
     .action(async (options: { phoneNumber: string; json: boolean }) => {

@@ -15,7 +15,7 @@ interface SimulateOptions {
 }
 
 export function addPhoneCommands(program: Command): void {
-  const phone = program.command('phone').description('phones without an iPhone at hand');
+  const phone = program.command('phone').description('simulated phones');
 
   phone
     .command('simulate')
@@ -60,7 +60,7 @@ export function addPhoneCommands(program: Command): void {
     });
 }
 
-/** `sent      id=msg_… to=+14155550101 text="Hello"` */
+/** Formats a phone's action as `sent      id=msg_… to=+14155550101 text="Hello"`. */
 function describe({ did, ...details }: Readonly<Record<string, unknown>>): string {
   const words = Object.entries(details).map(
     ([name, value]) => `${name}=${name === 'text' ? JSON.stringify(value) : value}`,

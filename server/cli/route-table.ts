@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { createRequireSession } from '#server/accounts/sessions/session-authenticator.ts';
+import { HeldProbes } from '#server/app/probe/probe-route.ts';
 import { createRoutes } from '#server/app/routes.ts';
 import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { Changes } from '#server/dashboard/changes.ts';
 import { LiveStreams } from '#server/dashboard/live/live-streams.ts';
 import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { Database } from '#server/database/database.ts';
+import { RestoreHold } from '#server/database/restore-hold.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
@@ -23,25 +25,25 @@ import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { ProgressRequests } from '#server/setup/progress-requests.ts';
 
-/** A row of the route table, for programs that do not import the server. */
+/** A row of the route table, as JSON for other programs. */
 export interface RouteRow {
   readonly method: string;
   readonly path: string;
   readonly audience: Audience;
   readonly permission: string | null;
-  /** The permission of members below /app/teams/:team_id; null where it is the same. */
+  /** The permission of members below /app/teams/:team_id; null if it is the same. */
   readonly member_permission: string | null;
-  /** A long poll: the answer may be held until there is something to send. */
+  /** True for a long poll, whose answer may be held. */
   readonly held: boolean;
-  /** null for a route without a body. */
+  /** The Content-Type of the request's body; null for a route without one. */
   readonly content_type: string | null;
   readonly body_limit_bytes: number | null;
-  /** JSON Schemas; null where none is declared. */
+  /** JSON Schemas; null if the route declares none. */
   readonly body: unknown;
   readonly query: unknown;
 }
 
-/** All routes of a process with all process roles. It opens no database and reads no setting. */
+/** The routes of a process with all process roles. It opens no database and reads no settings. */
 export function buildRouteTable(): RouteRow[] {
   return createRoutes(unusedServices()).map(toRouteRow);
 }
@@ -70,8 +72,8 @@ function contentTypeOf(audience: Audience): string {
 }
 
 /**
- * Handlers are closures over their services, so the table needs some: real ones, on a database pool that connects with
- * its first query. No handler runs, so no query does.
+ * Services for the route table, because handlers are closures over them. They are real, with a database pool that would
+ * connect on its first query. No handler runs, so none is sent.
  */
 function unusedServices(): Parameters<typeof createRoutes>[0] {
   const logger = createLogger('silent');
@@ -82,6 +84,7 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     ids: new Ids(clock),
     secrets: new Secrets(randomBytes(32)),
     database: new Database({ databaseUrl: 'postgresql://unused.invalid/unused', logger }),
+    restoreHold: new RestoreHold(undefined),
     logger,
     metrics: createMetrics(),
   };
@@ -100,7 +103,10 @@ function unusedServices(): Parameters<typeof createRoutes>[0] {
     refusals: new RefusalLog(runtime),
     mailHealth: new MailHealth(),
     clockStatus: () => ({ settled: true, step_seconds: 0 }),
+    jobs: () => [],
+    explainError: (error) => error,
     isStopping: () => false,
+    heldProbes: new HeldProbes(),
     webBuild: new WebBuild(runtime, runtime.config.dataDir, AbortSignal.abort()),
   };
 }

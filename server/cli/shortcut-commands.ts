@@ -38,7 +38,7 @@ export function addShortcutCommands(program: Command): void {
     });
 }
 
-/** `shortcuts sign` keeps the name of a shortcut only in a file of that name. */
+/** `shortcuts sign` takes a shortcut's name from the file's name, so both files have the same. */
 const signCommandOf = ({ path }: ExportedShortcut) =>
   `shortcuts sign --mode anyone --input "${basename(path)}" --output "signed/${basename(path)}"`;
 

@@ -4,6 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { AppError, invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { findTeam, listTeams } from '#server/teams/team/team-store.ts';
@@ -67,13 +68,13 @@ export function readTeamId(text: string): TeamId {
   return id;
 }
 
-/** @throws AppError where there is no such team */
+/** @throws AppError if no such team exists */
 export async function requireTeam({ database }: Pick<Runtime, 'database'>, teamId: TeamId): Promise<void> {
   if (await findTeam(database.pool, teamId)) return;
   throw new AppError('not_found', `There is no team ${publicId('team', teamId)}. ${seeTeams}`);
 }
 
-const seeTeams = '`npm run -s ownline -- team list` shows the teams.';
+const seeTeams = `\`${commandLine} team list\` shows the teams.`;
 
 function readPlan(text: string) {
   if (!isPlanName(text)) throw invalid('plan', `"${text}" is not a plan. Plans: ${planNames.join(', ')}.`);

@@ -13,7 +13,7 @@ interface ListenOptions {
 }
 
 export function addWebhookCommands(program: Command): void {
-  const webhook = program.command('webhook').description("webhooks, tried on a developer's own machine");
+  const webhook = program.command('webhook').description('try webhooks on your own machine');
 
   webhook
     .command('listen')

@@ -5,7 +5,7 @@ import { pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import type { ResourceCounts } from './plan-usage.ts';
 
-/** A team's plan, with the used part of its limits. */
+/** A team's plan, and how much of its limits is used. */
 export interface PlanInUse extends ResourceCounts {
   /** `team_…` */
   readonly teamId: string;
@@ -14,7 +14,7 @@ export interface PlanInUse extends ResourceCounts {
   readonly monthlyMessageLimit: number;
   /** Messages that count against the month's limit. */
   readonly sent: number;
-  /** The start of the next month, whose messages count anew. */
+  /** The start of the next month, when the count begins at 0 again. */
   readonly resetsAt: Date;
 }
 
@@ -35,7 +35,8 @@ dt { color: var(--quiet); } dd { margin: 0; font-weight: 500; font-variant-numer
 export const plansPageHeaders = (base: string) => pageHeadersFor({ base, style });
 
 /**
- * The page about plans on a server that sells none (specification section 8), with the lines of the dashboard's page of usage.
+ * Renders the page about plans of a server that sells none (specification section 8), with the rows of the dashboard's
+ * usage page.
  * @param teams undefined without a session
  * @param pathTo puts the path of APP_URL before a path
  */
@@ -77,7 +78,7 @@ ${raiseHtml(team)}
 <p><a href="${escapeHtml(usagePath)}">See the usage of ${name}</a></p></div></div></section>`;
 }
 
-/** Tells the person which plan to ask the operator for, or that no plan allows more. */
+/** Says which plan to ask the operator for, or that no plan allows more. */
 function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
   const isBelowPlan = monthlyMessageLimit < plans[plan].monthlyMessages;
   const next = planNames[planNames.indexOf(plan) + 1] ?? (isBelowPlan ? plan : undefined);

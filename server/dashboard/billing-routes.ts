@@ -10,7 +10,7 @@ import { findMonthUsage } from '#server/usage/usage-store.ts';
 import { type PlanInUse, plansPageHeaders, renderPlans } from './billing-page.ts';
 import { countResources } from './plan-usage.ts';
 
-/** The target of every `upgrade_url` (specification section 8). */
+/** The page that every `upgrade_url` points to (specification section 8). */
 export function billingRoutes(services: Runtime & { readonly requireSession: RequireSession }): Route[] {
   const { config, requireSession } = services;
   const pathTo = (path: string) => withAppBasePath(config.appUrl, path);
@@ -29,7 +29,7 @@ export function billingRoutes(services: Runtime & { readonly requireSession: Req
   ];
 }
 
-/** The plans of an account's teams, in the order in which they were joined. */
+/** The plans of an account's teams, in the order in which it joined them. */
 async function plansInUse(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   accountId: AccountId,

@@ -6,8 +6,8 @@ import type { Logger } from '#server/platform/process/logger.ts';
 export type ChangeListener = (change: Change | 'everything') => void;
 
 /**
- * Changes in teams, for subscribers in this process (decision 0018). A change is a hint to read again, and may come
- * although nothing changed. Subscribers also read without a hint, at least every 30 s.
+ * Changes in teams, for subscribers in this process (decision 0018). A change is a hint to read again, and may be
+ * spurious. Subscribers also read without a hint, at least every 30 s.
  */
 export class Changes {
   readonly #logger: Logger;
@@ -42,7 +42,7 @@ export class Changes {
   }
 
   #emit(listeners: ReadonlySet<ChangeListener> | undefined, change: Change | 'everything'): void {
-    // A copy, because listeners may subscribe and unsubscribe in the call.
+    // Walks over a copy of the set, because listeners may subscribe and unsubscribe in the call.
     for (const listener of [...(listeners ?? [])]) {
       try {
         listener(change);

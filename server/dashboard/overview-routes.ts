@@ -3,8 +3,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { readOverview } from './read-overview.ts';
 
-/** The signed-in account and its teams (specification section 12.3). */
-export function overviewRoutes(services: Pick<Runtime, 'database'>): Route[] {
+/** Serves the signed-in account and its teams (specification section 12.3). */
+export function overviewRoutes(services: Pick<Runtime, 'database' | 'restoreHold'>): Route[] {
   return [
     route({
       method: 'GET',

@@ -10,11 +10,11 @@ import { countWebhooks } from '#server/webhooks/endpoints/webhook-store.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock'>;
 
-/** Counts of the resources that a plan limits, each counted as the limit counts it. */
+/** How many members, numbers and webhooks of its plan a team uses. */
 export interface ResourceCounts {
   /** Open invitations included. */
   readonly members: number;
-  /** Pending ones included. */
+  /** Pending numbers included. */
   readonly numbers: number;
   readonly webhooks: number;
 }
@@ -31,7 +31,7 @@ export async function countResources(
   return { members, numbers, webhooks };
 }
 
-/** The plan of a team and what it uses of it, beside messages (specification section 12.7). */
+/** A team's plan and how much of it is used, apart from messages (specification section 12.7). */
 export async function getPlanUsage(services: Services, teamId: TeamId): Promise<PlanUsage> {
   const team = await findTeam(services.database.pool, teamId);
   if (!team) throw notFound('team');
@@ -40,7 +40,7 @@ export async function getPlanUsage(services: Services, teamId: TeamId): Promise<
   return { plan: team.plan, members: used('members'), numbers: used('numbers'), webhooks: used('webhooks') };
 }
 
-/** JSON has no Infinity: null is no limit. */
+/** null means no limit: JSON has no Infinity. */
 function limitOf(plan: PlanName, name: keyof ResourceCounts): number | null {
   const limit = plans[plan][name];
   return Number.isFinite(limit) ? limit : null;

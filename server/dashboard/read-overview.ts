@@ -6,9 +6,9 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
 import { listMemberships } from '#server/teams/members/member-store.ts';
 
-/** The account and its teams. @throws AppError 404 where the account was deleted meanwhile */
+/** The account and its teams. @throws AppError 404 if the account was deleted meanwhile */
 export async function readOverview(
-  { database }: Pick<Runtime, 'database'>,
+  { database, restoreHold }: Pick<Runtime, 'database' | 'restoreHold'>,
   accountId: AccountId,
 ): Promise<AccountOverview> {
   const account = await findAccount(database.pool, accountId);
@@ -22,5 +22,6 @@ export async function readOverview(
       role: team.role,
       member_id: publicId('usr', team.member_id),
     })),
+    restore_hold: restoreHold.isHeld,
   };
 }

@@ -1,9 +1,9 @@
 import type { Route } from '#server/platform/http/route.ts';
 
 /**
- * Serves every operation of /v1 to the members of a team as well (decision 0014). It keeps the handler and the schemas,
- * and uses the member authenticator and the member's permission, if that is a lesser one. A list may have an answer of
- * its own. `PUT /v1/numbers/:id` becomes `PUT /app/teams/:team_id/numbers/:id`.
+ * Serves every operation of /v1 to the members of a team, too (decision 0014). Handler and schemas are the same. The
+ * member authenticator replaces that of keys, and the member's permission may be a lesser one. A list may have its own
+ * answer. `PUT /v1/numbers/:id` becomes `PUT /app/teams/:team_id/numbers/:id`.
  */
 export function forMembers(routes: readonly Route[]): Route[] {
   return routes

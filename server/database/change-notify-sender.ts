@@ -5,15 +5,15 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import { type Change, type ChangeRecorder, formatChange, idsMax } from './change.ts';
 import { changesChannel } from './channels.ts';
 
-/** How long the first change waits for more: a thousand of one type make one notification. */
+/** How long the first change waits for more: thousands of changes of one resource type become one notification. */
 const windowMs = 50;
 
-/** The changes of one team and resource type that wait for the end of the window. */
+/** The changes of one team and resource type that are sent at the end of the window. */
 type Gathered = Omit<Change, 'resource' | 'ids'> & { readonly ids: Set<string> | 'all' };
 
 /**
- * Notifies every process of committed changes, by team and resource type: all of some 50 ms in one statement. It is
- * separate from NotifySender, whose channels wake phones and loops and wait far less.
+ * Notifies every process of committed changes, by team and resource type: all of some 50 ms in one statement.
+ * NotifySender is separate, because its channels wake phones and loops, which must wait far less.
  */
 export class ChangeNotifySender {
   readonly #pool: Pool;
@@ -35,7 +35,7 @@ export class ChangeNotifySender {
     this.#sending ??= this.#sendAll();
   };
 
-  /** Sends the gathered changes at once. Resolves once everything recorded so far was sent or given up. */
+  /** Sends the gathered changes at once. Resolves once all recorded changes were sent, or their sending failed. */
   async drain(): Promise<void> {
     this.#flushNow?.();
     await this.#sending;
@@ -52,7 +52,7 @@ export class ChangeNotifySender {
         ),
       );
     }
-    // In the same tick as the last check, so that no change recorded after it is left behind.
+    // Runs in the same tick as the last check, so that no change recorded later is missed.
     this.#sending = undefined;
   }
 

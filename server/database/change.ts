@@ -1,20 +1,22 @@
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** A resource to read again. `ids` are the database's uuids; `all` is any of that type. */
+/**
+ * A change of a resource, which subscribers read again. `ids` are uuids of the database; `all` means any of the type.
+ */
 export interface Change {
   readonly resource: ResourceType;
   readonly ids: ReadonlySet<string> | 'all';
-  /** Rows were created beside those of `ids`: subscribers find them by the time in their ids. */
+  /** True if rows were created whose ids are not in `ids`: subscribers find them by the time in their ids. */
   readonly created?: true;
 }
 
-/** Stands for rows that were created, in declarations and payloads. */
+/** Stands for created rows in declarations and payloads. */
 const created = 'created';
 
 /**
- * Records a change, which is notified after the commit. Without ids: any of that type. `created`: only rows that are
- * new, without their ids.
+ * Records a change, which is notified after the commit. Without ids it is of any row of the type; with `created`, of
+ * new rows only.
  */
 export type ChangeRecorder = (
   teamId: TeamId,
@@ -22,20 +24,18 @@ export type ChangeRecorder = (
   ids: readonly string[] | typeof created,
 ) => void;
 
-/** The source of ids in a statement: a parameter, `$1`, or a column of its result; one uuid or an array of them. */
+/** Where a statement has ids: in a parameter such as `$1`, or in a result column; one uuid or an array of them. */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
 
-/** A change that a statement declares: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */
+/** Declares the change that a statement makes: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */
 export interface ChangeDeclaration<Row, Where = Source<Row>> {
   readonly changes: ResourceType;
   readonly team: Where;
-  /** Left out: any of them. `created`: new rows only, whose ids would cost a batch too much. */
+  /** undefined: any row of the type. `created`: new rows only, because listing their ids would slow a batch. */
   readonly ids?: Where | typeof created;
 }
 
-/**
- * Creates the function that records a declared change after each run of its statement, from its parameters and rows.
- */
+/** Creates the function that records a declared change after each run of its statement, from parameters and result. */
 export function compileChangeDeclaration<Row extends object>({ changes, team, ids }: ChangeDeclaration<Row>) {
   const teamsIn = readerOf<Row>(team);
   const idsIn = ids === undefined || ids === created ? undefined : readerOf<Row>(ids as Source<Row>);
@@ -56,8 +56,8 @@ function readerOf<Row extends object>(source: Source<Row>) {
 }
 
 /**
- * The distinct uuids. Arrays may come in PostgreSQL's text form. null yields none, such as the team of
- * an account's audit entry.
+ * The distinct uuids in a value. Arrays may be in PostgreSQL's text form. null has none: an account's audit entry, for
+ * example, has no team.
  */
 function uuidsIn(value: unknown): string[] {
   if (Array.isArray(value)) return [...new Set<string>(value)];
@@ -65,16 +65,16 @@ function uuidsIn(value: unknown): string[] {
   return value.startsWith('{') ? [...new Set(value.match(/[^{},]+/g))] : [value];
 }
 
-/** Ids per notification, 37 bytes each: PostgreSQL takes payloads under 8,000. A larger change is sent as `all`. */
+/** Ids per notification, 37 bytes each: PostgreSQL limits payloads to 8,000 bytes. A larger change is sent as `all`. */
 export const idsMax = 200;
 
-/** The payload of a notification, of `idsMax` ids at most. */
+/** The payload of a notification, with at most `idsMax` ids. */
 export function formatChange(teamId: TeamId, { resource, ids, created: hasCreated }: Change): string {
   const listed = ids === 'all' ? [ids] : [...(hasCreated ? [created] : []), ...ids];
   return `${teamId} ${resource} ${listed.join(',')}`;
 }
 
-/** @returns undefined for a payload of another version of Ownline, which may know other resource types */
+/** @returns undefined for a payload of another release of Ownline, which may have other resource types */
 export function parseChange(payload: string): (Change & { readonly teamId: TeamId }) | undefined {
   const [teamId, name, ids] = payload.split(' ');
   const resource = resourceTypes.find((known) => known === name);

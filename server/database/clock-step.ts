@@ -3,23 +3,24 @@ import { clockSettleMs, clockStepMinMs, expiryClockAheadMaxMs } from './limits.t
 interface ClockComparison {
   /** The service's time at the moment of the comparison. */
   readonly ownMs: number;
-  /** The reading of the database's clock at that moment, and the bound of its error. */
+  /** The reading of the database's clock at that moment, and the maximum of its error. */
   readonly databaseMs: number;
   readonly uncertaintyMs: number;
-  /** The service's time less the database's clock, as far as it is known: 0, or the difference after a held step. */
+  /** The service's time minus the database's clock, as last known: 0, or the difference after a held step. */
   readonly heldMs: number;
-  /** How long ago the clock last stepped; undefined where it did not. */
+  /** How long ago the clock last stepped; undefined if it did not. */
   readonly steadyMs: number | undefined;
 }
 
 export type ClockClassification =
-  /** The clock is steady: the service's time is corrected to this. */
+  /** The clock is steady: the service's time is corrected to `timeMs`. */
   | { readonly kind: 'steady'; readonly timeMs: number }
   /**
-   * The clock stepped: the service keeps its own time, which differs by this from now on; 0 after a step back to it.
+   * The clock stepped: the service keeps its own time, which now differs by `heldMs`; 0 if the clock stepped back to
+   * it.
    */
   | { readonly kind: 'stepped'; readonly heldMs: number }
-  /** The clock was steady for long enough after a step: the step is to be followed. */
+  /** The clock was steady for long enough after a step: the step is followed. */
   | { readonly kind: 'settled' };
 
 /** Clock step: classifies one comparison of the service's time with the database's clock (decision 0020). */
@@ -39,7 +40,7 @@ export function classifyClockStep({
   return { kind: 'steady', timeMs: expectedMs };
 }
 
-/** Whether a step pauses expiry: the database's clock is ahead by more than the tolerance. */
+/** True if a step pauses expiry: the database's clock is too far ahead. */
 export function shouldPauseExpiry(heldMs: number): boolean {
   return heldMs < -expiryClockAheadMaxMs;
 }

@@ -3,22 +3,22 @@ import { type Queryable, statement, type Transaction } from './statement.ts';
 
 /** State of the database's clock, which the processes of an installation share (table service_clock). */
 export interface ClockState {
-  /** The service's time less the database's clock: the held step. */
+  /** The held step: the service's time minus the database's clock. */
   readonly held_ms: number;
   readonly stepped_at: Date | null;
   readonly followed_ms: number;
   readonly version: number;
 }
 
-/** The state and the database's clock, read together. */
+/** The clock's state and the database's clock, read together. */
 export interface ClockSample extends ClockState {
   readonly databaseMs: number;
-  /** The sample's moment on `performance.now()`, and the bound of its error. */
+  /** When the sample was taken, on `performance.now()`, and the maximum of its error. */
   readonly atMs: number;
   readonly uncertaintyMs: number;
 }
 
-/** The service's time, with the machine's uptime at that moment. */
+/** The service's time, together with the machine's uptime. */
 export interface BootClockReading {
   readonly boot_id: string;
   readonly uptime_ms: number;
@@ -27,7 +27,7 @@ export interface BootClockReading {
   readonly followed_ms: number;
 }
 
-/** Samples; the one with the shortest round trip has the smallest error. */
+/** Number of samples; the one with the shortest round trip has the smallest error. */
 const samples = 5;
 
 const stateColumns = 'held_ms, stepped_at, followed_ms, version';
@@ -51,7 +51,8 @@ const selectReadings = statement<BootClockReading>(
   'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
 );
-// Readings of machines that no longer exist would never be deleted; the newest ones show when the service last ran.
+// Deletes older readings, because those of machines that no longer exist would stay. The newest ones show when the
+// service last ran.
 const writeReading = statement<Record<string, never>>(
   'clock.write-reading',
   `WITH old AS (
@@ -77,7 +78,7 @@ export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
       });
       const heardAtMs = performance.now();
       const [row] = rows;
-      if (!row) throw new Error('service_clock has no row: a migration wrote it, and it was deleted');
+      if (!row) throw new Error('the row of service_clock, which a migration wrote, was deleted');
       const uncertaintyMs = (heardAtMs - askedAtMs) / 2;
       if (best && best.uncertaintyMs <= uncertaintyMs) continue;
       const { database_ms: databaseMs, ...state } = row;
@@ -90,14 +91,21 @@ export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
   }
 }
 
+/** The service's time for a restore: its transaction runs while no process follows the clock. */
+export async function readServiceTime(trx: Transaction): Promise<Date> {
+  const found = await read.row(trx);
+  if (!found) throw new Error('the row of service_clock, which a migration wrote, was deleted');
+  return new Date(found.database_ms + found.held_ms);
+}
+
 /** Locks the state against changes by other processes. */
 export async function lockClockState(trx: Transaction): Promise<ClockState> {
   const state = await lock.row(trx);
-  if (!state) throw new Error('service_clock has no row: a migration wrote it, and it was deleted');
+  if (!state) throw new Error('the row of service_clock, which a migration wrote, was deleted');
   return state;
 }
 
-/** @returns false where another process has changed the state since that version */
+/** @returns false if another process has changed the state since that version */
 export async function writeStep(
   db: Queryable,
   heldMs: number,
@@ -107,7 +115,7 @@ export async function writeStep(
   return (await updateStep.row(db, heldMs, heldMs === 0 ? null : steppedAt, version)) !== undefined;
 }
 
-/** Ends the held step: it is followed from now on. */
+/** Records that the held step is followed from now on. */
 export async function markStepFollowed(trx: Transaction): Promise<void> {
   await updateFollowed.row(trx);
 }

@@ -1,4 +1,5 @@
 import { Counter } from 'prom-client';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { addGauge } from '#server/platform/process/metrics.ts';
 import { createHostClock, type HostClock } from '#server/platform/time/host-clock.ts';
 import { classifyClockStep, shouldPauseExpiry } from './clock-step.ts';
@@ -13,25 +14,24 @@ import { followClockStep, type PostponeLeases } from './follow-clock-step.ts';
 import { bootClockReadingIntervalMs, clockSettleMs, clockStepMinMs } from './limits.ts';
 import type { Runtime } from './runtime.ts';
 
-/** How often a reading is repeated at most after another process changed the state. */
+/** How often the clock is read at most while other processes change the state. */
 const readsMax = 3;
 
-const advice =
-  'Until then nothing expires and nothing is deleted. Set the clock right; if it is right now, run `npm run -s ownline -- clock confirm`.';
+const advice = `Until then nothing expires and nothing is deleted. Set the clock right; if it is right now, run \`${commandLine} clock confirm\`.`;
 
 interface SyncOptions {
   /** Functions that postpone leases when a step is followed. */
   readonly leases: readonly PostponeLeases[];
-  /** Called once the time has jumped, so that timers for a moment are checked again. */
+  /** Called after the service's time jumped, so that timers are checked again. */
   readonly onJump: () => void;
   readonly host?: HostClock;
 }
 
-/** State of the clock, as operators see it. */
+/** The clock's state, as operators see it. */
 export interface ClockStatus {
-  /** Whether the database's clock is trusted. */
+  /** True while the database's clock is trusted. */
   readonly settled: boolean;
-  /** How far it is ahead of the service's time; negative: behind. */
+  /** How far the database's clock is ahead of the service's time; negative if it is behind. */
   readonly step_seconds: number;
 }
 
@@ -46,9 +46,9 @@ export class ClockSync {
   readonly #options: SyncOptions;
   readonly #host: HostClock;
   readonly #steps: Counter;
-  /** The state as this process last saw it. */
+  /** The clock's state when this process last read it. */
   #known: ClockState | undefined;
-  /** A doubt of this process alone, since its start: from when, and at which version of the state. */
+  /** A doubt of this process since its start: when it began, and the version of the state then. */
   #doubt: { readonly sinceMs: number; readonly version: number } | undefined;
   #aligned: { readonly uptimeMs: number; readonly performanceMs: number };
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -88,7 +88,7 @@ export class ClockSync {
     };
   }
 
-  /** Whether rows may expire, be deleted or dropped now. Every sweep that does so checks this first. */
+  /** True if rows may expire, be deleted or dropped now. Every sweep that does so checks it first. */
   mayExpire(): boolean {
     this.#align();
     return this.#services.clock.mayExpire;
@@ -101,7 +101,7 @@ export class ClockSync {
     await this.#note();
   }
 
-  /** @returns false where this changed the state, so that the clock has to be read again */
+  /** @returns false if this changed the state, so that the clock has to be read again */
   async #read(): Promise<boolean> {
     const { database, clock } = this.#services;
     const sample = await sampleDatabaseClock(database.pool);
@@ -128,14 +128,14 @@ export class ClockSync {
     return true;
   }
 
-  /** How long this process has seen the clock run steadily after a step: earlier times are unknown. */
+  /** How long this process has seen a steady clock since a step; it does not know of earlier times. */
   #steadyMs({ stepped_at: steppedAt }: ClockSample): number | undefined {
     const { clock } = this.#services;
     if (steppedAt === null) return undefined;
     return Math.min(clock.nowMs() - steppedAt.getTime(), clock.elapsedMs() - this.#watchesSinceMs);
   }
 
-  /** Applies the state, whichever process wrote it. */
+  /** Applies the state that this or another process wrote. */
   #take(sample: ClockSample): void {
     const { clock } = this.#services;
     const known = this.#known;
@@ -157,7 +157,7 @@ export class ClockSync {
     const aheadSeconds = Math.round((clock.nowMs() - clock.expiryNow().getTime()) / 1_000);
     logger.warn(
       { aheadSeconds, database: new Date(sample.databaseMs), host: new Date(this.#host.wallMs()) },
-      `the database's clock is far ahead of this machine's: it is trusted once it has stood for ${clockSettleMs / 60_000} minutes. ${advice}`,
+      `the database's clock is far ahead of this machine's: the service follows it once it has not been set for ${clockSettleMs / 60_000} minutes. ${advice}`,
     );
   }
 
@@ -181,11 +181,11 @@ export class ClockSync {
       database: new Date(databaseMs),
       service: new Date(clock.atMs(atMs)),
     };
-    if (heldMs === 0) logger.warn(line, "the database's clock was set right again: it is trusted");
+    if (heldMs === 0) logger.warn(line, "the database's clock was corrected: the service follows it");
     else
       logger.warn(
         line,
-        `the database's clock was set: the service keeps its own time until that clock has stood for ${clockSettleMs / 60_000} minutes. ${shouldPauseExpiry(heldMs) ? advice : ''}`.trim(),
+        `the database's clock was set: the service keeps its own time until that clock has not been set for ${clockSettleMs / 60_000} minutes. ${shouldPauseExpiry(heldMs) ? advice : ''}`.trim(),
       );
   }
 
@@ -196,7 +196,7 @@ export class ClockSync {
     );
   }
 
-  /** After the machine slept, or its monotonic clock was set, the uptime gives the time that has passed. */
+  /** Corrects the time by the machine's uptime after it slept or its monotonic clock was set. */
   #align(): void {
     if (this.#host.bootId === undefined) return;
     const read = this.#readUptime();
@@ -215,7 +215,7 @@ export class ClockSync {
     return { uptimeMs: this.#host.uptimeMs(), performanceMs: performance.now() };
   }
 
-  /** Records the time beside the uptime, for the next process of this machine. */
+  /** Stores the time beside the machine's uptime, for the next process on this machine. */
   async #note(): Promise<void> {
     const { database, clock } = this.#services;
     const { bootId } = this.#host;

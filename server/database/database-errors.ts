@@ -3,9 +3,9 @@ import { StartError } from '#server/platform/start-error.ts';
 import { errorCodeOf } from './database.ts';
 
 /**
- * Runs the first work of a start, or of a command, with the database.
+ * Runs the first work with the database, at a start or in a command.
  * @param databaseUrl the setting DATABASE_URL; undefined: the embedded database
- * @throws StartError that names the setting and says what to do, where the reason is one that an operator can remove
+ * @throws StartError that names the setting and the remedy, if an operator can remove the cause
  */
 export async function withDatabaseErrors<T>(
   databaseUrl: string | undefined,
@@ -30,16 +30,17 @@ function sentenceFor(error: unknown, address: DatabaseAddress): string | undefin
   return connectionProblem(code, error, address) ?? refusal(code, message, address);
 }
 
-/** No PostgreSQL was reached. */
+/** Explains why no PostgreSQL was reached. */
 function connectionProblem(code: string, error: Error, { server }: DatabaseAddress): string | undefined {
   const { message } = error;
   if ('syscall' in error && error.syscall === 'open' && 'path' in error) {
     return `The file ${error.path}, which DATABASE_URL names, can't be read (${code}). Correct sslrootcert, sslcert or sslkey.`;
   }
   if (code === 'ECONNREFUSED' || code === 'ENOENT') {
-    return `DATABASE_URL names ${server}, where no PostgreSQL listens. Start it, or correct host and port.`;
+    return `DATABASE_URL names ${server}, where no PostgreSQL listens. Start it, or correct the host and the port.`;
   }
-  if (code === 'EACCES') return `DATABASE_URL names ${server}, which this user may not open.`;
+  if (code === 'EACCES')
+    return `DATABASE_URL names ${server}, which this user may not open. Start Ownline as a user who may, or correct the host.`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return `DATABASE_URL names ${server}, and that name has no address. Correct it, or check the name server.`;
   }
@@ -64,7 +65,7 @@ function connectionProblem(code: string, error: Error, { server }: DatabaseAddre
   return undefined;
 }
 
-/** PostgreSQL answered, and refused. */
+/** Explains why PostgreSQL refused the connection. */
 function refusal(code: string, message: string, address: DatabaseAddress): string | undefined {
   const { server, role, database } = address;
   if (/password must be a (non-empty )?string/.test(message)) {

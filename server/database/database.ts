@@ -1,19 +1,24 @@
 import pg from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
+import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { ChangeRecorder } from './change.ts';
 import { ChangeNotifySender } from './change-notify-sender.ts';
 import { NotifySender } from './notify-sender.ts';
+import { measurePools } from './pool-metrics.ts';
 import { PoolTimeoutError, rethrowPoolTimeout } from './pool-timeout.ts';
 import type { ChangeRecordingPool, Transaction } from './statement.ts';
 
-// int8 counts stay far below 2^53; as text they would compare wrongly. A date is a calendar day, not a moment.
+// int8 as a number: counts stay far below 2^53, and texts would compare wrongly. date as text: it is a calendar day,
+// not a time.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
 interface DatabaseOptions {
   readonly databaseUrl: string;
   readonly logger: Logger;
-  /** Connections for everything outside the hot path. */
+  /** Registers the metrics of the pools. */
+  readonly metrics?: Metrics;
+  /** Connections of the pool for everything outside the hot path. */
   readonly poolSize?: number;
   /** Milliseconds after which a statement is cancelled. */
   readonly statementTimeoutMs?: number;
@@ -24,20 +29,20 @@ const defaultStatementTimeoutMs = 10_000;
 /** How long a statement waits for a lock of another transaction. */
 export const lockTimeoutMs = 5_000;
 
-/** How much longer than PostgreSQL the client waits: then the connection counts as dead and is closed. */
+/** How much longer than PostgreSQL the client waits; then it closes the connection as dead. */
 const clientTimeoutMarginMs = 2_000;
 
 /**
- * Three pools on one database: for sends and hand-outs, for pages of lists, and for the rest. The first is small, and a
- * slow page can't make it wait. Every connection has time-outs from its first moment.
+ * Three connection pools for one database: `hot` for sends and hand-outs, `pages` for lists, and one for the rest. A
+ * slow page can't delay the small hot pool. Every connection has time-outs from its start.
  *
- * The hot statements are planned once: the best plan does not depend on the length of their arrays. Planning the send
- * statement takes longer than running it. They may be planned while their tables are empty, when a sequential scan is
- * cheapest. So the hot pool disables those scans: they would soon read a day's keys for each batch. It disables bitmap
- * scans too: they have no order, and would read and sort a whole queue for its first row.
+ * Hot statements are planned once, because planning the send statement takes longer than running it. The plan may be
+ * made while a table is empty, when a sequential scan is cheapest, and later read a day's keys for each batch. So the
+ * hot pool disables sequential scans. It also disables bitmap scans: they have no order, and would sort a whole queue
+ * to find its first row.
  *
- * Pages use an index whatever the statistics say. A plan that reads and sorts everything may look cheaper: for a handle
- * that is rare on average, or before a table was ever analyzed. Its cost has no bound (decision 0012).
+ * The pages pool forces index scans. Otherwise a full sort may look cheaper for a rare handle, or before a table was
+ * first analyzed. Its cost has no bound (decision 0012).
  */
 export class Database {
   readonly hot: ChangeRecordingPool;
@@ -51,11 +56,11 @@ export class Database {
   constructor(options: DatabaseOptions) {
     const openPlain = (own: OwnOptions): pg.Pool =>
       openPool(options, own, (error) => {
-        // Connections end after close() returns, and the embedded PostgreSQL may stop before the last one has ended.
+        // Connections end after close() returns, and the embedded PostgreSQL may stop earlier: that is no loss.
         if (!this.#isClosing)
           options.logger.warn({ err: error }, 'a database connection was lost; it is replaced');
       });
-    // A sweep replaces a notification that a crash loses, so its commit need not wait for the disk.
+    // A sweep replaces a notification that a crash loses, so this commit need not wait for the disk.
     this.#notifying = openPlain({
       max: 1,
       application_name: 'ownline notifier',
@@ -83,14 +88,16 @@ export class Database {
         .join(' '),
     });
     this.pool = open({ max: options.poolSize ?? 10, application_name: 'ownline' });
+    if (options.metrics)
+      measurePools(options.metrics, { hot: this.hot, pages: this.pages, other: this.pool });
   }
 
-  /** Notifies every process, this one included, after the caller's commit. Never fails: a sweep backs it up. */
+  /** Notifies every process, including this one, after the caller's commit. Never fails: a sweep backs it up. */
   notify(channel: string, ids: Iterable<string>): void {
     this.#notifier.notify(channel, ids);
   }
 
-  /** Commits the changes of `work`, and then sends its notifications. If it throws, neither happens. */
+  /** Commits the work, and then sends its notifications. If `work` throws, it is rolled back and nothing is sent. */
   async transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
     const client = await this.pool.connect().catch(rethrowPoolTimeout);
     let broken: Error | undefined;
@@ -98,23 +105,25 @@ export class Database {
     const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
       notices.push([channel, ids]);
     };
+    const committed: (() => void)[] = [];
+    const afterCommit: Transaction['afterCommit'] = (run) => void committed.push(run);
     const changes: Parameters<ChangeRecorder>[] = [];
     const recordChange: ChangeRecorder = (...change) => void changes.push(change);
     try {
       await client.query('BEGIN');
       const result = await work(
-        Object.assign(client, { transaction: true as const, notifyAfterCommit, recordChange }),
+        Object.assign(client, { transaction: true as const, notifyAfterCommit, afterCommit, recordChange }),
       );
       const { command } = await client.query('COMMIT');
-      // PostgreSQL answers ROLLBACK, without an error, if a statement of the transaction failed
-      // and its error was ignored.
+      // PostgreSQL answers COMMIT with ROLLBACK if a statement failed and the code ignored its error.
       if (command !== 'COMMIT')
         throw new Error('a transaction ended with ROLLBACK: one of its statements failed');
       for (const [channel, ids] of notices) this.notify(channel, ids);
       for (const change of changes) this.pool.recordChange(...change);
+      for (const run of committed) run();
       return result;
     } catch (error) {
-      // A silent connection, or one that can't roll back, is closed, and its transaction ends with it.
+      // A connection that timed out or can't roll back is closed, which ends its transaction.
       if (error instanceof Error && isTimeout(error)) broken = error;
       else {
         await client.query('ROLLBACK').catch((rollbackError: Error) => {
@@ -148,8 +157,8 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
     idle_in_transaction_session_timeout: 15_000,
     keepAlive: true,
   });
-  // The pool replaces a broken connection. The connection may emit its error twice, and also during a query, when the
-  // pool does not listen. Without a listener of its own that would end the process.
+  // The pool replaces a broken connection. A connection may emit its error twice, or during a query, when the pool does
+  // not listen. Without its own listener that would end the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
   return pool;
@@ -172,24 +181,24 @@ export function errorCodeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Whether the database sent nothing within a time-out: a half-open connection fails in this way. */
+/** True if the database sent nothing within a time-out, as on a half-open connection. */
 function isTimeout(error: Error): boolean {
   return error.message === 'Query read timeout';
 }
 
-/** PostgreSQL ended a connection whose transaction was idle. */
+/** SQLSTATE: PostgreSQL ended a connection because its transaction was idle. */
 const idleInTransaction = '25P03';
 
-/** Messages of pg's errors for ended connections, which have no code. */
+/** Messages of pg's errors for lost connections, which have no code. */
 const lostConnection =
   /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i;
 
-/** PostgreSQL cancelled the statement; the connection is still usable. */
+/** True if PostgreSQL cancelled the statement; the connection is still usable. */
 export function isStatementTimeout(error: unknown): boolean {
   return errorCodeOf(error) === '57014';
 }
 
-/** Whether the database was unreachable or shutting down: the same request may succeed in a moment. */
+/** True if the database was unreachable or shutting down: a repeat of the request may succeed soon. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof PoolTimeoutError) return true;
   const code = errorCodeOf(error);
@@ -202,10 +211,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return error instanceof Error && (isTimeout(error) || lostConnection.test(error.message));
 }
 
-/**
- * True for a unique violation (23505).
- * @param table counts only those of this table or of a month of it
- */
+/** True for a unique violation (23505). @param table limits it to violations of this table or one of its partitions */
 export function isUniqueViolation(error: unknown, table = ''): boolean {
   if (errorCodeOf(error) !== '23505') return false;
   return table === '' || (error instanceof pg.DatabaseError && (error.table ?? '').startsWith(`${table}_`));

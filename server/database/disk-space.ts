@@ -3,16 +3,16 @@ import { statfs } from 'node:fs/promises';
 
 const megabyte = 1_024 * 1_024;
 
-/** PostgreSQL writes its log ahead in files of 16 MB, and needs a new one for every write and for recovery. */
+/** PostgreSQL writes its write-ahead log in files of 16 MB, and needs a new one for every write and for recovery. */
 export const walFreeMinBytes = 32 * megabyte;
 
-/** A file of a table grows by up to 512 KB at once. */
+/** Minimum of free space: a table's file grows by up to 512 KB at once. */
 const leastBytes = megabyte;
 
 /**
- * Whether the disk of a folder has space for a database to write.
- * @param neededBytes less than this is too little
- * @returns a sentence with the path where it has none
+ * Checks if the disk of a folder has enough space for a database to write.
+ * @param neededBytes minimum of free space
+ * @returns a sentence with the path if it has too little
  */
 export async function describeFullDisk(
   folder: string,
@@ -21,7 +21,7 @@ export async function describeFullDisk(
   return sentence(folder, await statfs(folder), neededBytes);
 }
 
-/** As describeFullDisk, synchronously, while an error's message is made. */
+/** describeFullDisk, synchronously, for code that creates an error's message. */
 export function describeFullDiskSync(folder: string, neededBytes = leastBytes): string | undefined {
   return sentence(folder, statfsSync(folder), neededBytes);
 }

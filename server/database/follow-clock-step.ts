@@ -3,14 +3,14 @@ import { lockClockState, markStepFollowed } from './clock-store.ts';
 import type { Runtime } from './runtime.ts';
 import type { Transaction } from './statement.ts';
 
-/** Keeps leases alive over a step ahead: postpones by the step each one that ends after `now`. */
+/** Keeps leases alive over a step ahead: postpones each lease that ends after `now` by the step. */
 export type PostponeLeases = (trx: Transaction, now: Date, byMs: number) => Promise<void>;
 
 /**
- * Follows a clock step that was held, on all processes (decision 0020): the database's clock stood for long enough, or
- * an operator confirmed the step. A step ahead postpones the leases that run, so none ends early.
+ * Follows a held clock step on all processes (decision 0020), once the database's clock was steady long enough or an
+ * operator confirmed the step. A step ahead postpones running leases, so that none ends early.
  * @param version the version of the state that the decision is based on; undefined: any
- * @returns by how much the service's time moves
+ * @returns how far the service's time moves
  */
 export async function followClockStep(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,

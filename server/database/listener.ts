@@ -9,10 +9,10 @@ const checkIntervalMs = 10_000;
 const checkAnswerMs = 5_000;
 
 /**
- * Listener: receives the notifications of other processes. One is only a hint to look. After a reconnect every
- * listener is called with an empty payload, and a sweep backs up each of them.
+ * Listener: receives notifications of all processes. A notification is only a hint to look. After a reconnect every
+ * listener is called with an empty payload, and sweeps back up all of them.
  *
- * A notification to itself, at start and every 10 s, detects a half-open connection, or a pooler that swallows
+ * At the start and every 10 s it notifies itself. That detects a half-open connection, or a pooler that drops
  * notifications; such a connection is replaced.
  */
 export class NotificationListener {
@@ -33,6 +33,10 @@ export class NotificationListener {
       logger,
       run: () => this.#check(),
     });
+  }
+
+  get loops(): readonly Loop[] {
+    return [this.#loop];
   }
 
   /** Call before `start`. One listener per channel. */
@@ -87,7 +91,7 @@ export class NotificationListener {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), checkAnswerMs);
     this.#heard = () => resolve(true);
-    // Not awaited: on a half-open connection this query never ends.
+    // Not awaited, because on a half-open connection this query never ends.
     client.query('SELECT pg_notify($1, $2)', [this.#selfChannel, '']).catch(() => resolve(false));
     const heard = await promise;
     clearTimeout(timer);
@@ -102,7 +106,7 @@ export class NotificationListener {
     try {
       await this.#connect();
     } catch (error) {
-      // The database is away: the next round comes earlier than usual.
+      // The database is away: the next round starts earlier.
       setTimeout(() => this.#loop.notify(), 500).unref();
       this.#logger.warn({ err: error }, 'listening for notifications failed; the server retries');
     }
@@ -111,7 +115,7 @@ export class NotificationListener {
 
 const closeTimeoutMs = 2_000;
 
-/** Ends the connection, and destroys its socket after a time-out. */
+/** Ends the connection; after a time-out its socket is destroyed. */
 async function closeGracefully(client: pg.Client): Promise<void> {
   const hangUp = setTimeout(() => client.connection.stream.destroy(), closeTimeoutMs);
   await client.end().catch(() => undefined);

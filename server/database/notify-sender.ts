@@ -2,22 +2,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 
-/** PostgreSQL takes payloads under 8,000 bytes; a longer list becomes an empty one, which means "look for yourself". */
+/**
+ * PostgreSQL limits payloads to 8,000 bytes. A longer list is sent as an empty one, which means "look for yourself".
+ */
 const payloadMaxBytes = 7_900;
 
-/**
- * A notification without ids: "look for yourself". It covers all ids of its channel, so a merge
- * keeps it and drops them.
- */
+/** A notification without ids: "look for yourself". It covers all ids of its channel, so merging drops them. */
 const everything = 'everything';
 
 /**
- * Pause between batches, in which notifications gather. Each one costs work in two PostgreSQL
- * processes and in every listener.
+ * Pause between batches, in which notifications gather. Each one costs work in two PostgreSQL processes and in every
+ * listener.
  */
 const windowMs = 10;
 
-/** Sends notifications: the first at once, and those that follow during and shortly after the sending as one batch. */
+/**
+ * Sends notifications: the first one at once, and those that follow during the sending and shortly after it as one
+ * batch.
+ */
 export class NotifySender {
   readonly #pool: Pool;
   readonly #logger: Logger;
@@ -35,20 +37,20 @@ export class NotifySender {
     this.#sending ??= this.#sendAll();
   }
 
-  /** Resolves once everything passed to notify so far was sent or given up. */
+  /** Resolves once all earlier notifications were sent, or their sending failed. */
   async drain(): Promise<void> {
     while (this.#sending) await this.#sending;
   }
 
   async #sendAll(): Promise<void> {
-    // One commit calls notify for several channels in one tick: wait for all of them.
+    // One commit notifies several channels in one tick: wait for all of them.
     await null;
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, said] of batch)
         await this.#send(channel, said === everything ? '' : [...said].join(','));
       await pause(windowMs);
     }
-    // In the same tick as the last check, so that no notification after it is left behind.
+    // Runs in the same tick as the last check, so that no later notification is missed.
     this.#sending = undefined;
   }
 

@@ -1,15 +1,16 @@
 import type { Logger } from '#server/platform/process/logger.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
+import { withoutBackupSql } from './backup-lock.ts';
 import { isDatabaseAway, isStatementTimeout } from './database.ts';
 import { type Queryable, statement } from './statement.ts';
 
 const makePartition = statement<Record<string, never>>(
   'partitions.make',
-  'SELECT make_partition($1, $2::date, $3)',
+  `SELECT make_partition($1, $2::date, $3) WHERE ${withoutBackupSql}`,
 );
 
-/** Most starts find every month: one look instead of a statement for each. */
+/** One look-up instead of a statement per month: most starts find every month. */
 const findMissing = statement<{ history: History; month: string }>(
   'partitions.find-missing',
   `SELECT history, month FROM unnest($1::text[]) WITH ORDINALITY AS m (month, month_place),
@@ -19,7 +20,7 @@ const findMissing = statement<{ history: History; month: string }>(
 
 const dropPartition = statement<Record<string, never>>(
   'partitions.drop',
-  'SELECT drop_partition($1, $2::date)',
+  `SELECT drop_partition($1, $2::date) WHERE ${withoutBackupSql}`,
 );
 const list = statement<{ month: string }>(
   'partitions.list',
@@ -28,7 +29,8 @@ const list = statement<{ month: string }>(
    WHERE i.inhparent = $1::regclass AND c.relname ~ '_[0-9]{4}_[0-9]{2}$' ORDER BY 1`,
 );
 
-type History =
+/** A table that is partitioned by the month in the ids of its rows. */
+export type History =
   | 'messages'
   | 'hand_outs'
   | 'media'
@@ -49,14 +51,13 @@ const histories: readonly History[] = [
   'audit_log',
 ];
 
-/** Moving this many rows takes about three seconds, which is shorter than every lock time-out. */
+/** Rows that may move into a new month: moving them takes about three seconds, less than every lock time-out. */
 const movedMax = 200_000;
 
 /**
- * Creates the months of history from the last one to two ahead. The month before takes rows of late clocks and of
- * restores. Rows of a missing month went to the default partition; they move into the new one. A month that can't be
- * created is logged and left to the next round. The default partition takes its rows, and the other months are
- * created.
+ * Creates the months of all histories, from the last one to two ahead. Last month takes rows of late clocks and of
+ * restores. A month that can't be created, or any while a backup runs, is left to the next round. Until then the
+ * default partition takes its rows, which move when the month is created.
  */
 export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logger): Promise<void> {
   const now = clock.now();
@@ -65,7 +66,9 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
   );
   for (const { history, month } of await findMissing.rows(db, months, histories)) {
     try {
-      await createMonthPartition(db, history, month);
+      if (await createMonthPartition(db, history, month)) continue;
+      logger.info('a backup runs: monthly partitions are created in a later round');
+      return;
     } catch (error) {
       if (isDatabaseAway(error) && !isStatementTimeout(error)) throw error;
       logger.error(
@@ -76,17 +79,25 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
   }
 }
 
-/** Creates a month of a history, and moves rows of the default partition into it. @param month `2026-11-01` */
-export async function createMonthPartition(db: Queryable, history: History, month: string): Promise<void> {
-  await makePartition.row(db, history, month, movedMax);
+/**
+ * Creates a month of a history, and moves its rows from the default partition.
+ * @param month `2026-11-01`
+ * @returns false while a backup runs: it reads the history, and writers would wait behind this
+ */
+export async function createMonthPartition(db: Queryable, history: History, month: string): Promise<boolean> {
+  return (await makePartition.row(db, history, month, movedMax)) !== undefined;
 }
 
-/** The months that a history has, oldest first: `2026-11-01`. */
+/** The months of a history, oldest first, such as `2026-11-01`. */
 export async function listMonthPartitions(db: Queryable, history: History): Promise<string[]> {
   return (await list.rows(db, history)).map(({ month }) => month);
 }
 
-/** Drops all rows of a month. @throws 55P03 where it is in use */
-export async function dropMonthPartition(db: Queryable, history: History, month: string): Promise<void> {
-  await dropPartition.row(db, history, month);
+/**
+ * Drops a month of a history with all its rows.
+ * @returns false while a backup runs, which still reads it
+ * @throws 55P03 if it is in use
+ */
+export async function dropMonthPartition(db: Queryable, history: History, month: string): Promise<boolean> {
+  return (await dropPartition.row(db, history, month)) !== undefined;
 }

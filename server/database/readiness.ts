@@ -2,7 +2,7 @@ import { singleFlightQuery } from '#server/platform/concurrency/single-flight-qu
 import type { Runtime } from './runtime.ts';
 import { statement } from './statement.ts';
 
-/** Sorts more than the memory limit, so that PostgreSQL writes a temporary file of 116 KB. */
+/** Tests the disk: sorts more than fits into memory, so that PostgreSQL writes a temporary file of 116 KB. */
 const writeFile = statement<{ bytes: number }>(
   'database.readiness',
   `SELECT sum(length(line))::int AS bytes
@@ -14,8 +14,8 @@ const littleMemory = statement<{ work_mem: string }>(
 );
 
 /**
- * Commits a record of the write-ahead log, which is flushed to the disk. It changes no row: no vacuum is needed, and no
- * process waits for another. The UPDATE of no row fails where PostgreSQL is read-only, such as on a standby.
+ * Commits a record of the write-ahead log, which is flushed to the disk. It changes no row, so no vacuum is needed and
+ * no process waits for another. The empty UPDATE fails if PostgreSQL is read-only, as on a standby.
  */
 const writeLog = statement<Record<string, never>>(
   'database.readiness-log',
@@ -26,7 +26,7 @@ const writeLog = statement<Record<string, never>>(
 /** All callers share one check of the database per second (specification section 10.4). */
 const keptMs = 1_000;
 
-/** Resolves if the database answers and can write: temporary files, and a transaction of its own. */
+/** Resolves if the database answers and can write, both temporary files and a transaction. */
 export function createReadiness({
   database,
   clock,

@@ -5,14 +5,16 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { Database } from './database.ts';
+import type { RestoreHold } from './restore-hold.ts';
 
-/** Runtime: the first argument of every use case. It is created once, in open-runtime.ts. */
+/** Runtime: the first argument of every use case, created once in open-runtime.ts. */
 export interface Runtime {
   readonly config: Config;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly secrets: Secrets;
   readonly database: Database;
+  readonly restoreHold: RestoreHold;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }

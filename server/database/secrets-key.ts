@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, link, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
@@ -19,28 +19,104 @@ const keepFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
 );
 
 /**
- * Reads SECRETS_KEY, or else the key in DATA_DIR/secrets.key, which is created on first use (0600). Refuses a key other
- * than the database's first one: device tokens made with it would be unknown, and encrypted values unreadable. For the
- * same reason no key is created for a database that already had one.
+ * Reads SECRETS_KEY or the key in DATA_DIR/secrets.key, which is created on first use (0600). A key other than the
+ * database's first one is refused, because device tokens and encrypted values depend on it. So no key is created for a
+ * database that already had one.
  * @throws ConfigError that says what to do
  */
 export async function loadSecrets(db: Queryable, config: Config): Promise<Secrets> {
-  const file = join(config.dataDir, 'secrets.key');
+  return new Secrets(await loadSecretsKey(db, config));
+}
+
+/** loadSecrets for a backup, which stores the key itself. */
+export async function loadSecretsKey(db: Queryable, config: Config): Promise<Buffer> {
+  const file = secretsKeyFile(config);
   const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(db, config.dataDir, file));
-  const secrets = new Secrets(key);
-  const fingerprint = secrets.fingerprint();
+  const fingerprint = new Secrets(key).fingerprint();
   const kept = await keepFingerprint.row(db, fingerprint);
-  if (kept?.secrets_key_fingerprint.equals(fingerprint)) return secrets;
+  if (kept?.secrets_key_fingerprint.equals(fingerprint)) return key;
   throw new ConfigError([
     `The key in ${config.secretsKey ? 'SECRETS_KEY' : file} is not the one this database was set up with. ${theRightKey} ${lostKey}`,
   ]);
+}
+
+/** State of the secrets key, read without creating one. */
+export type SecretsKeyState =
+  | { readonly kind: 'right'; readonly secrets: Secrets }
+  /** The database has no fingerprint of a key yet, or can't be reached. */
+  | { readonly kind: 'unproven'; readonly secrets: Secrets }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'wrong' };
+
+/**
+ * Reads the key and compares it with the database's fingerprint, for checks: it writes nothing.
+ * @param db undefined if the database can't be reached
+ * @throws ConfigError if the file can't be read or has no key
+ */
+export async function inspectSecretsKey(db: Queryable | undefined, config: Config): Promise<SecretsKeyState> {
+  const key = await findSecretsKey(config);
+  if (key === undefined) return { kind: 'missing' };
+  const secrets = new Secrets(key);
+  const kept = db && (await findFingerprint.row(db).catch(() => undefined));
+  if (!kept) return { kind: 'unproven', secrets };
+  return kept.secrets_key_fingerprint.equals(secrets.fingerprint())
+    ? { kind: 'right', secrets }
+    : { kind: 'wrong' };
+}
+
+type SecretsKeyConfig = Pick<Config, 'secretsKey' | 'dataDir'>;
+
+function secretsKeyFile({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'secrets.key');
+}
+
+/** The key of SECRETS_KEY or DATA_DIR/secrets.key; undefined if there is none. */
+async function findSecretsKey(config: SecretsKeyConfig): Promise<Buffer | undefined> {
+  return config.secretsKey ?? (await readKey(secretsKeyFile(config)));
+}
+
+/**
+ * Refuses a restore, before anything is written, if this machine has another key than the backup.
+ * @throws ConfigError that says what to do
+ */
+export async function refuseOtherKey(config: SecretsKeyConfig, key: Buffer): Promise<void> {
+  const found = await findSecretsKey(config);
+  if (found === undefined || found.equals(key)) return;
+  throw new ConfigError([
+    config.secretsKey
+      ? 'SECRETS_KEY is another key than the one in the backup. Leave it out: the restore then writes the key to ' +
+        `${secretsKeyFile(config)}. Or set it to the key that the backup was made with.`
+      : `${secretsKeyFile(config)} holds another key than the one in the backup, and no restore replaces a key. Move that file ` +
+        'away, or name another DATA_DIR.',
+  ]);
+}
+
+/**
+ * Writes a backup's key to DATA_DIR/secrets.key (0600, with DATA_DIR's owner), unless SECRETS_KEY or that file already
+ * has it.
+ */
+export async function keepSecretsKey(config: SecretsKeyConfig, key: Buffer): Promise<void> {
+  await refuseOtherKey(config, key);
+  if (config.secretsKey) return;
+  const file = secretsKeyFile(config);
+  try {
+    await writeOnce(config.dataDir, file, `${key.toString('base64')}\n`);
+    const owner = await stat(config.dataDir);
+    if (process.getuid?.() === 0) await chown(file, owner.uid, owner.gid);
+  } catch (error) {
+    throw new ConfigError([
+      `The key could not be written to ${file} (${reasonOf(error)}). Choose a DATA_DIR that this user may write to, or set ` +
+        'SECRETS_KEY to the key that the backup was made with.',
+    ]);
+  }
+  await refuseOtherKey(config, key);
 }
 
 const theRightKey = 'Set SECRETS_KEY to the text of secrets.key in the DATA_DIR of the first process.';
 
 const lostKey = 'Where the key is lost: docs/operations.md, "A lost secrets key".';
 
-/** @returns undefined where there is no such file */
+/** @returns undefined if the file does not exist */
 async function readKey(file: string): Promise<Buffer | undefined> {
   let text: string;
   try {
@@ -59,7 +135,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 
 async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Buffer> {
   if (await findFingerprint.row(db)) {
-    // Another process may have started since the first look; it wrote the file before the database had its fingerprint.
+    // Another process may have started meanwhile; it writes the file before the database gets the fingerprint.
     const others = await readKey(file);
     if (others) return others;
     throw new ConfigError([
@@ -80,12 +156,12 @@ async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Bu
   throw unreadable(file, 'ENOENT');
 }
 
-/** A link fails if the name exists, so of two processes that start at once both use the first one's key. */
+/** link fails if the name exists, so of two processes that start at once, both use the first one's key. */
 async function writeOnce(dataDir: string, file: string, text: string): Promise<void> {
   await createDataDir(dataDir);
   const mine = `${file}.${randomBytes(6).toString('hex')}`;
   try {
-    // On the disk before the database has the key's fingerprint: a key that is lost in a power cut cannot be recovered.
+    // Flushed before the database gets the key's fingerprint: a key lost in a power cut can't be recovered.
     await writeFile(mine, text, { mode: 0o600, flush: true });
     await chmod(mine, 0o600);
     await link(mine, file);

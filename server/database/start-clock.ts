@@ -10,10 +10,10 @@ import {
 import { clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
 import type { ChangeRecordingPool } from './statement.ts';
 
-/** How much less the uptime may grow than the monotonic clock. A container's own uptime begins at its start. */
+/** How much less the uptime may have grown than the monotonic clock; a container's uptime begins at its start. */
 const uptimeSlackMs = 1_000;
 
-/** Sets the time of a starting process (decision 0020). It only reads: the command line starts in this way too. */
+/** Sets the time of a starting process (decision 0020). It writes nothing, so that commands can use it, too. */
 export async function initializeClock(
   pool: ChangeRecordingPool,
   clock: Clock,
@@ -29,17 +29,17 @@ export async function initializeClock(
 
 interface FirstTime {
   readonly timeMs: number;
-  /** By how much it may be too far ahead; undefined without a doubt. */
+  /** How far the time may be ahead of the true one; undefined without a doubt. */
   readonly doubtMs: number | undefined;
 }
 
 /**
- * The time with which a process starts. If another process ran since the machine booted, the time since then is known
- * exactly. Otherwise the database's clock is trusted; a differing host's clock can raise a doubt.
+ * The time with which a process starts. If another process ran since the machine's boot, the uptime gives the exact
+ * time since then. Otherwise the database's clock is trusted; a different clock of the host can raise a doubt.
  */
 function firstTime(sample: ClockSample, readings: readonly BootClockReading[], host: HostClock): FirstTime {
   const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = sample;
-  // The host's clocks are read a moment after the database's.
+  // The host's clocks are read a moment after the database's clock.
   const sinceSampleMs = performance.now() - sample.atMs;
   const lastSeenMs = (reading: BootClockReading) =>
     reading.service_at.getTime() + followedMs - reading.followed_ms;
@@ -53,7 +53,7 @@ function firstTime(sample: ClockSample, readings: readonly BootClockReading[], h
   }
 
   const latestMs = Math.max(0, ...readings.map(lastSeenMs));
-  // A step that was held at the last run may be over by now. The time since then is at least zero.
+  // A step that was held at the last run may have ended. Time has not gone back since then.
   const [timeMs = databaseMs] = [databaseMs, databaseMs + heldMs]
     .filter((ms) => ms >= latestMs - clockStepMinMs)
     .sort((a, b) => a - b);
@@ -61,7 +61,7 @@ function firstTime(sample: ClockSample, readings: readonly BootClockReading[], h
   return { timeMs, doubtMs: timeMs - certainMs > expiryClockAheadMaxMs ? timeMs - certainMs : undefined };
 }
 
-/** How long ago a reading was taken; undefined unless the same clocks certainly ran on since. */
+/** The time since a reading; undefined unless the same clocks have certainly kept running. */
 function uptimeSince(reading: BootClockReading, host: HostClock): number | undefined {
   const uptimeMs = host.uptimeMs() - reading.uptime_ms;
   const monotonicMs = host.monotonicMs() - reading.monotonic_ms;

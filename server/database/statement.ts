@@ -2,25 +2,27 @@ import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { type ChangeDeclaration, type ChangeRecorder, compileChangeDeclaration } from './change.ts';
 import { rethrowPoolTimeout } from './pool-timeout.ts';
 
-/** A statement runs on one of these: a pool, or the connection of a transaction. */
+/** Runs statements: a pool, or a transaction's connection. */
 export type Queryable = ChangeRecordingPool | Transaction;
 
-/** A pool whose statements record their declared changes once they succeed. */
+/** A pool that records the declared changes of its successful statements. */
 export type ChangeRecordingPool = Pool & { readonly recordChange: ChangeRecorder };
 
 /** A connection with an open transaction. Store functions that lock accept only this. */
 export type Transaction = PoolClient & {
   readonly transaction: true;
   /**
-   * Notifies every process after this transaction's commit, and none after a rollback. The one connection of
-   * NotifySender sends it: transactions that notify by themselves wait for each other at the commit.
+   * Notifies every process after this transaction's commit, and none after a rollback. NotifySender's single connection
+   * sends it, because transactions that call NOTIFY themselves wait for each other at the commit.
    */
   readonly notifyAfterCommit: (channel: string, ids?: Iterable<string>) => void;
-  /** Notified after this transaction's commit, too. Statements call it, for the changes that they declare. */
+  /** Calls `run` after this transaction's commit, and never after a rollback. `run` must not throw. */
+  readonly afterCommit: (run: () => void) => void;
+  /** Records a change, notified after this transaction's commit. Statements call it for their declared changes. */
   readonly recordChange: ChangeRecorder;
 };
 
-/** SQL with a name, prepared once per connection. Names are unique; tests walk the list of all. */
+/** SQL with a unique name, prepared once per connection. */
 export interface Statement<Row> {
   readonly name: string;
   readonly text: string;
@@ -36,17 +38,15 @@ interface Known {
 
 const known = new Map<string, Known>();
 
-/**
- * Every statement of the process by name. Tests walk them: they explain them on large tables, and check their changes.
- */
+/** Every statement of the process by name. Tests explain each one on large tables, and check its changes. */
 export function allStatements(): ReadonlyMap<string, Known> {
   return known;
 }
 
 /**
- * @param changes declared changes of visible resources: each is notified after the commit, so that no use case can
- *   forget it. A run that touches no row changes nothing. If the statement ends in a SELECT, its touched rows are
- *   unknown, and the change is notified always.
+ * @param changes the declared changes of visible resources: each is notified after the commit, so that no use case can
+ * forget it. A run that touches no row has no change. If the statement ends in a SELECT, its touched rows are unknown,
+ * and the change is always notified.
  */
 export function statement<Row extends object>(
   name: string,

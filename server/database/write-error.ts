@@ -4,18 +4,18 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { errorCodeOf, isDatabaseAway } from './database.ts';
 import { describeFullDiskSync, walFreeMinBytes } from './disk-space.ts';
 
-/** The SQLSTATE of a statement that was rolled back because the disk is full. */
+/** SQLSTATE of a statement that was rolled back because the disk is full. */
 export const diskFullCode = '53100';
 
-/** The SQLSTATE of a write in a read-only transaction. */
+/** SQLSTATE of a write in a read-only transaction. */
 const readOnlyCode = '25006';
 
-/** How long one check of the disk is valid, however many requests fail meanwhile. */
+/** How long the result of one disk check is reused, however many requests fail meanwhile. */
 const lookMs = 1_000;
 
 /**
- * Adds the reason to the message where the disk is full or the database is read-only (specification section 10.4).
- * @returns a function that maps the thrown error to the answered one; errors with another reason stay as they are
+ * Adds the cause to an error's message if the disk is full or the database is read-only (specification section 10.4).
+ * @returns a function that maps the thrown error to the answered one; other errors stay as they are
  */
 export function createWriteErrorMapper(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
@@ -47,17 +47,17 @@ export function createWriteErrorMapper(
         { cause },
       );
     }
-    // Without space for its log PostgreSQL ends, and does not restart.
+    // Without space for its write-ahead log PostgreSQL ends, and does not start again.
     const text = isEmbedded && isDatabaseAway(cause) ? look() : undefined;
     if (text === undefined) return error;
     if (!(error instanceof AppError))
-      return unavailable(`The database is away. ${text}`, { status: 500, cause });
+      return unavailable(`The database does not answer. ${text}`, { status: 500, cause });
     const { code, message, status, headers } = error;
     return new AppError(code, `${message} ${text}`, { status, headers, cause });
   };
 }
 
-/** A missing folder says nothing about space. */
+/** Checks the disk; if the folder is missing, nothing is known about its space. */
 function lookAtDisk(dataDir: string): string | undefined {
   try {
     return describeFullDiskSync(dataDir, walFreeMinBytes);

@@ -1,9 +1,16 @@
-import type { DeviceId, DeviceSessionId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import {
+  type DeviceId,
+  type DeviceSessionId,
+  type NumberId,
+  type TeamId,
+  timeOfId,
+} from '#server/platform/ids/ids.ts';
+import { sessionAheadMaxMs } from './limits.ts';
 
-/** Why a device gets the answer to stop polling (specification section 11.2). */
+/** Why the answer tells a device to stop polling (specification section 11.2). */
 export type StopReason = 'unauthorized' | 'deleted' | 'taken' | 'superseded' | 'already_running';
 
-/** The database's facts about a poll with a known token. */
+/** The facts that the database has about a poll with a known token. */
 export interface PollFacts {
   readonly team_id: TeamId;
   readonly number_id: NumberId;
@@ -11,15 +18,15 @@ export interface PollFacts {
   /** The session that the poll names; null for "new". */
   readonly asked_session: DeviceSessionId | null;
   readonly number_deleted: boolean;
-  /** Whether another number is verified for this phone, and this one is not. */
+  /** True if the phone number is verified by another team, and not by this one. */
   readonly taken: boolean;
-  /** A newer verify or reconnect of an unverified number ended this token. */
+  /** True if a newer verify or reconnect of an unverified number ended the device's token. */
   readonly device_ended: boolean;
   readonly generation: number;
   readonly current_generation: number | null;
   readonly current_session: DeviceSessionId | null;
   readonly expires_at: Date | null;
-  /** Whether a poll has named the current session: its phone got the answer that began it. */
+  /** True once a poll has named the current session: its phone got the answer that started it. */
   readonly session_used: boolean | null;
 }
 
@@ -30,11 +37,13 @@ export type PollDecision =
 
 /**
  * Decides a poll from the facts about its token, number and session (specification section 11.2). A device stops for
- * good if its token is unknown, or a newer phone took over. It also stops if its number was deleted or belongs to
- * another team's phone.
+ * good if its token is unknown, a newer phone took over, or its number was deleted or verified by another team.
  *
- * A second loop on the same phone is refused while the first one lives. A session that no poll has used yet is taken
- * over instead: its first answer may never have arrived, and then nothing else would poll.
+ * A second loop on the same phone is refused while the first one's session lives. If no poll has used that session, it
+ * is taken over: its first answer may have been lost, and then nothing else would poll.
+ *
+ * A session newer than the current one was started after the backup from which the database was restored. Its phone
+ * gets a new session, and goes on.
  */
 export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecision {
   if (!facts) return stop('unauthorized');
@@ -45,10 +54,17 @@ export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecisio
   if (facts.generation < facts.current_generation) return stop('superseded');
   if (facts.generation > facts.current_generation) return { kind: 'start_session' };
   if (facts.asked_session === facts.current_session) return { kind: 'continue' };
+  if (isAfterBackup(facts.asked_session, facts.current_session, now)) return { kind: 'start_session' };
   if (facts.asked_session !== null) return stop('superseded');
   if (facts.session_used === false) return { kind: 'start_session' };
   const alive = facts.expires_at !== null && facts.expires_at > now;
   return alive ? stop('already_running') : { kind: 'start_session' };
+}
+
+/** Ids of a number's sessions grow (start-session.ts): a newer id than the current one exists only after a restore. */
+function isAfterBackup(asked: DeviceSessionId | null, current: DeviceSessionId | null, now: Date): boolean {
+  if (asked === null || current === null || asked <= current) return false;
+  return timeOfId(asked).getTime() <= now.getTime() + sessionAheadMaxMs;
 }
 
 function stop(reason: StopReason): PollDecision {

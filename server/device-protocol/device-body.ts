@@ -1,14 +1,13 @@
 import { checkJsonBounds } from '#server/platform/http/json-bounds.ts';
 import { deviceBodyValuesMax, deviceFieldsMax } from './limits.ts';
 
-/** A device's body as the protocol reads it: flat, strings only (specification section 11.1). */
+/** A device's request body: flat, strings only (specification section 11.1). */
 export type DeviceBody = ReadonlyMap<string, string>;
 
 /**
- * Reads a device's body, whatever its Content-Type. Unknown fields are ignored; U+0000 and lone surrogates become
- * U+FFFD. Numbers, true and false are read as texts. A list is read as its texts, one a line, as a shortcut writes
- * them; anything else counts as missing.
- * @returns undefined where the body is no JSON object, or has more than 32 fields or 4,096 values
+ * Parses a device's body, whatever its Content-Type. Unknown fields are ignored; U+0000 and lone surrogates become
+ * U+FFFD. Numbers and booleans become texts. A list becomes its texts, one a line; any other value counts as missing.
+ * @returns undefined if the body is no JSON object, or has more than 32 fields or 4,096 values
  */
 export function parseDeviceBody(raw: unknown): DeviceBody | undefined {
   if (!Buffer.isBuffer(raw)) return undefined;
@@ -40,7 +39,7 @@ function listText(values: readonly unknown[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-/** A field whose missing, empty and "none" forms all mean that there is no value. Never used for a text. */
+/** Reads a field for which missing, empty and "none" mean no value. Not for message texts, which may be "none". */
 export function optionalField(body: DeviceBody, name: string): string | undefined {
   const value = body.get(name)?.trim();
   return value === undefined || value === '' || value === 'none' ? undefined : value;

@@ -1,9 +1,9 @@
 import { type DeviceBody, optionalField } from './device-body.ts';
 
 /**
- * The file of an inbound message, from its base64 (specification section 11.5); line breaks in it are ignored. Its type
- * is that of its bytes: `media_type` is not believed.
- * @returns undefined where there is none; `unreadable` for what is no base64
+ * Decodes the base64 file of an inbound message (specification section 11.5), ignoring line breaks. Its type is
+ * detected from its bytes; `media_type` is ignored.
+ * @returns undefined without a file; `unreadable` if it is no base64
  */
 export function readMedia(
   body: DeviceBody,

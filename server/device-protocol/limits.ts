@@ -9,43 +9,43 @@ export const overLimitHoldMs = 5_000;
 
 export const inboundPerMinute = 120;
 
-/** A phone fetches a file once for each hand-out. */
+/** A phone fetches the file of a message once per hand-out. */
 export const mediaPerMinute = 120;
 
-/** A report follows a hand-out, and a hand-out a poll: the limit is that of polls. */
+/** Each report follows a poll, so the limit is the same. */
 export const statusesPerMinute = 300;
 
-/**
- * Within this time a poll that names another message than the one in flight is a proxy's repeat:
- * no hand-out is resolved.
- */
+/** A poll within this time after a hand-out that does not report it is a proxy's repeat: the hand-out stays open. */
 export const repeatedPollMs = 10_000;
 
-/** Grace: how long a message of the old session may be reported after a takeover, counted from its hand-out. */
+/**
+ * Grace: after a takeover, a hand-out of the older session may be reported for this long, counted from the hand-out.
+ */
 export const takeoverReportGraceMs = 180_000;
 
-/** A setup link's token has 43 characters. */
+/** How far ahead of the clock a session's start may lie after a restore: the earlier clock may have been wrong. */
+export const sessionAheadMaxMs = 86_400_000;
+
+/** A setup link's token has 43 characters; the rest of the body is small. */
 export const claimBodyMaxBytes = 4 * 1_024;
 
 /**
- * A file of 5 MiB in base64 has 7 MB; the rest is larger than any text: 170,000 characters fit with each of them
- * escaped, and iMessage takes some 20,000.
+ * A file of 5 MiB has 7 MB in base64. The rest fits 170,000 characters even if each is escaped; iMessage allows some
+ * 20,000.
  */
 export const inboundBodyMaxBytes = 8 * 1_024 * 1_024;
 
-/** The body of a poll or a status. */
+/** Bytes of the body of a poll or a status. */
 export const pollBodyMaxBytes = 256 * 1_024;
 
-/** Fields of a device's body: a flat one has a dozen. */
+/** Fields of a device's body; shortcuts send about a dozen. */
 export const deviceFieldsMax = 32;
 
-/**
- * Values of a device's body, counted before it is parsed: a text that a shortcut sends as a list may have many lines.
- */
+/** Values of a device's body, counted before it is parsed. A shortcut may send a text as a list with many lines. */
 export const deviceBodyValuesMax = 4_096;
 
-/** A poll that pacing holds back looks again after this time at the latest. */
+/** The longest time until a poll that pacing holds back checks the queue again. */
 export const pacedLookMs = 10_000;
 
-/** Where pacing holds back messages to some contacts, messages that arrive make a poll look again this often at most. */
+/** The shortest time between two checks by a poll while pacing holds back messages to some contacts. */
 export const pacedContactsLookMs = 1_000;

@@ -6,29 +6,27 @@ import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
 import type { PollIdentity } from './poll-registry.ts';
 
-/** A poll as it arrives. */
 export interface PollLookup {
   readonly tokenHash: Buffer;
-  /** undefined for "new". */
+  /** The session that the poll names; undefined for "new". */
   readonly sessionId: DeviceSessionId | undefined;
 }
 
-/** The result of a poll's look-up. */
 export interface PollLookupRow extends PollFacts {
   readonly n: number;
-  /** Number of this poll within its session; null where the session is not the current one. */
+  /** The poll's number within its session; null if the session is not the current one. */
   readonly poll: number | null;
   readonly in_flight_id: MessageId | null;
   readonly in_flight_hand_out: number;
   readonly in_flight_session: DeviceSessionId | null;
   readonly handed_out_at: Date | null;
-  /** Whether a message waits for this number's phone, so that a claim is worth its statement. */
+  /** True if a message waits for this number's phone: only then is a claim attempted. */
   readonly has_waiting: boolean;
 }
 
 /**
- * Look-up of polls, all of about 20 ms in one statement: token, session, poll number and last_seen_at. An idle poll
- * costs no statement of its own. The poll number identifies the newer of two polls.
+ * Looks up all polls of about 20 ms in one statement: token, session, poll number and last_seen_at. So an idle poll
+ * costs no statement of its own. The poll number shows which of two polls is newer.
  */
 const lookUpPolls = statement<PollLookupRow>(
   'device-protocol.look-up-polls',
@@ -51,7 +49,7 @@ const lookUpPolls = statement<PollLookupRow>(
      FROM found f
      WHERE s.number_id = f.number_id AND s.device_id = f.device_id AND s.session_id = f.asked_session
        AND NOT f.number_deleted AND NOT f.device_ended
-       AND (SELECT count(*) FROM current) > 0 -- the locks first, in the order of number ids
+       AND (SELECT count(*) FROM current) > 0 -- takes the locks first, in the order of number ids
      RETURNING s.number_id, s.session_id, s.poll_sequence AS poll
    )
    SELECT f.*, c.session_id AS current_session, c.expires_at, c.poll_sequence > 1 AS session_used,
@@ -67,12 +65,13 @@ const lookUpPolls = statement<PollLookupRow>(
 
 const shortenStatement = statement<Record<string, never>>(
   'device-protocol.shorten-session',
-  'UPDATE device_sessions SET expires_at = least(expires_at, $4) WHERE number_id = $1 AND session_id = $2 AND poll_sequence = $3',
+  'UPDATE device_sessions SET expires_at = least(expires_at, $4), left_at = $5 WHERE number_id = $1 AND session_id = $2 AND poll_sequence = $3',
 );
 
 /**
- * Shortens the session of a phone that disconnected from a held poll: it lives on as long as after an answer. Otherwise
- * the next start of the shortcut would be refused for the rest of the hold.
+ * Ends the session of a phone that disconnected from a held poll as soon as after an answer. Otherwise the next start
+ * of the shortcut would be refused for the rest of the hold. The disconnection is recorded, as a likely cause of
+ * silence (specification section 4.7).
  */
 export async function shortenDeviceSession(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
@@ -84,6 +83,7 @@ export async function shortenDeviceSession(
     sessionId,
     poll,
     clock.in(sessionLifeAfterAnswerMs(config.deviceHoldMs)),
+    clock.now(),
   );
 }
 
@@ -92,11 +92,11 @@ const batchMax = 1_000;
 const waitingMax = 50_000;
 
 export interface PollLookups {
-  /** undefined for an unknown token. */
+  /** Returns no row for an unknown token. */
   readonly lookUp: (poll: PollLookup) => Promise<{ readonly row: PollLookupRow | undefined }>;
 }
 
-/** Lifetime of a session after a poll: the full hold, and 35 s after its answer (specification 11.2). */
+/** A session's lifetime after a poll: the full hold, and 35 s after its answer (specification section 11.2). */
 export function sessionLifeAfterAnswerMs(holdMs: number): number {
   return holdMs + 35_000;
 }
@@ -125,12 +125,12 @@ export function createPollLookups({
     inFlightMax: 2,
     windowMs,
     waitingMax,
-    refuse: () => unavailable('Too many phones are asking at once.'),
+    refuse: () => unavailable('Too many phones poll at once. Poll again in a moment.'),
   });
   const latest = new Map<string, Promise<unknown>>();
   return {
     lookUp: async (poll) => {
-      // Two polls of one session need different numbers: the second waits for the first one's batch.
+      // Two polls of one session need different numbers, so the second waits for the batch of the first.
       const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
       const before = latest.get(key);
       const arrival = (before ?? Promise.resolve()).then(() => batcher.add(poll));

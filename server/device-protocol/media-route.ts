@@ -13,8 +13,8 @@ import { parseId } from '#server/platform/ids/ids.ts';
 import { mediaPerMinute } from './limits.ts';
 
 /**
- * The file of a message for its phone (specification section 11.8). Any failure destroys the connection: a shortcut would
- * text the words of an error to the customer.
+ * The file of a message for its phone (specification section 11.8). Any failure destroys the connection: a shortcut
+ * would text an error's words to the customer.
  */
 export function deviceMediaRoute(services: Runtime): Route {
   const downloads = new DownloadLimiter(services, deviceDownloadsMax);
@@ -44,7 +44,7 @@ export function deviceMediaRoute(services: Runtime): Route {
   });
 }
 
-/** The file of the message in flight at the token's device. @throws AppError 404 for any other */
+/** The file of the message that is in flight at the token's device. @throws AppError 404 for any other */
 async function findFile(
   { database }: Pick<Runtime, 'database'>,
   tokenHash: Buffer,

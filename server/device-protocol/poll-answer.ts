@@ -2,7 +2,7 @@ import type { HandOut } from '#server/messages/claim-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { PollResult } from './poll.ts';
 
-/** The answer without an action and without a session: a shortcut then repeats its poll. */
+/** The answer when a poll can't be handled. It has neither action nor session: the shortcut repeats its poll. */
 export const unavailableAnswer = { ok: '0', reason: 'unavailable', wait: '15' } as const;
 
 /** The answer to a poll: always HTTP 200, flat, strings only (specification section 11.4). */
@@ -27,7 +27,7 @@ export function pollAnswer(result: PollResult): Readonly<Record<string, string>>
   }
 }
 
-/** Where the phone gets the file of a message: a path on the server that it polls (specification section 11.8). */
+/** The path from which the phone fetches a message's file (specification section 11.8). */
 function mediaPath({ message_id, media_name }: HandOut): string {
   return media_name === null ? 'none' : `/v1/device/media/${publicId('msg', message_id)}/${media_name}`;
 }

@@ -1,10 +1,12 @@
 import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
 import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 
-/** How a wait ended without a message: `replaced` by a newer poll of its session, `superseded` by a newer session. */
+/**
+ * How a held poll ended without a message: `replaced` by a newer poll of its session, `superseded` by a newer session.
+ */
 export type WaitEnd = 'held' | 'replaced' | 'superseded' | 'left' | 'stopping';
 
-/** Identifies a poll: session ids sort by time, and polls count up within a session. */
+/** Identifies a poll. Session ids sort by time, and polls are numbered within a session. */
 export interface PollIdentity {
   readonly numberId: NumberId;
   readonly sessionId: DeviceSessionId;
@@ -15,27 +17,25 @@ function isNewer(one: PollIdentity, other: PollIdentity): boolean {
   return one.sessionId === other.sessionId ? one.poll > other.poll : one.sessionId > other.sessionId;
 }
 
-/** How an older poll ends because of a newer one of its number. */
 function endOf(older: PollIdentity, newer: PollIdentity): WaitEnd {
   return older.sessionId === newer.sessionId ? 'replaced' : 'superseded';
 }
 
-/** A session of a number, for the notification of the processes. */
+/** Names a session in the NOTIFY to other processes. */
 export function sessionPayload(numberId: NumberId, sessionId: DeviceSessionId): string {
   return `${numberId} ${sessionId}`;
 }
 
 /**
- * How a poll waits for its message. `paced`: pacing holds back every message of its number. `paced contacts`: those to
- * some contacts; `looked`: the same, and the poll has just looked past them.
+ * Why a held poll waits. `paced`: pacing holds back every message of its number. `paced contacts`: it holds back those
+ * to some contacts. `looked`: the same, and the poll has checked the queue a moment ago.
  */
 type HoldReason = 'queue' | 'paced' | 'paced contacts' | 'looked';
 
-/** One held poll. */
 export class HeldPoll extends LongPoll<WaitEnd> {
   readonly identity: PollIdentity;
   #reason: HoldReason = 'queue';
-  /** Whether a message arrived since the look. */
+  /** Whether a message arrived since the last check of the queue. */
   #isMessageNew = false;
 
   constructor(place: PollIdentity, awake: boolean) {
@@ -43,28 +43,28 @@ export class HeldPoll extends LongPoll<WaitEnd> {
     this.identity = place;
   }
 
-  /** Whether an alarm wakes it, so that the sweep need not. */
+  /** True if a timer will wake the poll, so that the sweep need not. */
   get isPaced(): boolean {
     return this.#reason !== 'queue';
   }
 
   /**
-   * Says that an alarm will wake the poll. With every message held back, a message that arrives does not wake it; with
-   * those to some contacts, it does once `endLook` is called: a look reads past all that is held back.
+   * Marks that a timer will wake the poll. If every message is held back, a new message does not wake it. If only those
+   * to some contacts are, it wakes the poll after `endLook`: each check reads past all messages held back.
    */
   pace(isWholeNumber: boolean): void {
     this.#reason = isWholeNumber ? 'paced' : 'looked';
     this.#isMessageNew = false;
   }
 
-  /** The look was long enough ago for the next one. */
+  /** Ends the pause between two checks of the queue. */
   endLook(): void {
     if (this.#reason !== 'looked') return;
     this.#reason = 'paced contacts';
     if (this.#isMessageNew) this.wake();
   }
 
-  /** A message arrived or returned, or the number may send again. */
+  /** Called when a message arrived or returned to the queue, or the number may send again. */
   wakeForMessage(): void {
     if (this.#reason === 'looked') this.#isMessageNew = true;
     else if (this.#reason !== 'paced') this.wake();
@@ -77,10 +77,9 @@ export class HeldPoll extends LongPoll<WaitEnd> {
 }
 
 /**
- * The polls that this process holds, one per number: a newer poll of the same number replaces the one before.
- *
- * Wakes are numbered and remembered for a few seconds. A poll that registers is awake if its number was woken since its
- * look-up began, so that no wake is lost in between.
+ * The polls that this process holds, one per number: a newer poll of a number replaces the older one. Wakes are
+ * numbered and remembered for a few seconds. If its number was woken since the look-up began, a poll is awake when it
+ * registers: no wake is lost in between.
  */
 export class PollRegistry {
   readonly #held = new Map<NumberId, HeldPoll>();
@@ -90,7 +89,7 @@ export class PollRegistry {
   #before = new Map<NumberId, number>();
   #stopping = false;
 
-  /** The caller takes it before the look-up, and passes it to `register` afterwards. */
+  /** Number of the latest wake: read it before the look-up, and pass it to `register` afterwards. */
   get serial(): number {
     return this.#serial;
   }
@@ -99,12 +98,12 @@ export class PollRegistry {
     return [...this.#held.keys()];
   }
 
-  /** The numbers whose polls only a notification wakes: the sweep looks for their messages. */
+  /** Numbers whose polls only a notification wakes: the sweep checks their queues. */
   get numbersWithoutAlarm(): NumberId[] {
     return [...this.#held].flatMap(([numberId, poll]) => (poll.isPaced ? [] : [numberId]));
   }
 
-  /** The newest poll of a number waits, whichever registered first. */
+  /** Registers a poll; only the newest poll of a number waits, whichever registered first. */
   register(identity: PollIdentity, lookedAtSerial: number, awake: boolean): HeldPoll {
     const { numberId } = identity;
     const wokenAt = Math.max(
@@ -136,12 +135,12 @@ export class PollRegistry {
     }
   }
 
-  /** The pacing of these numbers changed: whatever held their polls back may have ended. */
+  /** Wakes the polls of numbers whose pacing has changed: it may hold back nothing any more. */
   wakePaced(numberIds: Iterable<NumberId>): void {
     for (const numberId of numberIds) this.#held.get(numberId)?.wake();
   }
 
-  /** Sessions began, on any process: held polls of older sessions of their numbers end. */
+  /** Ends held polls whose session was replaced by a newer one of the same number, on any process. */
   onSessionsStarted(payloads: Iterable<string>): void {
     for (const payload of payloads) {
       const [numberId, sessionId = ''] = payload.split(' ');
@@ -156,13 +155,13 @@ export class PollRegistry {
     for (const poll of this.#held.values()) poll.wake();
   }
 
-  /** Drops wakes that are older than the call before; a look-up takes far less than the time between two calls. */
+  /** Drops wakes from before the previous call; a look-up takes far less than the time between two calls. */
   purgeOldWakes(): void {
     this.#before = this.#recent;
     this.#recent = new Map();
   }
 
-  /** Ends every held poll, and each later one at once. */
+  /** Ends every held poll, and later ones at once. */
   stop(): void {
     this.#stopping = true;
     for (const poll of this.#held.values()) poll.end('stopping');

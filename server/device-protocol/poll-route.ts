@@ -28,7 +28,7 @@ export function pollRoute(services: PollServices): Route {
       if (!body) return { body: unavailableAnswer };
       const asked = { ...readPoll(body, device.tokenHash), left: disconnectSignal(reply), withPermit };
       if (device.isOverLimit) {
-        // After an answer the phone forgets its report: it is recorded, also beyond the limit.
+        // The report is recorded even beyond the limit, because the phone sends it only once.
         await reportLast(services, asked);
         return answerOverLimit(services, body, asked.left);
       }
@@ -65,12 +65,10 @@ function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<Poll, 'left' | 'wit
   };
 }
 
-/** Replaces a text that is no session id of ours: it is never current, so the poll is answered with stop. */
+/** Stands for an unknown session id: it is never current, so the poll is answered with stop. */
 const noSession = parseId('ses', 'ses_00000000000000000000000000');
 
-/**
- * The phone left before the first byte: the message returns to its position in the queue, and the next poll gets it.
- */
+/** The phone disconnected before the first byte: returns the message to its position, for the next poll. */
 async function releaseUndelivered(
   services: PollServices,
   result: Extract<PollResult, { kind: 'send' }>,
@@ -93,7 +91,7 @@ async function answerOverLimit(
   const held = Promise.withResolvers<void>();
   const cancel = clock.after(overLimitHoldMs, held.resolve);
   left.addEventListener('abort', () => held.resolve(), { once: true });
-  // The phone may have left while its report was written; abort does not fire a second time.
+  // If the phone left while its report was written, the abort event has already fired.
   if (!left.aborted) await held.promise;
   cancel();
   return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };

@@ -18,18 +18,17 @@ import {
 import type { HeldPoll, PollRegistry } from './poll-registry.ts';
 import { startDeviceSession } from './start-session.ts';
 
-/** A poll, read from its body. */
 export interface Poll {
   readonly tokenHash: Buffer;
-  /** undefined for "new". */
+  /** The session that the poll names; undefined for "new". */
   readonly sessionId: DeviceSessionId | undefined;
   readonly last:
     | { readonly messageId: MessageId; readonly failed: boolean; readonly error: string | null }
     | undefined;
   readonly description: DeviceDescription;
-  /** Aborted once the phone has left. */
+  /** Aborted once the phone has disconnected. */
   readonly left: AbortSignal;
-  /** Runs the writes of the poll with a permit of its team; the wait for a message needs none. */
+  /** Runs the poll's writes with a permit of its team; waiting for a message needs none. */
   readonly withPermit: HandlerContext['withPermit'];
 }
 
@@ -42,8 +41,8 @@ export type PollResult =
 export type PollServices = Runtime & { readonly pollLookups: PollLookups; readonly heldPolls: PollRegistry };
 
 /**
- * One poll of a phone (specification section 11.4). Its report is committed first, whatever the answer will be; then
- * token and session decide; then it is held until there is a message or the hold ends.
+ * One poll of a phone (specification section 11.4). Its report is committed first, whatever the answer. Then its token
+ * and session decide. Then it is held until there is a message or the hold ends.
  */
 export async function poll(services: PollServices, asked: Poll): Promise<PollResult> {
   await reportLast(services, asked);
@@ -63,7 +62,7 @@ export async function poll(services: PollServices, asked: Poll): Promise<PollRes
   return waitForMessage(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
 }
 
-/** Records the poll's report about the message that the phone has just handled; idempotent. */
+/** Records a poll's report about the message that the phone has just handled. Repeats change nothing. */
 export async function reportLast(services: PollServices, asked: Poll): Promise<void> {
   const { last } = asked;
   if (last) await asked.withPermit(() => report(services, asked, last));
@@ -88,7 +87,7 @@ async function waitForMessage(
   serial: number,
 ): Promise<PollResult> {
   const sessionId = row.current_session;
-  // An older poll, whose session advanced since the look-up, has no number and does not wait.
+  // The session has advanced since the look-up: this older poll has no number, and does not wait.
   if (sessionId === null || row.poll === null) return { kind: 'stop', reason: 'superseded' };
   const settled = await resolveForgotten(services, row, sessionId, asked.withPermit);
   const claimant: ClaimingPoll = {
@@ -126,13 +125,13 @@ async function waitForMessage(
   return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 
-/** The poll may have ended while it waited for its permit. */
+/** Returns undefined if the poll ended while it waited for its permit, or during a restore hold. */
 async function claimNext(
   services: PollServices,
   heldPoll: HeldPoll,
   claimant: ClaimingPoll,
 ): Promise<Claim | undefined> {
-  if (heldPoll.ended) return undefined;
+  if (heldPoll.ended || services.restoreHold.isHeld) return undefined;
   return claimMessage(
     services,
     claimant,
@@ -141,8 +140,8 @@ async function claimNext(
 }
 
 /**
- * Wakes a poll when pacing lets its number send, and now and then before: a notification may be lost.
- * @returns a function that cancels it
+ * Wakes a poll when pacing lets its number send, and from time to time before: a notification may be lost.
+ * @returns a function that cancels the timer
  */
 function wakeAfterPacing(
   clock: Runtime['clock'],
@@ -160,8 +159,8 @@ function wakeAfterPacing(
 }
 
 /**
- * Resolves the hand-out of a phone whose next poll does not report it: unless the poll is a proxy's repeat, no report
- * will follow. A message of an older session keeps its grace; the sweep resolves it.
+ * Resolves a hand-out that the phone's next poll does not report: no report will follow, unless the poll is a proxy's
+ * repeat. A hand-out of an older session keeps its grace, and the sweep resolves it.
  */
 async function resolveForgotten(
   services: PollServices,
@@ -179,7 +178,7 @@ async function resolveForgotten(
     hand_out: row.in_flight_hand_out,
   };
   const settled = await withPermit(() => resolveUnconfirmed(services, flight));
-  // A newer poll of this session, perhaps on another process, may wait for this.
+  // A newer poll of this session, perhaps on another process, may wait for this hand-out.
   if (settled) services.database.notify(phoneQueueChannel, [row.number_id]);
   return settled;
 }

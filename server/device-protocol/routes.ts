@@ -29,8 +29,8 @@ const flatStrings = Type.Record(Type.String(), Type.String());
 const refuse = (reason: string) => ({ body: { ok: '0', reason } });
 
 /**
- * Routes of the device protocol: frozen, since a shortcut on a phone can't be updated from afar
- * (specification section 11).
+ * Routes of the device protocol (specification section 11). They never change, because a shortcut on a phone can't be
+ * updated remotely.
  */
 export function deviceRoutes(services: PollServices): Route[] {
   return [
@@ -102,7 +102,7 @@ function inboundRoute(services: PollServices): Route {
       if (!device) return refuse('unauthorized');
       const number = await findNumber(services.database.pool, device.team_id, device.number_id);
       if (!number || number.deleted_at) return refuseEnded('deleted');
-      // A later verify ended this token; one that a newer phone superseded still delivers replies.
+      // A later verify ended this token. A token that a newer phone superseded still delivers replies.
       if (device.ended_at) return refuseEnded('superseded');
       const media = readMedia(body);
       const received = await receiveMessage(services, number, {
@@ -159,7 +159,7 @@ function statusRoute(services: PollServices): Route {
   });
 }
 
-/** The answer to an inbound message or a status that could not be handled, with the reason. */
+/** Answers an inbound message or status that could not be handled, with the reason. */
 function onFailure(error: AppError): unknown {
   const { code, status } = error;
   if (error instanceof EndedTokenError) return refuse(error.reason).body;

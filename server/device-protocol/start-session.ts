@@ -1,16 +1,19 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
 import { sessionsChannel } from '#server/database/channels.ts';
 import { isUniqueViolation } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
 import {
   type DeviceDescription,
   findDeviceByToken,
   lockCurrentSession,
+  type PreviousDescription,
   replaceDeviceSession,
   updateDeviceDescription,
 } from '#server/devices/device-store.ts';
-import { lockNumber, markVerified } from '#server/numbers/number-store.ts';
-import { type DeviceSessionId, timeOfId } from '#server/platform/ids/ids.ts';
+import { lockNumber, markVerified, type NumberRow } from '#server/numbers/number-store.ts';
+import { serverItself } from '#server/platform/actor.ts';
+import { type DeviceSessionId, publicId, timeOfId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { takeoverReportGraceMs } from './limits.ts';
 import { type PollLookupRow, sessionLifeAfterAnswerMs } from './look-up-polls.ts';
@@ -27,8 +30,33 @@ const generationOf = statement<{ generation: number }>(
 );
 
 /**
+ * Records that a device's name or system changed: iCloud copies shortcuts with their token to the owner's other iPhones
+ * (specification section 4.7).
+ */
+async function recordDeviceChange(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  number: NumberRow,
+  now: DeviceDescription,
+  previous: PreviousDescription,
+): Promise<void> {
+  await recordAudit(trx, services, {
+    by: serverItself,
+    action: 'number.device_changed',
+    teamId: number.team_id,
+    target: publicId('num', number.id),
+    details: {
+      device_name: now.name,
+      os: now.systemVersion,
+      previous_device_name: previous.name,
+      previous_os: previous.systemVersion,
+    },
+  });
+}
+
+/**
  * Takeover: the poll's device and a new session become the current ones (specification section 11.2). The first poll
- * verifies the number. The decision on the batched look-up is repeated under the locks of number and session.
+ * verifies the number. The look-up was not locked, so its decision is repeated under the locks of number and session.
  */
 export async function startDeviceSession(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
@@ -61,8 +89,10 @@ export async function startDeviceSession(
         if (decision.kind === 'stop') return { stop: decision.reason };
         const now = clock.now();
         if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
-        // The newer session has the higher id, although the process that made the older one may have a clock ahead of ours.
-        const notBeforeMs = current ? timeOfId(current.session_id).getTime() + 1 : 0;
+        // A newer session has a higher id, even if the clock of the process that made the older one was ahead. After a
+        // restore, the session that the phone names may be the newest.
+        const known = [current?.session_id, arrival.asked_session].flatMap((id) => id ?? []);
+        const notBeforeMs = Math.max(0, ...known.map((id) => timeOfId(id).getTime() + 1));
         const sessionId = ids.next('ses', Math.max(now.getTime(), notBeforeMs));
         await replaceDeviceSession(trx, {
           team_id: teamId,
@@ -73,7 +103,8 @@ export async function startDeviceSession(
           last_seen_at: now,
         });
         await bringLeaseForward.row(trx, numberId, takeoverReportGraceMs);
-        await updateDeviceDescription(trx, teamId, device.id, description);
+        const previous = await updateDeviceDescription(trx, teamId, device.id, description, now);
+        if (previous) await recordDeviceChange(trx, services, number, description, previous);
         return { sessionId };
       },
     );
@@ -81,7 +112,7 @@ export async function startDeviceSession(
       database.notify(sessionsChannel, [sessionPayload(arrival.number_id, started.sessionId)]);
     return started;
   } catch (error) {
-    // Two teams' phones polled for the same number at once; the other one was verified first.
+    // Phones of two teams polled for the same number at once; the other team's was verified first.
     if (isUniqueViolation(error)) return { stop: 'taken' };
     throw error;
   }

@@ -18,13 +18,13 @@ const queue: QueueBounds = {
   name: 'body',
   waitingMax: Number.POSITIVE_INFINITY,
   waitMaxMs: deviceBodyWaitMaxMs,
-  refuse: () => unavailable('Too many large bodies of this phone wait.'),
+  refuse: () => unavailable('Too many large requests of this phone wait. Repeat the request in a moment.'),
 };
 
 /**
- * Bounds the memory of device bodies (specification section 11.7). A few large ones of a token are read at a time; the
- * others stay unread until one of those calls is answered. Bodies that may carry a file have bounds of their team and of
- * the process besides. Small ones are not delayed.
+ * Bounds the memory of device bodies (specification section 11.7). A few large bodies of a token are read at a time;
+ * others stay unread until one of those calls is answered. Bodies that may have a file also count against limits of
+ * their team and of the process. Small bodies are not delayed.
  */
 export class BodyLimiter {
   readonly #tokens: KeyedSemaphore;
@@ -52,12 +52,12 @@ export class BodyLimiter {
   }
 }
 
-/** Node reads 16 KiB of every request into memory before a handler reads any. A body of unknown length may be large. */
+/** Node buffers 16 KiB of every request before a handler reads any. A body of unknown length may be large. */
 function isLargerThan(bytes: number, { raw: { headers } }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bytes;
 }
 
-/** Resolves once the call is answered or its phone has left. */
+/** Resolves once the call is answered or its phone has disconnected. */
 async function untilClosed(reply: FastifyReply): Promise<void> {
   if (!isDisconnected(reply)) await new Promise<void>((resolve) => reply.raw.once('close', resolve));
 }

@@ -4,9 +4,9 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { endSetupLink, insertDeviceOnce, lockOpenSetupLink, type SetupLinkRow } from './device-store.ts';
 
 /**
- * Claim of a device: trades a setup link for the device token (specification section 11.1). Until Done is pressed, the
- * same link gives the same token, so a reloaded page or a failed copy does no harm.
- * @throws AppError 404 where the link was used up, replaced, expired or never made
+ * Claim of a device: exchanges a setup link for the device token (specification section 11.1). Until Done is pressed,
+ * the same link returns the same token, for reloaded pages and failed copies.
+ * @throws AppError 404 if the link was used up, replaced, expired or never made
  */
 export async function claimDevice(
   { database, clock, ids, secrets }: Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets'>,
@@ -26,7 +26,7 @@ export async function claimDevice(
   });
 }
 
-/** The owner has finished the setup: the link no longer gives out the token (specification section 11.1). */
+/** Closes a setup link once its owner has finished: it gives out no more tokens (specification section 11.1). */
 export async function closeSetupLink(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   setupToken: string,
@@ -38,7 +38,7 @@ export async function closeSetupLink(
 export function setupLinkExpiredError(): AppError {
   return new AppError(
     'not_found',
-    'This setup link is used up or expired. Make a new one with POST /v1/numbers/:id/reconnect, ' +
+    'This setup link was used or has expired. Create a new one with POST /v1/numbers/:id/reconnect, ' +
       'or POST /v1/numbers/verify where the number is not verified yet.',
   );
 }

@@ -8,9 +8,8 @@ import { DeviceTokenLookup } from './device-token-lookup.ts';
 import { EndedTokenError } from './ended-token-error.ts';
 
 /**
- * The authenticator of device calls. Before the body is read, it looks the token up (specification section
- * 11.1), counts its calls, and queues its large bodies (section 11.7). A claim has no token yet: the setup link
- * in its body authorizes it.
+ * Authenticates device calls. Before the body is read, it looks the token up (specification section 11.1), counts its
+ * calls, and queues large bodies (section 11.7). A claim has no token yet: the setup link in its body authorizes it.
  */
 export function createDeviceAuthenticator(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
@@ -22,7 +21,11 @@ export function createDeviceAuthenticator(
     if (route.byToken) return {};
     const { headers, ip } = request;
     return mapMaybe(tokens.find(headers['x-device-token'], ip), (token) => {
-      if (!token) throw new AppError('unauthorized', 'This device token is not known.');
+      if (!token)
+        throw new AppError(
+          'unauthorized',
+          'This server does not know this device token. Set up the iPhone again with a new setup link.',
+        );
       if (route.refusesEndedToken && token.ended) throw new EndedTokenError(token.ended);
       const key = token.hash.toString('hex');
       const device = {
@@ -38,7 +41,7 @@ export function createDeviceAuthenticator(
   };
 }
 
-/** Counts a call of a token. @returns whether it is beyond the limit of its route */
+/** Counts a call of a token. @returns true if the call is over the limit of its route */
 function createTokenLimiter({ clock, config }: Pick<Runtime, 'clock' | 'config'>) {
   const limiters = new Map<string, FixedWindowLimiter>();
   return (key: string, { path, tokenPerMinute }: AuthenticatedRoute): boolean => {

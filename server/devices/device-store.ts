@@ -1,13 +1,13 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { DeviceId, DeviceSessionId, NumberId, SetupLinkId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** A phone that a number was claimed for. */
+/** A phone that was claimed for a number. */
 export interface DeviceRow {
   readonly team_id: TeamId;
   readonly id: DeviceId;
   readonly number_id: NumberId;
   readonly ended_at: Date | null;
-  /** Names of the inbound tests that it has passed (inbound-tests.ts). */
+  /** Names of the inbound tests that the phone has passed (inbound-tests.ts). */
   readonly received_tests: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export interface DeviceRow {
 export interface KnownTokenRow {
   readonly hash: Buffer;
   readonly team_id: TeamId;
-  /** null while the device may deliver inbound messages. */
+  /** Why the token has ended; null while its device may deliver inbound messages. */
   readonly ended: 'deleted' | 'superseded' | null;
 }
 
@@ -23,11 +23,11 @@ export interface SetupLinkRow {
   readonly team_id: TeamId;
   readonly id: SetupLinkId;
   readonly number_id: NumberId;
-  /** Higher for later links; the device that is claimed with one has the same. */
+  /** Higher for each later link of a number; a device has that of its link. */
   readonly generation: number;
 }
 
-/** The session of a number whose polls may get messages. */
+/** The current session of a number: only its polls get messages. */
 export interface DeviceSessionRow {
   readonly number_id: NumberId;
   readonly team_id: TeamId;
@@ -37,10 +37,16 @@ export interface DeviceSessionRow {
   readonly last_seen_at: Date;
 }
 
-/** The current session of a number under its lock. */
+/** The current session of a number, read with a lock. */
 export interface LockedSessionRow extends DeviceSessionRow {
-  /** Its polls; the one that began it is the first. */
+  /** Number of polls, including the one that started the session. */
   readonly poll_sequence: number;
+}
+
+interface DescribedRow extends Pick<DeviceRow, 'number_id'> {
+  readonly has_changed: boolean;
+  readonly previous_name: string | null;
+  readonly previous_system_version: string | null;
 }
 
 const linkColumns = 'team_id, id, number_id, generation';
@@ -93,12 +99,24 @@ const findTokens = statement<KnownTokenRow>(
    FROM devices d JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
    WHERE d.token_hash = ANY($1::bytea[])`,
 );
-const describe = statement<Pick<DeviceRow, 'number_id'>>(
+// An empty text means unknown, which is no change.
+const isOtherDevice = `(name <> '' AND $3 NOT IN ('', name) OR system_version <> '' AND $4 NOT IN ('', system_version))`;
+const describe = statement<DescribedRow>(
   'devices.describe',
-  `UPDATE devices SET name = $3, system_version = $4, shortcut_version = $5
+  `UPDATE devices SET name = $3, system_version = $4, shortcut_version = $5,
+     changed_at = CASE WHEN ${isOtherDevice} THEN $6 ELSE changed_at END,
+     previous_name = CASE WHEN ${isOtherDevice} THEN name ELSE previous_name END,
+     previous_system_version = CASE WHEN ${isOtherDevice} THEN system_version ELSE previous_system_version END
    WHERE team_id = $1 AND id = $2 AND (name, system_version, shortcut_version) IS DISTINCT FROM ($3, $4, $5)
-   RETURNING number_id`,
+   RETURNING number_id, coalesce(changed_at = $6, false) AS has_changed, previous_name, previous_system_version`,
   { changes: 'number', team: '$1', ids: 'number_id' },
+);
+const dismissChange = statement<Pick<DeviceRow, 'number_id'>>(
+  'devices.dismiss-change',
+  `UPDATE devices d SET changed_at = NULL, previous_name = NULL, previous_system_version = NULL
+   FROM device_sessions s WHERE s.team_id = $1 AND s.number_id = $2 AND d.team_id = $1 AND d.id = s.device_id AND d.changed_at IS NOT NULL
+   RETURNING d.number_id`,
+  { changes: 'number', team: '$1', ids: '$2' },
 );
 const addReceivedTests = statement<Pick<DeviceRow, 'number_id'>>(
   'devices.add-received-tests',
@@ -118,6 +136,10 @@ const startDeviceSession = statement<Record<string, never>>(
    ON CONFLICT (number_id) DO UPDATE SET device_id = excluded.device_id, session_id = excluded.session_id,
      poll_sequence = 1, expires_at = excluded.expires_at, last_seen_at = excluded.last_seen_at`,
   { changes: 'number', team: '$1', ids: '$2' },
+);
+const endSessions = statement<Record<string, never>>(
+  'devices.end-sessions',
+  'UPDATE device_sessions SET expires_at = $1 WHERE expires_at > $1',
 );
 
 export interface NewSetupLink {
@@ -141,7 +163,7 @@ export async function insertSetupLink(trx: Transaction, link: NewSetupLink): Pro
   );
 }
 
-/** Ends the open links: they give out no more tokens. */
+/** Closes the open setup links of a number: they give out no more tokens. */
 export async function endSetupLinks(
   trx: Transaction,
   teamId: TeamId,
@@ -151,10 +173,7 @@ export async function endSetupLinks(
   await endLinks.row(trx, teamId, numberId, at);
 }
 
-/**
- * Ends all devices of a number, so that their polls are answered with stop. Their tokens stay
- * known: late reports count.
- */
+/** Ends all devices of a number: their polls are answered with stop. Their tokens stay known, for late reports. */
 export async function endAllDevices(
   trx: Transaction,
   teamId: TeamId,
@@ -164,7 +183,7 @@ export async function endAllDevices(
   await endDevices.row(trx, teamId, numberId, at);
 }
 
-/** The open link of a token; undefined for a used, replaced, expired or unknown one. */
+/** The open setup link of a token; undefined for a used, replaced, expired or unknown one. */
 export function findOpenSetupLink(
   db: Queryable,
   tokenHash: Buffer,
@@ -173,7 +192,7 @@ export function findOpenSetupLink(
   return findLink.row(db, tokenHash, at);
 }
 
-/** The hashes among these of open links. */
+/** The hashes among these that belong to open setup links. */
 export function findOpenSetupLinks(
   db: Queryable,
   hashes: readonly Buffer[],
@@ -183,8 +202,8 @@ export function findOpenSetupLinks(
 }
 
 /**
- * Locks the open setup link of a token until the caller's commit. Statements that end links and devices end the links
- * first, and so find every device that they gave out.
+ * Locks the open setup link of a token until the transaction ends. Statements that end devices end their links first,
+ * and so find every device that a link gave out.
  */
 export function lockOpenSetupLink(
   trx: Transaction,
@@ -194,12 +213,12 @@ export function lockOpenSetupLink(
   return lockLink.row(trx, tokenHash, at);
 }
 
-/** @returns false where the link was already closed */
+/** @returns false if the link was already closed */
 export async function endSetupLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
   return (await endLink.row(db, tokenHash, at)) !== undefined;
 }
 
-/** Another claim with the same link finds the device of the first one. */
+/** Inserts the device of a setup link; a repeated claim with the same link finds the first one's device. */
 export async function insertDeviceOnce(
   trx: Transaction,
   link: SetupLinkRow,
@@ -217,7 +236,7 @@ export async function insertDeviceOnce(
   );
 }
 
-/** The hashes among these of device tokens, ended ones included. */
+/** The hashes among these that belong to device tokens, including ended ones. */
 export function findKnownTokens(db: Queryable, hashes: readonly Buffer[]): Promise<KnownTokenRow[]> {
   return findTokens.rows(db, hashes);
 }
@@ -232,17 +251,34 @@ export interface DeviceDescription {
   readonly shortcutVersion: string;
 }
 
+export type PreviousDescription = Pick<DeviceDescription, 'name' | 'systemVersion'>;
+
+/**
+ * Stores the description that a device sends at a takeover, and the earlier one if its name or system has changed.
+ * @returns the earlier description; undefined if it is the same or not known
+ */
 export async function updateDeviceDescription(
   db: Queryable,
   teamId: TeamId,
   deviceId: DeviceId,
   description: DeviceDescription,
-): Promise<void> {
+  at: Date,
+): Promise<PreviousDescription | undefined> {
   const { name, systemVersion, shortcutVersion } = description;
-  await describe.row(db, teamId, deviceId, name, systemVersion, shortcutVersion);
+  const row = await describe.row(db, teamId, deviceId, name, systemVersion, shortcutVersion, at);
+  if (!row?.has_changed) return undefined;
+  return { name: row.previous_name ?? '', systemVersion: row.previous_system_version ?? '' };
 }
 
-/** Adds names of inbound tests that the phone has passed. */
+/** Deletes the record of a change of the number's device. @returns false if there is none */
+export async function dismissDeviceChange(
+  trx: Transaction,
+  teamId: TeamId,
+  numberId: NumberId,
+): Promise<boolean> {
+  return (await dismissChange.row(trx, teamId, numberId)) !== undefined;
+}
+
 export async function storeReceivedTests(
   db: Queryable,
   device: Pick<DeviceRow, 'team_id' | 'id'>,
@@ -262,4 +298,9 @@ export function lockCurrentSession(
 export async function replaceDeviceSession(trx: Transaction, session: DeviceSessionRow): Promise<void> {
   const { team_id, number_id, device_id, session_id, expires_at, last_seen_at } = session;
   await startDeviceSession.row(trx, team_id, number_id, device_id, session_id, expires_at, last_seen_at);
+}
+
+/** Ends the sessions of a restored database, so that polls from before do not block a start of the shortcut. */
+export async function endDeviceSessions(trx: Transaction, now: Date): Promise<void> {
+  await endSessions.row(trx, now);
 }

@@ -5,13 +5,12 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { findKnownTokens, type KnownTokenRow } from './device-store.ts';
 
-/** `dev_` and 32 bytes as base64url; any other text is no token (Secrets.deviceToken). */
+/** `dev_` and 32 bytes as base64url (Secrets.deviceToken); any other text is not looked up. */
 const shape = /^dev_[\w-]{43}$/;
 
-/** More phones than one process serves. */
+/** Upper bound on remembered tokens; a process serves fewer phones. */
 const keptMax = 50_000;
 
-/** A device token that was given to a phone. */
 class KnownToken {
   readonly hash: Buffer;
   readonly teamId: TeamId;
@@ -23,25 +22,25 @@ class KnownToken {
     this.#ended = ended ?? undefined;
   }
 
-  /** Why it has ended; undefined where this process has not seen that it has. */
+  /** Why the token has ended; undefined if this process has not seen its end. */
   get ended(): EndedTokenReason | undefined {
     return this.#ended;
   }
 
-  /** A token that has ended never becomes valid again. */
+  /** An ended token never becomes valid again. */
   readonly end = (reason: EndedTokenReason): void => {
     this.#ended = reason;
   };
 }
 
 /**
- * The device tokens that this process has found in the database. No device is ever deleted, so a known token stays
- * known, and a poll costs no look-up of its own. Each call still checks in the database whether its device may do this.
- * A token that has ended is remembered as such.
+ * Remembers the device tokens that this process found in the database, so that a poll costs no look-up of its own. No
+ * device is ever deleted, so a known token stays known. Each call still checks in the database whether its device may
+ * make it.
  */
 export class DeviceTokenLookup {
   readonly #lookup: CredentialLookup<KnownTokenRow>;
-  /** By token, in the order of use: the most recently used is the last. */
+  /** Known tokens by their text, the most recently used last. */
   readonly #kept = new Map<string, KnownToken>();
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
@@ -52,7 +51,7 @@ export class DeviceTokenLookup {
     });
   }
 
-  /** @returns undefined for an unknown token, which counts as a refusal of the client's network */
+  /** @returns undefined for an unknown token, which is counted against the client's network */
   find(token: unknown, ip: string): MaybePromise<KnownToken | undefined> {
     if (typeof token !== 'string' || !shape.test(token)) return this.#refuse(ip);
     const kept = this.#kept.get(token);
@@ -76,7 +75,7 @@ export class DeviceTokenLookup {
     this.#kept.set(token, known);
   }
 
-  /** The answer is the same past the limit; further look-ups of this network are delayed. */
+  /** Counts a refusal. Beyond the limit the answer stays the same, but look-ups of this network are delayed. */
   #refuse(ip: string): undefined {
     this.#lookup.countRefusal(ip);
     return undefined;

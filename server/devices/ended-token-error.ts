@@ -6,7 +6,10 @@ export class EndedTokenError extends AppError {
   readonly reason: EndedTokenReason;
 
   constructor(reason: EndedTokenReason) {
-    super('unauthorized', 'This device token has ended.');
+    super(
+      'unauthorized',
+      'This device token is no longer valid. To send from this iPhone again, connect it with a new setup link.',
+    );
     this.reason = reason;
   }
 }

@@ -1,23 +1,23 @@
 import type { InboundCoverage } from '#contract/number.ts';
 
-/** A test of one automation of the kind Message: the text that it looks for, and a reply that only it catches. */
+/** A test of one Message automation: the text that it looks for, and a reply that only this automation catches. */
 export interface InboundTest {
-  /** Its name in the column received_tests. */
+  /** The test's name in the column received_tests. */
   readonly name: string;
-  /** The text of *Message Contains*. */
+  /** The text in the automation's field *Message Contains*. */
   readonly contains: string;
-  /** To be texted to the number from another phone. */
+  /** The text to send to the number from another phone. */
   readonly reply: string;
   /**
-   * `needed` catches texts of several words and the most frequent replies of one word, `full` nearly all others.
-   * `answers` catches replies to texts that ask for one letter or digit.
+   * `needed` automations catch texts of several words and the most frequent replies of one word; `full`, nearly all
+   * others. `answers` automations catch replies to texts that ask for one letter or digit.
    */
   readonly set: 'needed' | 'full' | 'answers';
 }
 
 /**
- * Inbound tests of the setup page (specification section 11.8). iOS compares without case and accents. Each reply has
- * the text of its own automation and of no other one, so a reply that is missed names the automation.
+ * Inbound tests of the setup page (specification section 11.8). iOS ignores case and accents. Each reply contains only
+ * its own automation's text, so a missed reply identifies its automation.
  */
 export const inboundTests: readonly InboundTest[] = [
   { name: 'space', contains: ' ', reply: '7 pm', set: 'needed' },
@@ -32,10 +32,12 @@ export const inboundTests: readonly InboundTest[] = [
   { name: '2', contains: '2', reply: '2', set: 'answers' },
 ];
 
-/** In received_tests: any text at all. */
+/** In received_tests: the phone has passed on any text at all. */
 export const anyText = 'any';
 
-/** The tests that a received text passes. Case, white space around it and a mark at its end do not count. */
+/**
+ * The names of the tests that a received text passes. Case, white space around it and a mark at its end are ignored.
+ */
 export function inboundTestsOf(text: string): string[] {
   const plain = plainReply(text);
   const passed = inboundTests.filter(({ reply }) => plainReply(reply) === plain);
@@ -43,7 +45,7 @@ export function inboundTestsOf(text: string): string[] {
 }
 
 function plainReply(text: string): string {
-  // A reply of the tests is short: a long text is none, and is not normalised.
+  // The tests' replies are short: a long text is not normalized.
   if (text.length > 40) return text;
   return text
     .normalize('NFKC')
@@ -53,7 +55,7 @@ function plainReply(text: string): string {
     .replace(/[.!?]$/, '');
 }
 
-/** `words` where the test of texts of several words passed, `full` where those of both sets for all replies did. */
+/** `words`: the test of texts of several words passed. `full`: all tests of the sets `needed` and `full` passed. */
 export function inboundCoverageOf(receivedTests: readonly string[]): InboundCoverage {
   if (inboundTests.every(({ name, set }) => set === 'answers' || receivedTests.includes(name))) return 'full';
   return receivedTests.includes('space') ? 'words' : 'unknown';

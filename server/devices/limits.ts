@@ -5,13 +5,13 @@
 /** How long a setup link works (specification section 4.2). */
 export const setupLinkMs = 24 * 3_600_000;
 
-/** How long an expired setup link is kept where no phone used it. */
+/** How long a setup link that no phone used is kept after it expired. */
 export const setupLinkRetentionMs = 30 * 86_400_000;
 
-/** Bodies of a device token beyond the size of an ordinary request that are in memory at a time. */
+/** Large bodies of a device token that are in memory at a time: larger than an ordinary request. */
 export const largeDeviceBodiesMax = 4;
 
-/** A larger body carries a file. */
+/** Only a body with a file is larger than this. */
 export const fileBodyMinBytes = 1_024 * 1_024;
 
 /** Bodies with a file that are in memory at a time: of a team, and of a process. */
@@ -19,5 +19,5 @@ export const fileBodiesOfTeamMax = 2;
 
 export const fileBodiesMax = 6;
 
-/** How long a further one may wait: as long as iOS waits for an answer. */
+/** How long another such body may wait: as long as iOS waits for an answer. */
 export const deviceBodyWaitMaxMs = 60_000;

@@ -7,7 +7,7 @@ const batchMax = 1_000;
 /** Batches of one round; the next round continues. */
 const batchesMax = 100;
 
-// Excludes links with a device token, because the token's row refers to them.
+// Links with a device token stay, because the token's row refers to them.
 const purge = statement<{ readonly id: string }>(
   'devices.purge-setup-links',
   `DELETE FROM setup_links WHERE (team_id, id) IN (
@@ -18,7 +18,7 @@ const purge = statement<{ readonly id: string }>(
    ) RETURNING id`,
 );
 
-/** Deletes setup links 30 days after they expired, where no phone used them (specification section 4.2). */
+/** Deletes setup links that no phone used, 30 days after they expired (specification section 4.2). */
 export async function purgeSetupLinks({
   database,
   clock,

@@ -6,7 +6,7 @@ import { findOpenSetupLinks } from './device-store.ts';
 /** The token at the end of every setup link: 32 bytes as base64url (randomToken). */
 const shape = /^[\w-]{43}$/;
 
-/** Looks up tokens of open setup links, for claims, which have no other credential. */
+/** Looks up the tokens of open setup links, the only credential of a claim. */
 export class SetupLinkLookup {
   readonly #lookup: CredentialLookup<{ readonly hash: Buffer }>;
 
@@ -18,7 +18,7 @@ export class SetupLinkLookup {
     });
   }
 
-  /** @throws AppError 404 where no open link has this token, 429 past the limit of such refusals of a client network */
+  /** @throws AppError 404 if no open link has this token, 429 beyond the limit of such refusals per client network */
   async requireOpen(token: string, ip: string): Promise<void> {
     const link = shape.test(token) ? await this.#lookup.find(token, ip) : undefined;
     if (link) return;

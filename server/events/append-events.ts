@@ -1,4 +1,4 @@
-import type { ContactEventType, MessageEventType } from '#contract/event.ts';
+import type { ContactEventType, MessageEventType, NumberEventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, fanOutsChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
@@ -11,27 +11,29 @@ import {
 } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryId } from './fan-out.ts';
 import { smallFanOutMax } from './limits.ts';
+import { storeEnvelope } from './stored-envelope.ts';
 
 interface EventFields {
   readonly teamId: TeamId;
-  /** 1, 2, 3 … per message or contact, so that a receiver can put its events in order. */
+  /** Counts 1, 2, 3 … per message, contact or number, so that a receiver can order its events. */
   readonly sequence: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An event of a message or of a contact; a contact may change without a number. */
+/** An event of a message, a contact or a number. A contact's event may have no number. */
 export type NewEvent = EventFields &
   (
     | { readonly type: MessageEventType; readonly messageId: MessageId; readonly numberId: NumberId }
     | { readonly type: ContactEventType; readonly contact: string; readonly numberId: NumberId | null }
+    | { readonly type: NumberEventType; readonly numberId: NumberId }
   );
 
-// This statement's snapshot decides which webhooks match, and it locks no webhook (decision 0017).
+// This statement's snapshot decides which webhooks match; it locks no webhook (decision 0017).
 //
-// The id of a delivery is its event's, with a count instead of the last 32 bits. It is unique and of the same month.
-// Deliveries sort as their events do: random ids would keep that order only to the millisecond.
+// A delivery's id is its event's id with an index in the last 32 bits. It is unique, of the same month, and sorts as
+// its event does: random ids would keep that order only to the millisecond.
 //
-// It returns the teams with new deliveries, and per team whether any is due now and whether a fan-out was recorded.
+// Returns the teams with new deliveries, whether any is due now, and whether a fan-out was recorded.
 const insertEvents = statement<{
   readonly team_id: TeamId;
   readonly due: boolean;
@@ -73,13 +75,13 @@ const insertEvents = statement<{
 );
 
 /**
- * Outbox pattern: writes the events of state changes in the transaction of those changes. Each has one delivery for
- * every webhook that matches it then (specification sections 6.1 and 6.3, decision 0017). It is due now, or skipped
- * where the webhook is off. If more than 100 match, one fan-out row lists them, and the deliveries are written after
- * the commit (fan-out.ts, decision 0023).
+ * Outbox: writes the events of state changes in the transaction of those changes. Each event gets one delivery for
+ * every webhook that matches at that moment (specification sections 6.1 and 6.3, decision 0017). A delivery is due now,
+ * or skipped where its webhook is off. If more than 100 webhooks match, one fan-out row lists them, and their
+ * deliveries are written after the commit (fan-out.ts, decision 0023).
  *
- * Each envelope is serialised here, once: every attempt sends the stored bytes. After the commit the publisher and
- * the dispatchers are woken.
+ * The envelope is serialised here, once: every attempt sends the same bytes (stored-envelope.ts). The commit notifies
+ * the publisher and the dispatchers.
  */
 export async function appendEvents(
   trx: Transaction,
@@ -98,7 +100,7 @@ export async function appendEvents(
     rows.map((row) => ('contact' in row ? row.contact : null)),
     rows.map((row) => row.numberId),
     rows.map((row) => row.sequence),
-    rows.map((row) => envelope(row, row.id, createdAt)),
+    rows.map((row) => storedBody(row, row.id, createdAt)),
     createdAt,
   );
   trx.notifyAfterCommit(unpublishedEventsChannel);
@@ -106,7 +108,13 @@ export async function appendEvents(
   if (written.some((of) => of.is_large)) trx.notifyAfterCommit(fanOutsChannel);
 }
 
-/** The body of every delivery of an event (specification section 6.2). */
+function storedBody(event: NewEvent, id: EventId, createdAt: Date): string {
+  const { teamId: team_id, type } = event;
+  const message_id = 'messageId' in event ? event.messageId : null;
+  return storeEnvelope({ team_id, id, type, message_id }, envelope(event, id, createdAt));
+}
+
+/** Serialises the body of every delivery of an event (specification section 6.2). */
 function envelope(event: NewEvent, id: EventId, createdAt: Date): string {
   return JSON.stringify({
     id: publicId('evt', id),

@@ -1,20 +1,20 @@
 import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 
-/** Deliveries of an event that one statement writes, in some 20 ms. */
+/** Deliveries of an event that one statement writes, in about 20 ms. */
 const batchMax = 500;
 
-/** Rounds of one run of the loop; its next run continues. */
+/** Upper bound on the rounds of one run; the next run continues. */
 const roundsMax = 1_000;
 
-/** The id of an event's delivery to the webhook with this index; append-events.ts says why it is derived. */
+/** SQL for the id of an event's delivery to the webhook with this index (append-events.ts says why it is derived). */
 export function sqlDeliveryId(eventId: string, index: string): string {
   return `overlay(${eventId}::text PLACING lpad(to_hex(${index}), 8, '0') FROM 29)::uuid`;
 }
 
-/** An SQL condition: the id may be that of a delivery of the event. They are one range of the index on ids. */
+/** SQL condition: the id may belong to a delivery of the event. These ids are one range of the primary key. */
 export function sqlDeliveryIdRange(id: string, eventId: string): string {
   const bound = (index: string) => `overlay(${eventId}::text PLACING '${index}' FROM 29)::uuid`;
   return `${id} BETWEEN ${bound('00000000')} AND ${bound('ffffffff')}`;
@@ -24,8 +24,8 @@ const listTeams = statement<{ readonly team_id: TeamId }>(
   'events.teams-with-fan-outs',
   'SELECT DISTINCT team_id FROM fan_outs',
 );
-// The row is read through its lock: `done` includes a batch that another process wrote meanwhile. A deleted webhook
-// gets no delivery, and one that was switched off a skipped one.
+// The lock reads the newest version of the row, so `done` includes a batch that another process wrote meanwhile. A
+// deleted webhook gets no delivery, and one that was disabled gets a skipped one.
 const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>(
   'events.write-fan-out',
   `WITH oldest AS MATERIALIZED (
@@ -56,10 +56,20 @@ const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>
   { changes: 'delivery', team: 'team_id' },
 );
 
+const hasOf = statement<{ readonly found: boolean }>(
+  'events.has-fan-outs-of',
+  'SELECT EXISTS (SELECT FROM fan_outs WHERE event_id < $1) AS found',
+);
+
+/** Whether deliveries of an event whose id is smaller are not written yet. */
+export async function hasFanOutsBefore(db: Queryable, eventId: string): Promise<boolean> {
+  return (await hasOf.row(db, eventId))?.found === true;
+}
+
 /**
  * Fan-out: writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch
- * of its oldest event, so no team waits for another one. A team whose batch fails is left out until the next run.
- * Several processes may do so at once; a batch that a kill interrupts is written again.
+ * of its oldest event, so that no team waits for another. A team whose batch fails waits for the next run. Several
+ * processes may run it; a batch that a kill interrupts is written again.
  */
 export async function writeFanOutDeliveries(
   { database, clock, logger }: Pick<Runtime, 'database' | 'clock' | 'logger'>,
@@ -84,7 +94,7 @@ export async function writeFanOutDeliveries(
         );
       }
     }
-    // Other processes took the rest, or it failed.
+    // The other teams are locked by other processes, or failed in this run.
     if (written === 0) return;
   }
 }

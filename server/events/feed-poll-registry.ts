@@ -3,10 +3,9 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { FeedPosition } from './feed-store.ts';
 import { heldFeedRequestsMax } from './limits.ts';
 
-/** How a wait ended without an event. */
+/** How a long poll ended without an event. */
 type FeedPollEnd = 'held' | 'left' | 'stopping';
 
-/** One long poll for events after a position. */
 class FeedPoll extends LongPoll<FeedPollEnd> {
   readonly position: FeedPosition;
 
@@ -16,13 +15,13 @@ class FeedPoll extends LongPoll<FeedPollEnd> {
   }
 }
 
-/** The requests for events that this process holds. A registered one looks once more, so that no wake is missed. */
+/** The long polls for events in this process. Each reads the feed again once registered, so that it misses no event. */
 export class FeedPollRegistry {
   readonly #polls = new Map<TeamId, Set<FeedPoll>>();
   #count = 0;
   #stopping = false;
 
-  /** For each team with waiting readers, the lowest of their positions. */
+  /** For each team with long polls, their lowest position. */
   get positions(): FeedPosition[] {
     return [...this.#polls].map(([teamId, feedPolls]) => ({
       teamId,
@@ -30,7 +29,7 @@ export class FeedPollRegistry {
     }));
   }
 
-  /** @returns the limit that is reached, the team's or the process's; undefined where one more fits */
+  /** @returns the reached limit, of the team or of the process; undefined where another long poll fits */
   fullFor(teamId: TeamId): 'team' | 'process' | undefined {
     if ((this.#polls.get(teamId)?.size ?? 0) >= heldFeedRequestsMax.ofTeam) return 'team';
     return this.#count >= heldFeedRequestsMax.ofProcess ? 'process' : undefined;
@@ -62,7 +61,7 @@ export class FeedPollRegistry {
     this.wake(this.#polls.keys());
   }
 
-  /** Ends every long poll, and each later one at once. */
+  /** Ends every long poll, and each later one as soon as it is registered. */
   stop(): void {
     this.#stopping = true;
     for (const feedPolls of this.#polls.values()) for (const poll of feedPolls) poll.end('stopping');

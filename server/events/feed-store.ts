@@ -1,21 +1,22 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
+import { type EnvelopeColumns, readStoredEnvelope } from './stored-envelope.ts';
 
-/** An event with its position in the feed. Positions only order a team's events: they have gaps and are internal. */
+/** An event with its position in the feed. Positions have gaps, and the API does not show them. */
 export interface FeedEvent {
   readonly id: EventId;
   readonly position: number;
-  /** The envelope as it was stored. */
+  /** The envelope, as a delivery sends it. */
   readonly body: string;
 }
 
-/** How far a reader has read. */
+/** The position up to which a reader has read a team's feed. */
 export interface FeedPosition {
   readonly teamId: TeamId;
   readonly position: number;
 }
 
-/** Advisory lock that allows one publisher at a time. */
+/** Key of the advisory lock that allows one publisher at a time. */
 const publisherLockId = 4_017;
 
 const tryLock = statement<{ readonly taken: boolean }>(
@@ -35,15 +36,17 @@ const publish = statement<{ readonly team_id: TeamId; readonly events: number }>
 );
 const findPosition = statement<{ readonly position: number | null }>(
   'events.find-position',
-  `SELECT (SELECT position FROM event_feed WHERE team_id = $1 AND event_id = $2) AS position
-   FROM events WHERE team_id = $1 AND id = $2`,
+  // While the month of an event is dropped, its position goes before its row: such an event counts as unknown.
+  `SELECT f.position FROM events e LEFT JOIN event_feed f ON f.team_id = e.team_id AND f.event_id = e.id
+   WHERE e.team_id = $1 AND e.id = $2
+     AND (f.position IS NOT NULL OR EXISTS (SELECT FROM unpublished_events u WHERE u.event_id = $2))`,
 );
-// Each row of the feed leads to one event, in the month of its id.
-const page = statement<FeedEvent>(
+// Joins each position to one event, which lies in the month of its id.
+const page = statement<FeedEvent & Omit<EnvelopeColumns, 'team_id'>>(
   'events.feed-page',
-  `SELECT f.event_id AS id, f.position, e.body
+  `SELECT f.event_id AS id, f.position, e.type, e.message_id, e.body
    FROM (SELECT team_id, position, event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT $3) f
-   CROSS JOIN LATERAL (SELECT body FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
+   CROSS JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
    ORDER BY f.position`,
 );
 const withMore = statement<{ readonly team_id: TeamId }>(
@@ -52,13 +55,13 @@ const withMore = statement<{ readonly team_id: TeamId }>(
    WHERE EXISTS (SELECT FROM event_feed f WHERE f.team_id = t.team_id AND f.position > t.position)`,
 );
 
-/** Makes this transaction the only publisher until it ends. @returns false where another one is */
+/** Makes this transaction the only publisher until it ends. @returns false where another transaction is */
 export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
   return (await tryLock.row(trx))?.taken === true;
 }
 
 /**
- * Publishes the oldest events that have no position yet, at most `limit`. The caller holds the publisher lock.
+ * Publishes the oldest events without a position, at most `limit`. The caller holds the publisher lock.
  * @returns the teams of these events, with the number of events of each
  */
 export function publishNext(
@@ -68,7 +71,7 @@ export function publishNext(
   return publish.rows(trx, limit);
 }
 
-/** @returns null for an event without a position so far; undefined for an unknown one */
+/** @returns null for an event without a position yet; undefined for an unknown event */
 export async function positionOfEvent(
   db: Queryable,
   teamId: TeamId,
@@ -77,16 +80,21 @@ export async function positionOfEvent(
   return (await findPosition.row(db, teamId, eventId))?.position;
 }
 
-/** Events after a position, oldest first. The cost depends on the page size, not on the position. */
-export function readFeed(
+/** Lists the events after a position, oldest first. The cost depends on the page size, not on the position. */
+export async function readFeed(
   db: Queryable,
-  { teamId, position }: FeedPosition,
+  { teamId, position: after }: FeedPosition,
   limit: number,
 ): Promise<FeedEvent[]> {
-  return page.rows(db, teamId, position, limit);
+  const rows = await page.rows(db, teamId, after, limit);
+  return rows.map(({ id, position, type, message_id, body }) => ({
+    id,
+    position,
+    body: readStoredEnvelope({ team_id: teamId, id, type, message_id }, body),
+  }));
 }
 
-/** The teams, among those at these positions, with events after them. */
+/** @returns the teams that have events after these positions */
 export async function filterTeamsWithNewEvents(
   db: Queryable,
   positions: readonly FeedPosition[],

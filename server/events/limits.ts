@@ -1,12 +1,10 @@
-/*
- * Limits of the feed (specification section 4.5).
- */
+/* Limits of the feed (specification section 4.5). */
 
-/** Requests for events that one process holds for a team, and for all together (specification section 4.5). */
+/** Long polls for events that a process holds at most: of a team, and in all (specification section 4.5). */
 export const heldFeedRequestsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
 
-/** Deliveries of one event that are written with it; those for more webhooks are written after the commit. */
+/** Deliveries written in their event's transaction; an event for more webhooks gets them after the commit. */
 export const smallFanOutMax = 100;
 
-/** An event gets its position within milliseconds. After this time without a publisher, something is wrong. */
+/** Time-out of the wait for an event's position. Events get theirs within milliseconds, so something is wrong then. */
 export const publishWaitMaxMs = 5_000;

@@ -6,24 +6,24 @@ import type { FeedPollRegistry } from './feed-poll-registry.ts';
 import { type FeedEvent, type FeedPosition, positionOfEvent, readFeed } from './feed-store.ts';
 import { heldFeedRequestsMax, publishWaitMaxMs } from './limits.ts';
 
-/** Before every event. */
+/** The position before the first event. */
 const beginning = 0;
 
 export interface FeedClient {
-  /** Aborted once the client has left. */
+  /** A signal that aborts once the client disconnects. */
   readonly left: AbortSignal;
-  /** Throws once the caller has lost the permission to read. */
+  /** Throws if the caller has lost the permission to read events. */
   readonly reauthenticate: () => Promise<unknown>;
-  /** Runs a statement with a permit of the team: a held request has none. */
+  /** Runs a statement under the team's concurrency limit. A held request has no permit while it waits. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 type Services = Pick<Runtime, 'database' | 'clock'> & { readonly feedPolls: FeedPollRegistry };
 
 /**
- * A page of the feed (specification section 4.5): the events after `after`, oldest first. If there are none and `wait`
- * is given, the request is held until there is one. A process that stops, or a client that leaves, ends the wait.
- * @throws AppError 400, param after, where it is no event of the team that is kept; 429 and 503 where too many wait
+ * Lists a page of the feed: the events after `after`, oldest first (specification section 4.5). Without such events it
+ * waits up to `wait` seconds for one. The wait ends early when the process stops or the client disconnects.
+ * @throws AppError 400, param after, for the id of no event that is kept; 429 and 503 where too many requests wait
  */
 export async function listEvents(
   services: Services,
@@ -40,7 +40,7 @@ export async function listEvents(
         const rows = await readPage();
         return rows.length > 0 ? rows : undefined;
       })) ?? [];
-    // A request may be held for longer than a revoked key stays valid.
+    // The caller may have lost the permission, or the key may have been revoked, during the wait.
     if (found.length > 0) await reader.reauthenticate();
   }
   return feedPage(found, limit, after);
@@ -71,14 +71,14 @@ async function readAfter(
   return position ?? waitUntilPublished(services, teamId, find, reader);
 }
 
-/** The event was written a moment ago, and a webhook was faster than the publisher. */
+/** Waits for the position of an event so new that a webhook delivered it before it was published. */
 async function waitUntilPublished(
   services: Services,
   teamId: TeamId,
   find: () => Promise<number | null | undefined>,
   reader: FeedClient,
 ): Promise<number> {
-  // Any event that is published for the team may be this one.
+  // Any newly published event of the team may be this one.
   const everything = { teamId, position: beginning };
   const position = await waitForEvents(services, everything, publishWaitMaxMs, reader, async () => {
     const found = await find();
@@ -87,11 +87,11 @@ async function waitUntilPublished(
   });
   if (position !== undefined) return position;
   throw unavailable(
-    'The event that after names has no position in the feed yet. Repeat the request in a moment.',
+    'The event in the parameter after is not in the feed yet. Repeat the request in a moment.',
   );
 }
 
-/** Looks at each wake. @returns the result; undefined where the wait ended before */
+/** Reads at each wake. @returns the first result; undefined where the wait ended without one */
 async function waitForEvents<T>(
   { clock, feedPolls }: Services,
   position: FeedPosition,
@@ -124,7 +124,7 @@ function requireCapacity(feedPolls: FeedPollRegistry, teamId: TeamId): void {
   if (full === 'team') throw tooManyRequests(1);
   if (full === 'process') {
     throw unavailable(
-      `${heldFeedRequestsMax.ofProcess} requests wait for events here. Repeat the request in a moment.`,
+      `The server is at its limit of ${heldFeedRequestsMax.ofProcess} requests that wait for events. Repeat the request in a moment.`,
     );
   }
 }

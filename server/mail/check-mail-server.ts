@@ -4,8 +4,8 @@ import type { MailHealth } from './mail-health.ts';
 import type { CheckServer } from './smtp-sender.ts';
 
 /**
- * Connects and signs in to the mail server once at start, and logs a failure in a sentence. The start does not wait for
- * it: the first mail finds a mail server that starts later.
+ * Connects and signs in to the mail server once at start, and logs a failure with advice. The start does not wait for
+ * it; a mail server that starts later works from its first mail on.
  */
 export async function checkMailServer(
   check: CheckServer,
@@ -18,15 +18,16 @@ export async function checkMailServer(
   health.fails = true;
   logger.warn(
     `No mail can be sent: the server of SMTP_URL, ${server.host}:${server.port}, failed with ${error}. ${adviceOn(error)} ` +
-      'Mail waits and is tried again for a day; until one is sent, invitations show their link as well.',
+      'Mail waits and is retried for a day. Until a mail is sent, invitations show their link as well.',
   );
 }
 
-function adviceOn(error: string): string {
+/** Advice for an error of the mail server. @param error codes, as a CheckServer returns them */
+export function adviceOn(error: string): string {
   if (/\b(ENOTFOUND|EDNS|EAI_AGAIN)\b/.test(error)) return 'Check the host name in SMTP_URL.';
   if (/\b(EAUTH|AUTH|ENOAUTH)\b/.test(error)) return 'Check the user and the password in SMTP_URL.';
   if (/\b(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b/.test(error)) {
     return 'Check the host and the port in SMTP_URL, and whether a firewall is between.';
   }
-  return 'Check whether SMTP_URL begins with smtps:// (TLS from the first byte) or smtp:// as the server expects, and its certificate.';
+  return 'Check the certificate of the server, and whether it expects smtps:// (TLS from the first byte) or smtp:// in SMTP_URL.';
 }

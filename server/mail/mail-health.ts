@@ -1,15 +1,15 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 
-/** The latest state of the server behind SMTP_URL, as this process saw it. */
+/** The latest state of the SMTP_URL server, as seen by this process. */
 export class MailHealth {
   fails = false;
 }
 
-// For all processes: mail fails if one waits after an error of the server itself and no later one was sent. An error
-// about a recipient or a content ("to RCPT TO") concerns that mail alone.
+// Mail fails, as seen by all processes, if a mail waits after an error and no later mail was sent. Errors about one
+// recipient or content (`to RCPT TO`, `to DATA`) do not count: they concern that mail alone.
 const find = statement<{ fails: boolean }>(
   'mail.find-failing',
-  // Each step uses an index, also in a plan that is made while the table is empty.
+  // Each step uses an index, even in a plan that PostgreSQL made while the table was empty.
   `SELECT EXISTS (
      SELECT FROM (
        SELECT id, last_error FROM mails WHERE body IS NOT NULL AND next_attempt_at > '-infinity'
@@ -22,7 +22,7 @@ const find = statement<{ fails: boolean }>(
    ) AS fails`,
 );
 
-/** Whether mail fails at present, so that a link has to be shown as well (specification section 12.5). */
+/** Whether mail fails at present, so that answers have to show links as well (specification section 12.5). */
 export async function isMailFailing(db: Queryable, health: MailHealth): Promise<boolean> {
   return health.fails || ((await find.row(db))?.fails ?? false);
 }

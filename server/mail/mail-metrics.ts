@@ -4,11 +4,12 @@ import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metr
 import type { MailHealth } from './mail-health.ts';
 import { readMailQueue } from './mail-store.ts';
 
-/** Result of an attempt to send a mail: a failed one is repeated later, one that is given up is not. */
+/** Result of an attempt to send a mail; `failed` is retried later, `given_up` is not. */
 export type MailAttemptResult = 'sent' | 'failed' | 'given_up';
 
 /**
- * Registers gauges of the waiting mails of all processes, read for each /metrics (specification section 10.4).
+ * Registers gauges of the waiting mails of all processes, queried for each request of /metrics (specification section
+ * 10.4).
  * @returns a function that counts the results of this process's attempts
  */
 export function registerMailMetrics(
@@ -22,12 +23,15 @@ export function registerMailMetrics(
     'Mails that wait to be sent.',
     async () => (await waiting()).depth,
   );
-  addGauge(metrics, 'ownline_mails_oldest_seconds', 'How long the oldest of them has waited.', async () =>
-    ageSeconds(clock, (await waiting()).oldest),
+  addGauge(
+    metrics,
+    'ownline_mails_oldest_seconds',
+    'How long the oldest mail that waits to be sent has waited.',
+    async () => ageSeconds(clock, (await waiting()).oldest),
   );
   const attempts = new Counter({
     name: 'ownline_mail_attempts_total',
-    help: 'Attempts to send a mail by what they came to: sent, failed and to be made again, or given up.',
+    help: 'Attempts to send a mail by outcome: sent, failed and retried, or given up.',
     labelNames: ['end'] as const,
     registers: [metrics],
   });

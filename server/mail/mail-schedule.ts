@@ -1,7 +1,7 @@
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Backoff of mail: the offsets of its attempts from the first one (specification section 10.6). */
+/** Backoff of mail: the times of the attempts, relative to the first one (specification section 10.6). */
 export const attemptOffsetsMs: readonly number[] = [
   0,
   minute,
@@ -13,15 +13,15 @@ export const attemptOffsetsMs: readonly number[] = [
   24 * hour,
 ];
 
-/** A mail without an attempt for this long is given up: its links have expired. */
+/** Age at which a waiting mail is given up, because its links have expired. */
 export const staleMs = 48 * hour;
 
 /**
- * Returns the time of the next attempt. Its gap is counted from the attempt that failed, so late attempts keep their
+ * Returns the time of the next attempt. The delay counts from the failed attempt, so that late attempts keep their
  * distance.
- * @param attempts how many there were, the failed one included
- * @param startedAt when the failed one began
- * @returns undefined where that was the last
+ * @param attempts the number of attempts so far, the failed one included
+ * @param startedAt the start of the failed attempt
+ * @returns undefined after the last attempt
  */
 export function nextMailAttemptAt(attempts: number, startedAt: Date): Date | undefined {
   const [last, next] = attemptOffsetsMs.slice(attempts - 1, attempts + 1);

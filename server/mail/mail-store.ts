@@ -2,15 +2,14 @@ import { mailChannel } from '#server/database/channels.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { MailId } from '#server/platform/ids/ids.ts';
 
-/** A mail that this process has claimed. */
 export interface ClaimedMail {
   readonly id: MailId;
   readonly recipient: string;
   readonly body: Buffer;
   readonly created_at: Date;
-  /** After this time the mail is useless and is not sent. */
+  /** After this time the mail's link is useless, and the mail is not sent. */
   readonly expires_at: Date | null;
-  /** Attempts so far, this one included. The number also identifies the claim: a later one has a higher number. */
+  /** Number of attempts, this one included. It also identifies the claim: a later claim has a higher number. */
   readonly attempts: number;
 }
 
@@ -20,7 +19,7 @@ export interface MailQueue {
   readonly oldest: Date | null;
 }
 
-/** Recorded instead of an error for a mail whose link expired before it was sent. */
+/** The recorded error of a mail whose link expired, or whose invitation ended, before it was sent. */
 export const obsoleteMailReason = 'useless';
 
 const insert = statement<Record<string, never>>(
@@ -28,12 +27,13 @@ const insert = statement<Record<string, never>>(
   `INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, expires_at, reference)
    VALUES ($1, $2, $3, $4, $4, $5, $6)`,
 );
-// Locked before the update; rows that another process has locked are skipped.
+// Locks due mails before the update and skips mails that another process has locked.
 const claim = statement<ClaimedMail>(
   'mail.claim',
   `WITH due AS MATERIALIZED (
      SELECT id FROM mails
      WHERE body IS NOT NULL AND next_attempt_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)
+       AND ($4::timestamptz IS NULL OR created_at > $4)
      ORDER BY next_attempt_at LIMIT $3 FOR UPDATE SKIP LOCKED
    )
    UPDATE mails m SET attempts = m.attempts + 1, leased_until = $2 FROM due WHERE m.id = due.id
@@ -63,6 +63,10 @@ const selectWaiting = statement<MailQueue>(
   'mail.waiting',
   'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
 );
+const countHeld = statement<{ readonly count: number }>(
+  'mail.count-held',
+  'SELECT count(*) FROM (SELECT FROM mails WHERE body IS NOT NULL AND created_at <= $1 LIMIT $2) m',
+);
 const purge = statement<Record<string, never>>('mail.purge', 'DELETE FROM mails WHERE id < $1');
 
 /** Inserts a mail. The mail workers are notified once the transaction has committed. */
@@ -82,22 +86,27 @@ export async function insertMail(
   trx.notifyAfterCommit(mailChannel);
 }
 
-/** Claims due mails, at most `limit`, until `leasedUntil`. */
-export function claimMails(
-  db: Queryable,
-  now: Date,
-  leasedUntil: Date,
-  limit: number,
-): Promise<ClaimedMail[]> {
-  return claim.rows(db, now, leasedUntil, limit);
+interface MailClaim {
+  readonly now: Date;
+  readonly leasedUntil: Date;
+  readonly limit: number;
+  /** During a restore hold: mails that were queued up to this time are not claimed. */
+  readonly heldBefore: Date | undefined;
 }
 
-/** Records the sending regardless of the claim, however late: a mail that the server took is not sent again. */
+export function claimMails(
+  db: Queryable,
+  { now, leasedUntil, limit, heldBefore }: MailClaim,
+): Promise<ClaimedMail[]> {
+  return claim.rows(db, now, leasedUntil, limit, heldBefore ?? null);
+}
+
+/** Records a mail as sent, even after its lease: the mail server accepted it, so it must not go out again. */
 export async function recordSent(db: Queryable, id: MailId, at: Date): Promise<void> {
   await finish.row(db, id, at);
 }
 
-/** Changes nothing where another process has claimed the mail meanwhile. */
+/** Schedules the next attempt. It changes nothing where another process has claimed the mail meanwhile. */
 export async function recordRetry(
   db: Queryable,
   { id, attempts }: Pick<ClaimedMail, 'id' | 'attempts'>,
@@ -107,7 +116,7 @@ export async function recordRetry(
   await retry.row(db, id, attempts, nextAttemptAt, error);
 }
 
-/** @returns false where another process has claimed the mail meanwhile, and nothing was changed */
+/** Gives a mail up. @returns false, without a change, where another process has claimed the mail meanwhile */
 export async function recordGivenUp(
   db: Queryable,
   { id, attempts }: Pick<ClaimedMail, 'id' | 'attempts'>,
@@ -117,7 +126,7 @@ export async function recordGivenUp(
   return (await giveUp.row(db, id, attempts, at, error)) !== undefined;
 }
 
-/** Gives up the waiting mails with a reference. One that is being sent may still arrive. */
+/** Gives up the waiting mails with a reference. A mail in an attempt may still go out. */
 export async function markMailsCancelled(trx: Transaction, reference: string, at: Date): Promise<void> {
   await cancel.row(trx, reference, at, obsoleteMailReason);
 }
@@ -126,7 +135,12 @@ export async function readMailQueue(db: Queryable): Promise<MailQueue> {
   return (await selectWaiting.row(db)) ?? { depth: 0, oldest: null };
 }
 
-/** @param before the smallest id that stays */
+/** @returns the number of waiting mails that were queued up to `heldBefore`, at most `max` */
+export async function countHeldMails(db: Queryable, heldBefore: Date, max: number): Promise<number> {
+  return (await countHeld.row(db, heldBefore, max))?.count ?? 0;
+}
+
+/** @param before mails with smaller ids are deleted */
 export async function deleteMails(db: Queryable, before: string): Promise<void> {
   await purge.row(db, before);
 }

@@ -1,19 +1,18 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
 
-/** Content of a mail, as plain text: no part is markup, and a line break in a name is a space. */
+/** Content of a mail as plain text: markup is escaped, and a line break becomes a space. */
 export interface MailContent {
   readonly subject: string;
   readonly heading: string;
   readonly paragraphs: readonly string[];
-  /** Commands to paste into a shell, each in a block of its own; line breaks stay. */
+  /** Shell commands to copy, each in its own block; line breaks stay. */
   readonly commands?: readonly string[];
-  /** A link to follow, http or https; its address is shown as text too. */
+  /** A link with an http or https URL; the URL is shown as text too. */
   readonly action?: { readonly label: string; readonly url: string };
-  /** In small print at the end: the reason for this mail. */
+  /** Small print at the end: why the reader gets this mail. */
   readonly footnote?: string;
 }
 
-/** A mail as it is sent. */
 export interface RenderedMail {
   readonly subject: string;
   readonly text: string;
@@ -21,9 +20,9 @@ export interface RenderedMail {
 }
 
 /**
- * The one template of all mails (specification section 10.6). Colours are the reader's own, light or dark, except the
- * button's. Without styles, a heading, paragraphs and a link remain. It has no image and loads nothing.
- * @throws Error where the action's address is no http or https address without spaces: the caller made it
+ * Renders a mail as text and HTML, with the one template of all mails (specification section 10.6). Its colours are the
+ * reader's own, light or dark, except the button's. It stays readable without styles, has no image and loads nothing.
+ * @throws Error where the action's URL is not an http or https URL without spaces, a fault of the caller
  */
 export function renderMail(content: MailContent): RenderedMail {
   const subject = oneLine(content.subject);
@@ -54,10 +53,7 @@ export function renderMail(content: MailContent): RenderedMail {
   return { subject, text: `${text.join('\n\n')}\n`, html: page(subject, html.join('\n')) };
 }
 
-/**
- * One line without control characters. So a name can't begin a header or a paragraph of its own, nor change the text
- * direction of its sentence.
- */
+/** Reduces a text to one line without control characters: a name can't add a mail header or reverse its sentence. */
 function oneLine(text: string): string {
   return text
     .toWellFormed()
@@ -68,7 +64,7 @@ function oneLine(text: string): string {
 
 function checkedUrl(url: string): string {
   if (/^https?:\/\/[^\s\p{C}<>"]+$/u.test(url)) return url;
-  // The error does not quote the address, which may be a link that signs a person in.
+  // The error does not quote the URL, which may be a magic link.
   throw new Error('the address of a mail’s action is not an http or https address');
 }
 
@@ -89,7 +85,7 @@ h1 { font-size: 1.4rem; line-height: 1.25; }
 pre { padding: 0.7rem; border: 1px solid; border-radius: 6px; font-size: 0.8125rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .address { overflow-wrap: anywhere; word-break: break-word; }`;
 
-/** Webmail removes html and body with their attributes, so an inner block has the language and the role as well. */
+/** Webmail strips html and body with their attributes, so an inner block repeats the language and the role. */
 function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,4 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
+import type { Loop } from '#server/platform/concurrency/loop.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { firstIdAt, publicId } from '#server/platform/ids/ids.ts';
 import {
@@ -24,14 +25,16 @@ import type { MailSendOutcome, SendMail } from './smtp-sender.ts';
 
 const sweepMs = 1_000;
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'secrets' | 'logger' | 'restoreHold'>;
 
 /**
- * Sends queued mail (specification section 10.6). A mail is claimed with a lease, sent without a transaction open,
- * and its outcome is written afterwards. Several processes take different mails. If one dies between the server's OK
- * and the write of the outcome, the mail is sent again after its lease, with the same Message-ID.
+ * Queue worker that sends mail (specification section 10.6). A mail is claimed with a lease and sent outside a
+ * transaction; its outcome is written afterwards. Several processes claim different mails. If a process dies between
+ * the mail server's OK and the write, the mail is sent again after its lease, with the same Message-ID.
  *
- * Attempts in progress at a stop have 5 s and are then aborted, which counts as a failed attempt.
+ * During a restore hold only mails that were queued after the restore are sent.
+ *
+ * At a stop, attempts in progress have 5 s. Then they are aborted, which counts as a failed attempt.
  */
 export class MailWorker {
   readonly #services: Services;
@@ -39,12 +42,12 @@ export class MailWorker {
   readonly #count: (end: MailAttemptResult) => void;
   readonly #worker: QueueWorker<ClaimedMail>;
 
-  /** @param count called with the result of each attempt, after it was written */
+  /** @param count called with the result of each attempt, once it is written */
   constructor(services: Services, send: SendMail, count: (end: MailAttemptResult) => void) {
     this.#services = services;
     this.#send = send;
     this.#count = count;
-    const { database, clock, logger } = services;
+    const { database, clock, logger, restoreHold } = services;
     this.#worker = new QueueWorker({
       name: 'send mail',
       clock,
@@ -53,16 +56,25 @@ export class MailWorker {
       runningMax: mailAttemptsInFlightMax,
       stopMs: mailStopMs,
       claim: ({ length }) =>
-        claimMails(database.pool, clock.now(), clock.in(mailLeaseMs), mailAttemptsInFlightMax - length),
+        claimMails(database.pool, {
+          now: clock.now(),
+          leasedUntil: clock.in(mailLeaseMs),
+          limit: mailAttemptsInFlightMax - length,
+          heldBefore: restoreHold.heldBefore,
+        }),
       run: (mail, signal) => this.#attempt(mail, signal),
     });
+  }
+
+  get loops(): readonly Loop[] {
+    return this.#worker.loops;
   }
 
   start(): void {
     this.#worker.start();
   }
 
-  /** Requests a round, because new mail may wait. */
+  /** Requests a round, because a mail may be due. */
   notify(): void {
     this.#worker.notify();
   }
@@ -71,7 +83,7 @@ export class MailWorker {
     return this.#worker.stop();
   }
 
-  /** Never rejects: a mail whose outcome could not be written is tried again after its lease. */
+  /** Never rejects: a mail whose outcome could not be written is sent again after its lease. */
   async #attempt(mail: ClaimedMail, stopping: AbortSignal): Promise<void> {
     const startedAt = this.#services.clock.now();
     try {
@@ -79,14 +91,14 @@ export class MailWorker {
     } catch (error) {
       this.#services.logger.error(
         { err: error, mail: publicId('mail', mail.id) },
-        'recording the outcome of a mail failed; it is sent again when its lease ends',
+        'recording the outcome of a mail failed; the mail is sent again when its lease ends',
       );
     }
   }
 
   async #try(mail: ClaimedMail, startedAt: Date, stopping: AbortSignal): Promise<MailSendOutcome> {
     const { clock, secrets } = this.#services;
-    // While the time is uncertain, a useless mail is better than one that is given up wrongly.
+    // Without a reliable time, sending a useless mail is better than giving up a good one.
     if (clock.mayExpire) {
       if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
         return { kind: 'refused', error: 'too old' };
@@ -122,7 +134,7 @@ export class MailWorker {
   }
 }
 
-/** Deletes rows of mails after 30 days (specification section 10.6). */
+/** Deletes the rows of mails after 30 days (specification section 10.6). */
 export async function purgeMails({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
   await deleteMails(database.pool, firstIdAt(clock.nowMs() - mailRetentionMs));
 }

@@ -6,7 +6,7 @@ import { insertMail, markMailsCancelled } from './mail-store.ts';
 import { type MailContent, renderMail } from './mail-template.ts';
 import { sealMail } from './sealed-mail.ts';
 
-/** Whether this server sends mail. If it does not, links are shown for copying instead. */
+/** Whether this server sends mail. Without mail, answers show links to copy instead. */
 export function isMailEnabled(config: Pick<Config, 'mail'>): boolean {
   return config.mail !== undefined;
 }
@@ -14,18 +14,18 @@ export function isMailEnabled(config: Pick<Config, 'mail'>): boolean {
 interface QueuedMail {
   readonly to: string;
   readonly message: MailContent;
-  /** The end of the link in it: an unsent mail is dropped then. */
+  /** The expiry of the link in the mail; an unsent mail is dropped then. */
   readonly expiresAt?: Date;
-  /** The public id of its subject, by which cancelMails finds it. */
+  /** The public id of the mail's subject, such as an invitation; `cancelMails` finds the mail by it. */
   readonly reference?: string;
 }
 
 /**
- * Queues a mail in the transaction of its cause (specification section 10.6): it goes out after the commit,
- * and a rollback removes it.
- * @param mail `to` is one address; a caller that takes it from a person has checked it
- * @returns false where mail is off: no mail was queued, and the caller shows the link
- * @throws Error where `to` is no address, or the action's address is none
+ * Queues a mail in the transaction of its cause (specification section 10.6). It is sent after the commit, and a
+ * rollback removes it.
+ * @param mail `to` is one address, validated by the caller
+ * @returns false where mail is off; no mail was queued, and the caller shows the link
+ * @throws Error for an invalid `to` or an invalid action URL
  */
 export async function queueMail(
   trx: Transaction,
@@ -33,7 +33,7 @@ export async function queueMail(
   mail: QueuedMail,
 ): Promise<boolean> {
   if (!isMailEnabled(config)) return false;
-  if (!isMailAddress(mail.to)) throw new Error('a mail was to go to what is no address');
+  if (!isMailAddress(mail.to)) throw new Error('the recipient of a mail is not a mail address');
   const envelope = { id: ids.next('mail'), recipient: mail.to };
   await insertMail(trx, {
     ...envelope,
@@ -45,7 +45,7 @@ export async function queueMail(
   return true;
 }
 
-/** Cancels waiting mails about a subject that has ended, in the transaction that ends it (section 10.6). */
+/** Cancels waiting mails about a subject, such as an invitation, in the transaction that ends it (section 10.6). */
 export function cancelMails(
   trx: Transaction,
   { clock }: Pick<Runtime, 'clock'>,

@@ -3,7 +3,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import { mailLeaseMs } from './limits.ts';
 import { attemptOffsetsMs } from './mail-schedule.ts';
 
-/** A correction that is no clock step: times that are this much too far ahead stay. */
+/** Times up to this far ahead stay: small corrections of the clock are no clock step. */
 const slackMs = 10_000;
 
 const postpone = statement<Record<string, never>>(
@@ -11,10 +11,10 @@ const postpone = statement<Record<string, never>>(
   `UPDATE mails SET leased_until = leased_until + make_interval(secs => $2 / 1000.0)
    WHERE body IS NOT NULL AND leased_until > $1`,
 );
-/** Mails that are being sent come first in the order of due times. */
+/** Mails with a lease come first in the order of due times; this bounds how many of them are read. */
 const leasedMax = 1_000;
 
-// $2: for each number of attempts the delay to the next one, in milliseconds. An untried mail is due at once.
+// $2 holds, for each number of attempts, the delay until the next one in milliseconds. An untried mail is due at once.
 const limitFutureTimes = statement<Record<string, never>>(
   'mail.limit-times',
   `WITH found AS MATERIALIZED (
@@ -32,12 +32,12 @@ const limitFutureTimes = statement<Record<string, never>>(
      AND (m.next_attempt_at > f.latest + $4::interval OR m.leased_until > $3::timestamptz + $4::interval)`,
 );
 
-/** Postpones the leases of mails that are being sent: the service's time is about to step ahead. */
+/** Extends the leases of mails in an attempt before the service's time steps ahead, so that they do not expire. */
 export async function postponeMailLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, byMs);
 }
 
-/** Limits the times of the next attempts to the schedule: the service's time has stepped back. */
+/** After a step back of the service's time, limits the times of the next attempts and of leases to the schedule. */
 export async function limitMailTimes({
   database,
   clock,

@@ -4,7 +4,6 @@ import type { Config, SmtpServer } from '#server/platform/config.ts';
 import { type MailId, publicId } from '#server/platform/ids/ids.ts';
 import type { RenderedMail } from './mail-template.ts';
 
-/** One mail for one attempt. */
 export interface OutgoingMail {
   readonly id: MailId;
   readonly to: string;
@@ -12,22 +11,22 @@ export interface OutgoingMail {
   readonly rendered: RenderedMail;
 }
 
-/** Outcome of an attempt. `error` consists of codes: `550 5.1.1 to RCPT TO`, `ETIMEDOUT GREETING_TIMEOUT`. */
+/** Outcome of an attempt. `error` consists of codes, such as `550 5.1.1 to RCPT TO` or `ETIMEDOUT GREETING_TIMEOUT`. */
 export type MailSendOutcome =
   | { readonly kind: 'sent' }
-  /** The server refuses this mail for good. */
+  /** The mail server refuses this mail for good. */
   | { readonly kind: 'refused'; readonly error: string }
-  /** The server may take it later. */
+  /** The mail server may accept the mail later. */
   | { readonly kind: 'failed'; readonly error: string };
 
-/** Tries once; never throws. Aborting ends the attempt as failed, though the server may have taken the mail already. */
+/** Makes one attempt; never throws. An abort counts as failed, though the mail server may have the mail already. */
 export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<MailSendOutcome>;
 
-/** Time-outs of the connection with its greeting, and of silence after that. */
+/** Time-outs: of connecting until the greeting, and of silence after it. */
 const connectionTimeoutMs = 10_000;
 const silenceMs = 20_000;
 
-/** Connects and signs in, and sends nothing. @returns undefined on success, else codes like those of an attempt */
+/** Connects and signs in without sending a mail. @returns undefined on success, else error codes as of an attempt */
 export type CheckServer = () => Promise<string | undefined>;
 
 export function createSmtpCheck({ server }: NonNullable<Config['mail']>): CheckServer {
@@ -45,7 +44,7 @@ function openTransport(server: SmtpServer) {
     port: server.port,
     secure: server.secure,
     ...startTls(server),
-    // Explicit, whatever the environment says.
+    // The check of certificates is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
     tls: { rejectUnauthorized: true },
     ...(server.login ? { auth: { user: server.login.user, pass: server.login.password } } : {}),
     dnsTimeout: connectionTimeoutMs,
@@ -57,7 +56,7 @@ function openTransport(server: SmtpServer) {
   });
 }
 
-/** Sends over SMTP, with a connection per mail: mails are few, and a kept connection may be dead. */
+/** Sends over SMTP, with a connection per mail: mails are rare, and an idle connection may be dead. */
 export function createSmtpSender({ server, from }: NonNullable<Config['mail']>): SendMail {
   const transport = openTransport(server);
   const host = from.address.slice(from.address.lastIndexOf('@') + 1);
@@ -65,16 +64,16 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
     try {
       await transport.sendMail({
         from,
-        // As an object, so that no part of it is parsed as a list of addresses.
+        // The recipient is an object, so that it is not parsed as a list of addresses.
         to: { name: '', address: mail.to },
         envelope: { from: from.address, to: [mail.to] },
         subject: mail.rendered.subject,
         text: mail.rendered.text,
         html: mail.rendered.html,
-        // The same on every attempt: if a crash makes a mail go out twice, the reader's server can tell.
+        // The Message-ID is equal on every attempt: a mail server can recognize a mail that a crash made go out twice.
         messageId: `<${publicId('mail', mail.id)}@${host}>`,
         date: mail.createdAt,
-        // Asks for no automatic replies: the server reads none.
+        // The headers ask for no automatic replies, because this server reads none.
         headers: { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'All' },
         xMailer: false,
         signal,
@@ -87,8 +86,8 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
 }
 
 /**
- * Without TLS from the first byte the connection begins in the clear, and uses STARTTLS if the server offers it. To
- * another machine no password is sent without it. A connection to this machine crosses no network, and its
+ * STARTTLS: smtp:// begins in plain text and uses STARTTLS if the mail server offers it. A login on another machine
+ * requires it, so that no password is sent in plain text. A local connection skips it: it crosses no network, and local
  * certificates are seldom valid.
  */
 function startTls({ host, login }: SmtpServer): {
@@ -100,8 +99,8 @@ function startTls({ host, login }: SmtpServer): {
 }
 
 /**
- * Whether a retry is useless: 5xx to the recipient or to the content. 5xx to a greeting, a login or a sender points to
- * the settings, which an operator may correct within a day. 503 is about the order of commands.
+ * Whether a retry is useless: a 5xx reply to the recipient or to the content. A 5xx reply to a greeting, a login or a
+ * sender points to the settings, which an operator may correct within a day. 503 is about the order of commands.
  */
 function isFinal(error: unknown): boolean {
   const [code, command] = [field(error, 'responseCode'), field(error, 'command')];
@@ -110,7 +109,7 @@ function isFinal(error: unknown): boolean {
   );
 }
 
-/** Only codes and names of commands: a server's own words may quote addresses and links, and are not kept. */
+/** Returns only codes and command names, because a mail server's text may quote addresses and links. */
 function describe(error: unknown): string {
   const status = field(error, 'responseCode');
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(String(field(error, 'response')))?.[1];

@@ -10,19 +10,19 @@ const queue: QueueBounds = {
   refuse: () => unavailable('Too many files are being downloaded. Repeat the request in a moment.'),
 };
 
-/** Bounds the downloads that run at a time per key: a slow reader holds a slice in memory, but no permit of its team. */
+/** Limits concurrent downloads of a device token, link or team: they hold memory, but no permit of their team. */
 export class DownloadLimiter {
   readonly #semaphore: KeyedSemaphore;
 
-  /** @param runningMax downloads of one key */
+  /** @param runningMax concurrent downloads of one key */
   constructor({ clock }: Pick<Runtime, 'clock'>, runningMax: number) {
     this.#semaphore = new KeyedSemaphore({ clock, runningMax });
   }
 
   /**
-   * Begins a download once it may run.
-   * @param begin resolves when the answer has begun; its parameter ends the download
-   * @throws AppError 503; what `begin` throws
+   * Begins a download once the key has a free slot.
+   * @param begin resolves once the answer has begun, and calls its parameter when the download ends
+   * @throws AppError 503 where too many downloads wait; errors of `begin`
    */
   begin(key: string, begin: (onEnd: () => void) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import { mediaMaxBytes, mediaRedirectsMax, mediaSilenceMs } from './limits.ts';
 import type { MediaFailure } from './media-failure.ts';
 import { MediaWriter, type WrittenMedia } from './media-writer.ts';
 
-/** Result of one try. `removed`: the message needs its file no longer. */
+/** Result of one try to fetch a file. `removed`: the message no longer needs the file. */
 export type MediaFetchResult =
   | { readonly kind: 'written'; readonly written: WrittenMedia }
   | { readonly kind: 'failed'; readonly failure: MediaFailure }
@@ -17,17 +17,17 @@ interface MediaFetchRequest {
   readonly teamId: TeamId;
   readonly messageId: MessageId;
   readonly url: string;
-  /** From the first look-up to the last byte, redirects included. */
+  /** Time-out, from the DNS look-up to the last byte, redirects included. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Called before each write of bytes. */
+  /** Called before each write of bytes to the database. */
   readonly onBytes: () => void;
 }
 
 /**
- * Fetches the file of a URL through the SSRF guard and writes it as it arrives (specification section 3.2). Bytes are
- * counted while they come, and never inflated: what a Content-Length, a Content-Type or a compression says does not
- * matter. Never throws for what the other side does.
+ * Fetches the file of a URL through the SSRF guard and stores it as it arrives (specification section 3.2). Arriving
+ * bytes are counted, and never decompressed: Content-Length and Content-Type are not trusted. A failure of the other
+ * side is returned, not thrown.
  * @throws where the database could not store the bytes
  */
 export async function fetchMedia(
@@ -69,7 +69,8 @@ export async function fetchMedia(
   });
   if (storeError !== undefined) throw storeError;
   const failure = refused ?? failureOf(outcome);
-  // A refusal by the writer ends the transfer, which then counts as cut off.
+  // If the writer refuses the file, it ends the transfer, which looks like a failure of the host: the writer's reason
+  // is the real one.
   if (failure !== undefined && writer.problem === undefined) return { kind: 'failed', failure };
   const written = await writer.end();
   if (written === 'removed') return { kind: 'removed' };

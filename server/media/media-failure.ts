@@ -1,7 +1,7 @@
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
 import type { MediaProblem } from './media-writer.ts';
 
-/** Why the media of a message could not be fetched (specification section 3.2): kept as a word, or `http_404`. */
+/** Reason why media could not be fetched (specification section 3.2), stored as this word or as `http_404`. */
 export type MediaFailure =
   | Exclude<MediaProblem, 'removed'>
   | TransportFailure
@@ -18,31 +18,31 @@ const texts: Readonly<Record<Exclude<MediaFailure, `http_${number}`>, string>> =
   compressed: 'the answer was compressed (Content-Encoding), although no compression was asked for',
   redirects: 'the address redirected more than three times',
   invalid_redirect: 'the address redirected to a URL that is not valid',
-  interrupted: 'Ownline was stopped during each try',
+  interrupted: 'Ownline was stopped during each attempt',
   timeout: 'the host sent nothing for 10 seconds, or the file had not arrived in full when the time was up',
   dns: 'no address was found for the name of the host',
   forbidden_address:
     'the address, or a redirect of it, leads to a private network or does not begin with https://',
   connection_refused: 'nothing listens at the address',
-  unreachable: 'there is no way through the network to the address',
+  unreachable: 'no network route leads to the address',
   no_network: 'the network of Ownline was down',
   connection_reset: 'the host closed the connection without an answer',
   tls: 'the certificate of the host is not trusted',
   incomplete_answer: 'the connection broke in the middle of the file',
   invalid_answer: 'the host did not answer in HTTP',
   headers_too_large: 'the headers of the answer are larger than 16 KB',
-  aborted: 'Ownline was stopped during each try',
+  aborted: 'Ownline was stopped during each attempt',
   internal_error: 'the request failed within Ownline',
 };
 
-/** The failure in words, as the end of a sentence. */
+/** @returns the explanation of a failure, as the end of a sentence */
 export function mediaFailureText(failure: string): string {
   const status = /^http_(\d{3})$/.exec(failure)?.[1];
   if (status) return `the address answered with HTTP status ${status}`;
   return Object.hasOwn(texts, failure) ? texts[failure as keyof typeof texts] : 'the fetch failed';
 }
 
-/** Failures that another try may not have. */
+/** Transient failures: a further try may succeed. */
 const transient: ReadonlySet<MediaFailure> = new Set([
   'timeout',
   'dns',
@@ -55,7 +55,7 @@ const transient: ReadonlySet<MediaFailure> = new Set([
   'internal_error',
 ]);
 
-/** Whether the fetch is worth another try (specification section 3.2). */
+/** Whether a further try may succeed (specification section 3.2). */
 export function isTransientMediaFailure(failure: MediaFailure): boolean {
   const status = Number(/^http_(\d{3})$/.exec(failure)?.[1]);
   return transient.has(failure) || status >= 500 || [408, 425, 429].includes(status);

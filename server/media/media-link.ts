@@ -4,8 +4,8 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 
 /**
- * The public link of an inbound message's file (specification section 2.8). Its token is derived from SECRETS_KEY and the
- * message: nothing has to be stored for it, and a wrong one is refused without the database.
+ * Creates the public link of an inbound message's file (specification section 2.8). Its token is derived from
+ * SECRETS_KEY and the message: it needs no storage, and a wrong token is refused without a query.
  */
 export function mediaLink(
   { config, secrets }: Pick<Runtime, 'config' | 'secrets'>,
@@ -16,7 +16,7 @@ export function mediaLink(
   return `${config.baseUrl}/media/${id}/${secrets.mediaToken(id)}/${name}`;
 }
 
-/** Whether the token is that of the message's link; compared in constant time. */
+/** Whether a token belongs to the message's link; compared in constant time. */
 export function isMediaToken(
   { secrets }: Pick<Runtime, 'secrets'>,
   messageId: MessageId,

@@ -1,8 +1,8 @@
 import { mediaNameMaxCharacters } from './limits.ts';
 
 /**
- * The name of a file (specification section 2.8). It is the sender's name for it, in characters that need no escape
- * in a path, with the extension of its type.
+ * Derives the name of a file (specification section 2.8): the sender's name in characters that need no escape in a
+ * path, with its type's extension.
  * @param wanted a name or the path of a URL; undefined or unusable becomes `media`
  */
 export function mediaName(wanted: string | undefined, extension: string): string {

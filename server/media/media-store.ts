@@ -1,8 +1,9 @@
+import type { IdRange } from '#server/database/purge-walk.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { mediaChunkBytes } from './limits.ts';
 
-/** One try to store the file of a message. */
+/** The key of one try to store the file of a message. */
 export interface MediaFileKey {
   readonly message_id: MessageId;
   readonly file_id: number;
@@ -22,7 +23,7 @@ const create = statement<MediaFileKey>(
   `INSERT INTO media (message_id, team_id, name, type, created_at) VALUES ($2, $1, $3, $4, $5)
    RETURNING message_id, file_id`,
 );
-// The lock on the file orders a chunk with the purge of its file: no chunk is left without one.
+// The lock on the file makes the purge of that file wait for this chunk, so that no chunk stays without a file.
 const append = statement<{ position: number }>(
   'media.append',
   `WITH file AS MATERIALIZED (
@@ -40,13 +41,14 @@ const find = statement<MediaFile>(
   'media.find',
   `SELECT message_id, file_id, team_id, name, type, size_bytes, sha256 FROM media WHERE message_id = $1 AND is_complete`,
 );
-// The driver reads results as text only: base64 takes two thirds of what the hexadecimal form of bytea does.
+// The driver reads results as text: base64 is a third smaller than the hexadecimal form of bytea.
 const readSlice = statement<{ data: string }>(
   'media.read-slice',
   `SELECT encode(substring(data FROM $4 + 1 FOR $5), 'base64') AS data FROM media_chunks
    WHERE message_id = $1 AND file_id = $2 AND position = $3`,
 );
-// Two statements: the second one's snapshot has the chunks of every writer that the first one waited for.
+// The lock is a separate statement: the snapshot of the delete then has the chunks of every writer that the lock waited
+// for.
 const lockIncomplete = statement<MediaFileKey>(
   'media.lock-incomplete',
   `SELECT message_id, file_id FROM media WHERE message_id = ANY($1::uuid[]) AND NOT is_complete
@@ -66,8 +68,18 @@ const remove = statement<MediaFileKey>(
    DELETE FROM media m USING unnest($1::uuid[], $2::bigint[]) AS f (message_id, file_id)
    WHERE m.message_id = f.message_id AND m.file_id = f.file_id AND NOT m.is_complete RETURNING m.message_id, m.file_id`,
 );
+// The range of ids limits each step to the months of these messages.
+const removeOfMessages = statement<Record<string, never>>(
+  'media.remove-of-messages',
+  `WITH chunks AS (
+     DELETE FROM media_chunks c USING unnest($1::uuid[]) AS i (id)
+     WHERE c.message_id = i.id AND c.message_id >= $2 AND c.message_id < $3
+   )
+   DELETE FROM media m USING unnest($1::uuid[]) AS i (id)
+   WHERE m.message_id = i.id AND m.message_id >= $2 AND m.message_id < $3`,
+);
 
-/** Begins a file: it is incomplete, and no reader finds it. */
+/** Begins a file. It stays incomplete, and readers do not find it, until `completeMediaFile`. */
 export async function createMediaFile(
   db: Queryable,
   teamId: TeamId,
@@ -78,7 +90,7 @@ export async function createMediaFile(
   return created;
 }
 
-/** @returns false where the file was removed meanwhile: its writer ends */
+/** @returns false where the file was removed meanwhile, so that its writer has to end */
 export async function appendMediaChunk(
   db: Queryable,
   file: MediaFileKey,
@@ -88,7 +100,7 @@ export async function appendMediaChunk(
   return (await append.row(db, file.message_id, file.file_id, position, data)) !== undefined;
 }
 
-/** Makes a file the one of its message. @returns false where it was removed meanwhile */
+/** Completes a file, so that readers find it. @returns false where it was removed meanwhile */
 export async function completeMediaFile(
   trx: Transaction,
   file: MediaFileKey,
@@ -98,15 +110,12 @@ export async function completeMediaFile(
   return (await complete.row(trx, file.message_id, file.file_id, sizeBytes, sha256)) !== undefined;
 }
 
-/** The complete file of a message. The caller has checked that it may be read: ids of messages are of one team. */
+/** Finds the complete file of a message. The caller has checked that the message belongs to the reader's team. */
 export function findMediaFile(db: Queryable, messageId: MessageId): Promise<MediaFile | undefined> {
   return find.row(db, messageId);
 }
 
-/**
- * Reads from an offset of a file on: at most so many bytes, and none past the end of their chunk.
- * @throws where the file was deleted meanwhile
- */
+/** Reads at most `bytesMax` bytes from an offset, none past the end of its chunk. @throws for a deleted file */
 export async function readMediaSlice(
   db: Queryable,
   file: MediaFileKey,
@@ -124,12 +133,12 @@ export async function readMediaSlice(
   );
   if (!slice?.data) throw new Error('a part of a file is missing');
   const { data } = slice;
-  // Dead objects of the driver keep a row until the next full garbage collection: without its text it is small.
+  // The driver's dead objects keep a row until the next full garbage collection; without its text the row is small.
   slice.data = '';
   return Buffer.from(data, 'base64');
 }
 
-/** Removes what was written of incomplete files of these messages; their writers end with the next chunk. */
+/** Removes the incomplete files of these messages; their writers end at the next chunk. */
 export async function removeIncompleteMedia(
   trx: Transaction,
   messageIds: readonly MessageId[],
@@ -137,9 +146,18 @@ export async function removeIncompleteMedia(
   await removeLocked(trx, await lockIncomplete.rows(trx, messageIds));
 }
 
-/** Removes incomplete files that were begun before a time, at most `limit`. @returns how many */
+/** Removes at most `limit` incomplete files that were begun before a time. @returns the number of removed files */
 export async function removeAbandonedMedia(trx: Transaction, before: Date, limit: number): Promise<number> {
   return removeLocked(trx, await lockAbandoned.rows(trx, before, limit));
+}
+
+/** Removes all files of messages. @param range a range of ids that contains `messageIds` */
+export async function removeMediaOf(
+  trx: Transaction,
+  messageIds: readonly MessageId[],
+  range: IdRange,
+): Promise<void> {
+  await removeOfMessages.rows(trx, messageIds, range.from, range.to);
 }
 
 /** Removes an incomplete file whose writer has ended. */

@@ -1,12 +1,12 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-/** A media type, and the extension of its files. */
+/** A media type with the extension of its files. */
 export interface MediaType {
   readonly type: string;
   readonly extension: string;
 }
 
-/** The types that Messages shows (specification section 2.8), by the name that `file-type` reports. */
+/** The types that Messages shows (specification section 2.8), by the MIME type that `file-type` reports. */
 const accepted: ReadonlyMap<string, MediaType> = new Map(
   (
     [
@@ -39,17 +39,17 @@ const accepted: ReadonlyMap<string, MediaType> = new Map(
   ).map(([type, extension]) => [type, { type, extension }]),
 );
 
-/** An animated PNG is a PNG to every program that shows one. */
+/** Every program shows an animated PNG as a PNG. */
 const aliases: ReadonlyMap<string, string> = new Map([['image/apng', 'image/png']]);
 
-/** A TIFF file may keep its directory at its end, where `file-type` can't look for it. */
+/** A TIFF file may have its directory at its end, where `file-type` does not look for it. */
 const tiffMarks = ['49492a00', '4d4d002a'];
 
-/** Names are in any case (RFC 6350, section 3.3; RFC 5545, section 2); `file-type` knows capitals only. */
+/** Names may have any case (RFC 6350, section 3.3; RFC 5545, section 2); `file-type` knows capitals only. */
 const contentLine = /^(?:\u00ef\u00bb\u00bf)?begin:(?<name>vcard|vcalendar)[ \t]*\r?\n/i;
 
 /**
- * Sniffs the type of a file from its first bytes (specification section 2.8). Names and Content-Type do not count.
+ * Detects the type of a file from its first bytes (specification section 2.8). File name and Content-Type do not count.
  * @param head the first chunk of the file
  * @returns undefined for a type that Messages does not show
  */
@@ -62,7 +62,7 @@ export async function sniffMediaType(head: Uint8Array): Promise<MediaType | unde
   return tiffMarks.includes(mark) ? accepted.get('image/tiff') : undefined;
 }
 
-/** Whether a browser may show a file of the type: images, videos and sounds, none of which runs scripts. */
+/** Whether a browser may show files of the type: images, videos and audio, which run no scripts. */
 export function isShownInline(type: string): boolean {
   return /^(image|video|audio)\//.test(type);
 }

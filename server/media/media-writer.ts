@@ -13,10 +13,10 @@ import {
 } from './media-store.ts';
 import { sniffMediaType } from './media-type.ts';
 
-/** Why bytes do not become a file. `removed`: its message needs it no longer. */
+/** Reason why a file was refused. `removed`: the message no longer needs the file. */
 export type MediaProblem = 'empty' | 'too_large' | 'unsupported_type' | 'removed';
 
-/** A file whose bytes are stored, and which is not complete yet. */
+/** A file whose bytes are all stored, but which is not complete yet. */
 export interface WrittenMedia {
   readonly key: MediaFileKey;
   readonly name: string;
@@ -32,9 +32,9 @@ interface MediaTarget {
 }
 
 /**
- * Writes the file of a message as its bytes arrive: sniffs its type from the first chunk, counts and hashes. It has one
- * chunk in memory, and no transaction is open between two of them. Until `completeWrittenMedia` no reader finds the
- * file, and a purge removes it where its writer died.
+ * Stores the file of a message as its bytes arrive: detects the type from the first chunk, counts and hashes. It holds
+ * one chunk in memory, and no transaction is open between chunks. Readers do not find the file before
+ * `completeWrittenMedia`. If the writer dies, a purge removes the file.
  */
 export class MediaWriter {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;
@@ -52,14 +52,14 @@ export class MediaWriter {
     this.#target = target;
   }
 
-  /** Why the bytes were refused; undefined while they are not. */
+  /** The reason of the refusal; undefined for a file that is not refused. */
   get problem(): MediaProblem | undefined {
     return this.#problem;
   }
 
   /**
-   * Takes the next bytes. They are copied: the caller may reuse them once this resolves.
-   * @returns false where no more are needed, since the file is refused
+   * Writes the next bytes. It copies them, so that the caller may reuse the buffer once it resolves.
+   * @returns false for a refused file, which needs no more bytes
    */
   async write(bytes: Uint8Array): Promise<boolean> {
     if (this.#problem) return false;
@@ -77,7 +77,7 @@ export class MediaWriter {
     return true;
   }
 
-  /** Writes the rest. @returns why the bytes are no file where they are none */
+  /** Writes the rest of the file. @returns the stored file, or the reason of its refusal */
   async end(): Promise<WrittenMedia | MediaProblem> {
     if (this.#sizeBytes === 0) this.#refuse('empty');
     if (!this.#problem && this.#buffered > 0) await this.#flush();
@@ -119,7 +119,7 @@ export class MediaWriter {
   }
 }
 
-/** Makes a written file the one of its message. @returns false where it was removed meanwhile */
+/** Completes a written file, so that readers find it. @returns false where it was removed meanwhile */
 export function completeWrittenMedia(trx: Transaction, written: WrittenMedia): Promise<boolean> {
   return completeMediaFile(trx, written.key, written.sizeBytes, written.sha256);
 }

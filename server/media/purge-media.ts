@@ -2,10 +2,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { incompleteMediaMs } from './limits.ts';
 import { removeAbandonedMedia } from './media-store.ts';
 
-/** Files that a round removes at most: each has up to 20 chunks. */
+/** Upper bound on the files that one transaction removes; each has up to 20 chunks. */
 const roundMax = 50;
 
-/** Removes incomplete files whose writer died. @returns how many */
+/** Removes incomplete files whose writer died. @returns the number of removed files */
 export async function purgeAbandonedMedia({
   database,
   clock,

@@ -3,7 +3,7 @@ import type { ByteRange } from '#server/platform/http/byte-range.ts';
 import { mediaSliceBytes } from './limits.ts';
 import { type MediaFile, readMediaSlice } from './media-store.ts';
 
-/** Reads a part of a file, slice by slice: each is read once the one before was taken, in a statement of its own. */
+/** Reads a range of a file in slices, one statement each; the next runs once the reader took the previous slice. */
 export async function* readMedia(
   db: Queryable,
   file: MediaFile,

@@ -15,8 +15,8 @@ import { isShownInline } from './media-type.ts';
 import { readMedia } from './read-media.ts';
 
 /**
- * The public link of an inbound file (specification section 2.8): every holder of it may read the file. A wrong token,
- * id or name is the same 404.
+ * Route of the public link to an inbound file (specification section 2.8): every holder of the link may read the file.
+ * A wrong token, id or name gets the same 404.
  */
 export function mediaRoutes(services: Runtime): Route[] {
   const downloads = {
@@ -40,7 +40,7 @@ export function mediaRoutes(services: Runtime): Route[] {
 }
 
 interface Downloads {
-  /** Counts the downloads of one link by one client network. */
+  /** Limits the downloads of one link by one client network. */
   readonly ofLink: DownloadLimiter;
   readonly ofTeam: DownloadLimiter;
 }
@@ -57,7 +57,7 @@ async function findPublicFile(
   return file;
 }
 
-/** 200, 206 or 304. @throws AppError 416, 503 */
+/** Answers with 200, 206 or 304. @throws AppError 416 for a range outside the file; 503 over capacity */
 async function answerFile(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   downloads: Downloads,
@@ -74,10 +74,14 @@ async function answerFile(
   const isCurrent = headers['if-range'] === undefined || headers['if-range'] === etag;
   const range = isCurrent ? parseByteRange(headers.range, size) : undefined;
   if (range === 'unsatisfiable') {
-    throw new AppError('invalid_request', `The file has ${size} bytes: ask for a range within them.`, {
-      status: 416,
-      headers: { 'content-range': `bytes */${size}` },
-    });
+    throw new AppError(
+      'invalid_request',
+      `The range is outside the file, which has ${size} bytes. Ask for a range within it.`,
+      {
+        status: 416,
+        headers: { 'content-range': `bytes */${size}` },
+      },
+    );
   }
   const { start, end } = range ?? { start: 0, end: size - 1 };
   const head = {
@@ -106,7 +110,7 @@ async function answerFile(
   return { body: undefined };
 }
 
-/** A browser shows pictures, videos and sounds, and downloads everything else; nothing in a file runs. */
+/** A browser shows images, videos and audio, and downloads everything else; nothing in a file runs. */
 function fileHeaders(file: MediaFile, etag: string): Readonly<Record<string, string>> {
   return {
     etag,

@@ -32,14 +32,13 @@ export interface Locked {
 }
 const locked: Locked = { verdict: 'locked' };
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'secrets'>;
 
 /** A send with the id that its message gets if this attempt accepts it. */
 interface Attempt extends SendRow {
   readonly messageId: MessageId;
 }
 
-/** The outcome of one send. */
 export interface SendOutcome {
   readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing' | 'locked'>;
   readonly createdAt: Date;
@@ -49,7 +48,7 @@ export interface SendOutcome {
   readonly used: number;
 }
 
-/** Keys that were created earlier have expired (specification section 4.3). */
+/** Idempotency keys that were created before this time have expired (specification section 4.3). */
 function idempotencyKeysSince(clock: Runtime['clock']): Date {
   return new Date(clock.expiryNow().getTime() - idempotencyKeyMs);
 }
@@ -57,9 +56,9 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
 export type LockWaitPolicy = 'wait' | 'skip_locked';
 
 /**
- * Accepts sends: one outcome per row, in order. A row that lost a race for its key, or that found no row of its
- * month, runs again at once. So does a refused row whose key is known by now. Each run has its own time, which its
- * message ids contain: the order of ids is that of created_at. Only with `skip_locked` can a row be `locked`.
+ * Accepts sends and returns one outcome per row, in order. A row that lost a race for its key, or had no usage row for
+ * its month, runs again at once. So does a refused row whose key is known by now. Each run has its own time, which its
+ * message ids contain, so ids sort as created_at does. A row can be `locked` only with `skip_locked`.
  */
 export async function acceptSends(
   services: Services,
@@ -119,9 +118,9 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
 ]);
 
 /**
- * Indexes of rows that were refused although their key is known now. The statement looks keys up in its snapshot, but
- * reads the reasons for a refusal under locks. It may have waited for the very request that the row repeats. That one
- * took the month's last message, or its number was deleted since.
+ * Returns the indexes of refused rows whose idempotency key is known by now. The statement looks keys up in its
+ * snapshot, but decides refusals under locks. While it waited for a lock, the request that the row repeats may have
+ * been accepted.
  */
 async function findIdempotentRepeats(
   { database, clock }: Services,
@@ -147,7 +146,7 @@ async function findIdempotentRepeats(
   return new Set(
     known.flatMap(({ n, same }) => {
       const found = refused[n];
-      // A key that still belongs to other fields was answered correctly.
+      // The key still belongs to a request with other fields: `key_reused` stands.
       return found && (same || found.verdict !== 'key_reused') ? [found.position] : [];
     }),
   );
@@ -178,7 +177,8 @@ async function runBatch(
     return await runStatement(services, rows, at, locking);
   } catch (error) {
     const code = errorCodeOf(error);
-    // 22 and 23: PostgreSQL can't store a row. Row by row, only that one fails.
+    // SQLSTATE classes 22 and 23: PostgreSQL can't store one of the rows. Each row runs alone, so that only that one
+    // fails.
     if (code?.startsWith('22') || code?.startsWith('23')) {
       if (rows.length === 1) return [notStored(services, error)];
       const results: SendOutcomeGroupRow[] = [];
@@ -220,6 +220,7 @@ async function runStatement(
 ): Promise<SendOutcomeGroupRow[]> {
   const accept = locking === 'wait' ? acceptWaiting : acceptUnlocked;
   const { senders, positions } = listSenders(rows);
+  const pads = services.secrets.contactHashPads();
   const groups = await accept.rows(
     services.database.hot,
     senders.map((sender) => sender.teamId),
@@ -238,6 +239,8 @@ async function runStatement(
     rows.map((row) => row.contact),
     senders.map((sender) => sender.sentBy),
     positions,
+    pads.inner,
+    pads.outer,
   );
   const woken = new Set(
     groups.flatMap((group) => (group.verdict === 'accepted' ? (group.number_id ?? []) : [])),
@@ -249,7 +252,9 @@ async function runStatement(
 
 type Sender = Pick<SendRow, 'teamId' | 'sentBy'>;
 
-/** The senders of a batch, each once, and the position of each row's sender, from 1: ids take PostgreSQL long to read. */
+/**
+ * Lists each sender of a batch once, and for each row its sender's position, from 1: PostgreSQL is slow to parse ids.
+ */
 function listSenders(rows: readonly Sender[]) {
   const positionOf = new Map<string, number>();
   const senders: Sender[] = [];
@@ -264,12 +269,12 @@ function listSenders(rows: readonly Sender[]) {
   return { senders, positions };
 }
 
-/** An empty array in place of one that holds only nulls: unnest fills up the shorter arrays with nulls. */
+/** Returns an empty array if all values are null: unnest fills up the shorter arrays with nulls. */
 function emptyIfNull<Value>(values: readonly (Value | null)[]): readonly (Value | null)[] {
   return values.some((value) => value !== null) ? values : [];
 }
 
-/** For each row, in order, the outcome of its group. */
+/** Spreads the groups' outcomes over the rows, in order. */
 function perRow(groups: readonly SendOutcomeGroupRow[]): SendOutcomeGroupRow[] {
   const results: SendOutcomeGroupRow[] = [];
   for (const group of groups) for (const position of group.indexes) results[position - 1] = group;

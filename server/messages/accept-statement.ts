@@ -1,31 +1,30 @@
 import { fictionalPattern } from '#contract/number.ts';
 import { planNames, plans } from '#contract/plans.ts';
 import { statement } from '#server/database/statement.ts';
+import { sqlIsErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { KeyId, MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
-/**
- * One send, as input of the statement. A repeat with an idempotency key of the last 24 hours gets the earlier message.
- */
+/** One send, as input of the statement. */
 export interface SendRow {
   readonly teamId: TeamId;
-  /** The key or member that sends it; null for the server itself. */
+  /** The API key or member that sends the message; null for the server itself. */
   readonly sentBy: KeyId | MemberId | null;
   readonly from: string;
   readonly to: string;
-  /** `to`, as `contactOf` returns it. */
+  /** The normalized `to`, from `contactOf`. */
   readonly contact: string;
   readonly content: string;
   readonly media: { readonly url: string; readonly origin: string } | null;
   readonly idempotencyKey: string | null;
-  /** SHA-256 of the request's fields; null without a key. */
+  /** SHA-256 of the request's fields; null without an idempotency key. */
   readonly fingerprint: Buffer | null;
 }
 
 /**
- * The outcome of one row. `again` lost a race for its key, or for quota that such a row may have left, and runs in a
- * later batch. `locked` has a team or number that another transaction has locked, and waits in a batch of its own team.
- * `not_stored` is a row that PostgreSQL can't store.
+ * The outcome of one row. `again`: it lost a race for its idempotency key, or for quota that may be freed, and runs in
+ * a later batch. `locked`: another transaction has locked its team or number; it runs again in a batch of its own team,
+ * which waits. `not_stored`: PostgreSQL can't store the row.
  */
 export type SendVerdict =
   | 'accepted'
@@ -43,16 +42,16 @@ export type SendVerdict =
   | 'not_stored'
   | 'again';
 
-/** The outcome of all rows of a batch that share it: most batches have few. */
+/** One outcome, with all rows of a batch that share it: most batches have few. */
 export interface SendOutcomeGroupRow {
-  /** Positions in the batch, from 1. */
+  /** Positions of the rows in the batch, from 1. */
   readonly indexes: readonly number[];
   readonly verdict: SendVerdict;
-  /** The message of a replay. */
+  /** The earlier message with the same idempotency key. */
   readonly known_message_id: MessageId | null;
   readonly number_id: string | null;
   readonly monthly_limit: number;
-  /** Use of the month's limit: before this batch, or, for `over_limit`, when the row was refused. */
+  /** Messages of the month so far: before this batch, or, for `over_limit`, when the row was refused. */
   readonly used: number;
 }
 
@@ -62,39 +61,43 @@ const plansWithoutMedia = planNames
   .join(', ');
 
 /**
- * Accepts a batch of sends in one statement (decision 0005): one outcome per row, never a batch as a whole.
+ * Accepts a batch of sends in one statement (decision 0005). Each row has its own outcome; a batch is never refused as
+ * a whole.
  *
- * Locks are taken in the order of every writer: usage rows by team, then numbers by id. A snapshot is older than the
- * wait for a lock. So deciding values are read through the lock (PostgreSQL re-reads a row after a wait) or through a
- * unique key. Sweeps handle a number that was deleted, and a contact that opted out, in between.
+ * Locks are taken in the order of every writer: usage rows by team, then numbers by id. The snapshot is older than the
+ * wait for a lock. So values that decide are read through the lock (PostgreSQL re-reads a row after a wait) or through
+ * a unique key. Sweeps handle a number that is deleted, or a contact that opts out, in between.
  *
  * `messages.to_handle` keeps `to` as it was given, for the phone. `send_queue.to_handle` holds the contact, so that all
  * spellings of a handle share a queue, an opt-out and a conversation.
  *
- * Each column costs a row about 1 % of the statement wherever it passes (decision 0005). So rows name their sender, a
- * team with its key or member, by its position in $1 and $15. The columns that no verdict needs are read from the input
- * again, by n, once a row is granted.
+ * Each column adds about 1 % per step to the cost of a row (decision 0005). So rows name their sender, a team with its
+ * key or member, by its position in $1 and $15. Columns that decide nothing are read from the input again, by n, once a
+ * row is granted.
  *
- * A batch holds sends of many teams. With SKIP LOCKED none of them waits for another team's lock. Rows of a locked
- * team or number come back as `locked`, and run again in a batch of their team, which waits.
+ * A batch holds sends of many teams. With SKIP LOCKED no team waits for another one's lock.
  */
 const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (
+     -- 1. The sends, each with the team of its sender.
      SELECT t.*, ($1::uuid[])[t.sender] AS team_id
      FROM unnest($16::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $12::text[], $13::text[], $14::text[])
        WITH ORDINALITY AS t (sender, message_id, from_handle, to_handle, content, key, fingerprint, media_url, media_origin, contact, n)
    ), usage AS MATERIALIZED (
-     SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit
+     -- 2. Lock the teams' usage of the month.
+     SELECT u.team_id, u.accepted, t.plan, t.monthly_message_limit AS monthly_limit, t.has_erased_opt_outs
      FROM usage_months u JOIN teams t ON t.id = u.team_id
      WHERE u.month = $9 AND u.team_id IN (SELECT team_id FROM input)
      ORDER BY u.team_id FOR NO KEY UPDATE OF u ${locking}
    ), number AS MATERIALIZED (
+     -- 3. Lock the numbers.
      SELECT nu.team_id, nu.id, nu.phone_number, nu.status, nu.verified_at, nu.is_simulated FROM numbers nu
-     WHERE (SELECT count(*) FROM usage) >= 0 -- the usage rows first: every writer locks in this order
+     WHERE (SELECT count(*) FROM usage) >= 0 -- runs step 2 first
        AND nu.deleted_at IS NULL
        AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
      ORDER BY nu.id FOR SHARE ${locking}
    ), judged AS MATERIALIZED (
+     -- 4. Decide on each send: the first reason to refuse it, or fine.
      SELECT i.n, i.team_id, i.key, nu.id AS number_id, k.message_id AS known_message_id, u.monthly_limit, u.accepted AS used,
        CASE
          WHEN k.fingerprint = i.fingerprint THEN 'replayed'
@@ -109,6 +112,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          WHEN nu.status = 'paused' THEN 'from_paused'
          WHEN nu.is_simulated AND i.contact !~ '${fictionalPattern.source}' THEN 'to_not_fictional'
          WHEN ${sqlIsOptedOut('i.team_id', 'i.contact')} THEN 'opted_out'
+         WHEN u.has_erased_opt_outs AND ${sqlIsErasedOptOut('i.team_id', 'i.contact', '$17', '$18')} THEN 'opted_out'
          ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
          WHEN u.team_id IS NULL THEN 'month_missing'
          WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
@@ -122,7 +126,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      LEFT JOIN usage u ON u.team_id = i.team_id
      LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
    ), single AS (
-     -- Several acceptable rows may share a key: the first one continues, and the others look again.
+     -- 5. Of several fine sends with one idempotency key, let the first continue; the others run again.
      SELECT j.*, CASE
          WHEN j.finding = 'fine' AND j.key IS NOT NULL
            AND row_number() OVER (PARTITION BY j.team_id, j.key, j.finding ORDER BY j.n) > 1 THEN 'again'
@@ -130,10 +134,13 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
        END AS verdict
      FROM judged j
    ), ranked AS MATERIALIZED (
+     -- 6. Count the fine sends of each team.
      SELECT s.*, row_number() OVER (PARTITION BY s.team_id, s.verdict ORDER BY s.n) AS place FROM single s
    ), granted AS (
+     -- 7. Grant as many as the month's limit allows.
      SELECT * FROM ranked WHERE verdict = 'fine' AND used + place <= monthly_limit
    ), new_keys AS (
+     -- 8. Take their idempotency keys. A live key of another request is skipped; an expired one is replaced.
      INSERT INTO idempotency_keys AS k (team_id, key, message_id, fingerprint, created_at)
      SELECT g.team_id, g.key, i.message_id, i.fingerprint, $8 FROM granted g JOIN input i ON i.n = g.n
      WHERE g.key IS NOT NULL ORDER BY g.team_id, g.key
@@ -142,22 +149,28 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
        WHERE k.created_at <= $10
      RETURNING message_id
    ), accepted AS MATERIALIZED (
+     -- 9. Accept the sends without a key, and those that got theirs.
      SELECT i.*, g.number_id FROM granted g JOIN input i ON i.n = g.n
      WHERE g.key IS NULL OR i.message_id IN (SELECT message_id FROM new_keys)
    ), new_messages AS (
+     -- 10. Store their messages.
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, media_url, status, created_at, sent_by)
      SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', $8, ($15::uuid[])[sender] FROM accepted
    ), new_queued AS (
+     -- 11. Queue them.
      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media)
      SELECT message_id, team_id, number_id, contact, $8, media_url IS NOT NULL FROM accepted ORDER BY n
    ), new_fetches AS (
+     -- 12. Queue the fetches of their media.
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)
      SELECT team_id, message_id, media_url, media_origin, $8 FROM accepted WHERE media_url IS NOT NULL
    ), raised AS (
+     -- 13. Count them in the month.
      UPDATE usage_months u SET accepted = u.accepted + a.messages
      FROM (SELECT team_id, count(*) AS messages FROM accepted GROUP BY team_id) a
      WHERE u.team_id = a.team_id AND u.month = $9
    ), counted AS (
+     -- 14. Count them in the day.
      INSERT INTO usage_days AS d (team_id, day, direction, messages)
      SELECT team_id, $11, 'outbound', count(*) FROM accepted GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
@@ -166,13 +179,13 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,
      CASE
        WHEN r.verdict = 'again' AND NOT EXISTS (
-         -- The first row with this key is over the limit, and so are those that waited for it.
+         -- No send with this key was granted: the first one is over the limit, and so are its repeats.
          SELECT FROM granted g WHERE g.team_id = r.team_id AND g.key = r.key
        ) THEN 'over_limit'
        WHEN r.verdict <> 'fine' THEN r.verdict
        WHEN a.n IS NOT NULL THEN 'accepted'
        WHEN r.used + r.place > r.monthly_limit AND NOT EXISTS (
-         -- A granted row may turn out to be a repeat, which frees its part of the limit.
+         -- A granted send may turn out to be a repeat and free its quota: until then this one runs again.
          SELECT FROM granted g LEFT JOIN accepted x ON x.n = g.n WHERE g.team_id = r.team_id AND x.n IS NULL
        ) THEN 'over_limit'
        ELSE 'again'
@@ -180,12 +193,12 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
    FROM ranked r LEFT JOIN accepted a ON a.n = r.n
    GROUP BY 2, 3, 4, 5, 6`;
 
-/** SQL case of a row that exists and was skipped, because another transaction has locked it. */
+/** The SQL case `locked`: the row exists, but was skipped because another transaction has locked it. */
 function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): string {
   return locking === '' ? '' : `WHEN ${passedOver} AND EXISTS (SELECT ${row}) THEN 'locked'`;
 }
 
-// Without their ids: a batch costs each of its teams one change, and a message none.
+// Without message ids: a batch notifies one change per team, not one per message.
 const changed = [
   { changes: 'message', team: '$1', ids: 'created' },
   { changes: 'usage', team: '$1' },

@@ -10,17 +10,17 @@ import { findMessage } from './message-store.ts';
 
 /**
  * Cancels a queued message (specification section 4.3) and refunds it.
- * @throws AppError 404; 409 where it is not queued any more
+ * @throws AppError 404; 409 if it is no longer queued
  */
 export async function cancelMessage(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>,
   teamId: TeamId,
   messageId: MessageId,
   by: AuditActor,
 ): Promise<MessageRow> {
   return services.database.transaction(async (trx) => {
     await lockUsage(trx, [teamId]);
-    // Removing the message from the queue decides a race with a poll's claim: only one of them finds it there.
+    // Removing the message from the queue decides a race with a claim: only one of the two finds its row.
     const cancelled = await failQueued(trx, services, teamId, [messageId], 'cancelled');
     const message = await findMessage(trx, teamId, messageId);
     if (!message) throw notFound('message');

@@ -22,27 +22,26 @@ const changeFingerprint = statement<{ message_id: MessageId }>(
   `UPDATE inbound_fingerprints SET message_id = $3 WHERE number_id = $1 AND fingerprint = $2 RETURNING message_id`,
 );
 
-/** Identifies an inbound message, as its device reports it. */
+/** The features that identify an inbound message, as its device reports it. */
 export interface InboundIdentity {
-  /** The device's own id of the message, where it has one. */
   readonly deviceGivenId: string | undefined;
-  /** The run of the shortcut that passes it on, where it names one. */
+  /** The run of the shortcut that reports the message, if it names one. */
   readonly run: string | undefined;
-  /** Sender, text and file: equal for equal messages. */
+  /** Sender, text and the file's hash. */
   readonly content: readonly string[];
 }
 
 export interface ClaimedInbound {
-  /** The id of the stored message: the given one, or that of the message which this one repeats. */
+  /** The id of the stored message: the given one, or that of the message that this one repeats. */
   readonly id: MessageId;
-  /** Whether the device has made this very call before; otherwise an equal text, perhaps another one. */
+  /** True if the device repeats a call; false for an equal text, which may be another message. */
   readonly isSameCall: boolean;
 }
 
 /**
- * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given id
- * identifies it for ever. Without one, it repeats a message of the same run, or an equal one of the last 20 s.
- * Several automations, each with a run of its own, may fire for one text. A repeat waits for the first to commit.
+ * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given
+ * id identifies a message for ever. Without one, a message repeats one of the same run, or an equal one of the last 20
+ * s. Several automations may fire for one text. A repeat waits for the first to commit.
  */
 export async function claimInbound(
   trx: Transaction,
@@ -59,7 +58,7 @@ export async function claimInbound(
     const row = await claimFingerprint.row(trx, numberId, fingerprint, id, clock.now(), clock.in(-periodMs));
     return row?.message_id ?? id;
   };
-  // With sender and text, so that runs of the same random number never swallow another text.
+  // The hash includes sender and text, so that two runs with the same random number never lose a text.
   const ofRun = run === undefined ? undefined : sha256(JSON.stringify({ run, content }));
   const known = ofRun ? await claim(ofRun, inboundRunMs) : id;
   if (known !== id) return { id: known, isSameCall: true };

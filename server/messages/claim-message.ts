@@ -1,19 +1,20 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
+import { sqlIsBeingErased } from '#server/opt-outs/erasure-store.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlNoteActivity } from './conversation-store.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 import { sqlContactMaySend, sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
 
-/** The calling poll: only the newest one of the current session gets a message. */
+/** A poll that asks for a message: only the newest poll of the current session gets one. */
 export interface ClaimingPoll {
   readonly teamId: TeamId;
   readonly numberId: NumberId;
   readonly deviceId: DeviceId;
   readonly sessionId: DeviceSessionId;
-  /** Number of the poll within its session. */
+  /** The poll's number within its session. */
   readonly poll: number;
 }
 
@@ -23,11 +24,11 @@ export interface HandOut {
   readonly hand_out: number;
   readonly to_handle: string;
   readonly content: string;
-  /** The name of its file; null for a message without media. */
+  /** The file name of the message's media; null without media. */
   readonly media_name: string | null;
 }
 
-/** The outcome for one number: a message, or that pacing holds back what waits. */
+/** The outcome for one number: a message, or a sign that pacing holds its messages back. */
 type ClaimRow =
   | (HandOut & { readonly team_id: TeamId; readonly number_id: NumberId; readonly is_whole_number: false })
   | {
@@ -43,9 +44,11 @@ export type Claim =
   | { readonly kind: 'hand_out'; readonly handOut: HandOut }
   | {
       readonly kind: 'paced';
-      /** null: pacing can't say, because only a reply ends it. */
+      /** null: only a reply ends the wait, so its end is unknown. */
       readonly until: Date | null;
-      /** Whether it holds back every message of the number, and not only those to some contacts. */
+      /**
+       * True if pacing holds back all messages of the number; false if it holds back only messages to some contacts.
+       */
       readonly isWholeNumber: boolean;
     };
 
@@ -54,23 +57,23 @@ export type Claim =
  *
  * The share lock on a number orders the claim with a pause or a deletion. The lock on the session row orders it with
  * other polls, reports and takeovers. PostgreSQL re-reads both rows after a wait. Locks are taken in the order of
- * numbers, as every writer takes them. The primary key of in_flight refuses a second message.
+ * numbers, as every writer takes them. The primary key of in_flight refuses a second message in flight.
  *
- * A queue is first in, first out for each contact: its heads are the oldest messages to their contacts. Among the heads
- * that may go, the oldest is next. A head that may not go holds back only its own conversation. One to a
- * contact that opted out stays until the sweep fails it.
+ * The queue is first in, first out for each contact: a head is the oldest message to its contact. The oldest head that
+ * may go is next. A head that may not go holds back only its own conversation. A message to a contact that opted out
+ * stays until the sweep fails it. A message to a contact that is being erased stays until the erasure has ended.
  *
- * The queue is read as it was before any wait. If a message returned to it meanwhile, a younger one would overtake it.
- * `requeue_count` shows that: the claim then finds no message, and the notification of the return wakes the poll. A row
- * that changed during a wait is left for the next claim: the sweep wakes the poll.
+ * The queue is read from the snapshot, which is older than any wait. If a message returned to the queue meanwhile, a
+ * younger one could overtake it. `requeue_count` shows that: the claim then finds no message, and the notification of
+ * the return wakes the poll. A message that changed during a wait is left for the next claim, which the sweep causes.
  *
- * Pacing is judged by rows, under the session row lock (specification section 8, decision 0026). The snapshot is
- * older than the wait for that lock, and still has every hand-out that counts. Only the newest poll of the session gets a
+ * Pacing is decided under the session row lock, from rows of the snapshot (specification section 8, decision 0026). The
+ * snapshot is older than the lock, but it has every hand-out that counts. Only the newest poll of the session gets a
  * message, and its look-up committed before this statement began. Every hand-out of an earlier poll committed before
  * that look-up. The snapshot may miss a release or a reply: both only allow more.
  *
- * Each table is read through LATERAL, row by row along one index, and changed at the row's place. The queues are empty
- * now and then, and so is a new month. A join would keep a plan of that moment, which reads them from end to end.
+ * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
+ * cached while the queue or a new month is empty, and would then read whole tables.
  */
 const claim = statement<ClaimRow>(
   'messages.claim',
@@ -81,7 +84,7 @@ const claim = statement<ClaimRow>(
        AS t (team_id, number_id, device_id, session_id, poll_sequence)
      ORDER BY number_id
    ),
-   -- 2. Lock the numbers that may send. IS NOT DISTINCT FROM keeps the plan off the index of the team's numbers.
+   -- 2. Lock the active numbers. IS NOT DISTINCT FROM keeps the planner off the index on team_id.
    number AS MATERIALIZED (
      SELECT i.*, nu.pacing FROM input i CROSS JOIN LATERAL (
        SELECT nu.pacing FROM numbers nu
@@ -89,7 +92,7 @@ const claim = statement<ClaimRow>(
          AND nu.status = 'active' AND nu.deleted_at IS NULL FOR SHARE
      ) nu
    ),
-   -- 3. Lock the sessions whose newest poll asks, and to whose queue no message returned since the snapshot.
+   -- 3. Lock the sessions whose newest poll asks, and to whose queue no message has returned since the snapshot.
    session AS MATERIALIZED (
      SELECT n.*, s.hand_out_total FROM number n CROSS JOIN LATERAL (
        SELECT s.hand_out_total FROM device_sessions s
@@ -99,33 +102,34 @@ const claim = statement<ClaimRow>(
        FOR UPDATE
      ) s
    ),
-   -- 4. Compute when pacing lets each number send; nothing is read for those where it is off.
+   -- 4. Compute when pacing lets each number send; where pacing is off, nothing is read.
    paced AS MATERIALIZED (
      SELECT s.*, p.mode, p.unanswered_per_contact, greatest(w.gap_until, w.hour_until, w.day_until) AS ready_at, w.new_contacts_until
      FROM session s ${sqlPacingPolicy('$9', 's.pacing')}
      ${sqlPacingWindows('s', '$6')}
    ),
-   -- 5. Find the next message of each number that may send and has none in flight: the oldest head that may go.
+   -- 5. Find the oldest head that may go, for each number that may send and has no message in flight.
    head AS MATERIALIZED (
      SELECT s.*, h.message_id, h.seq, h.contact, h.queue_place FROM paced s CROSS JOIN LATERAL (
        SELECT q.message_id, q.seq, q.to_handle AS contact, q.ctid AS queue_place FROM send_queue q
        WHERE q.number_id = s.number_id AND NOT q.waits_for_media
          AND q.seq = (SELECT min(e.seq) FROM send_queue e WHERE e.number_id = q.number_id AND e.to_handle = q.to_handle)
          AND NOT ${sqlIsOptedOut('s.team_id', 'q.to_handle')}
+         AND NOT ${sqlIsBeingErased('s.team_id', 'q.to_handle')}
          AND ${sqlContactMaySend('q', 's', '$6')}
        ORDER BY q.number_id, q.seq LIMIT 1
      ) h
      WHERE (s.ready_at IS NULL OR s.ready_at <= $6)
        AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = s.number_id OFFSET 0)
    ),
-   -- 6. Lock it in the queue; a cancelled one is gone by then.
+   -- 6. Lock the message in the queue; if it was cancelled meanwhile, its row is gone.
    locked AS MATERIALIZED (
      SELECT h.* FROM head h CROSS JOIN LATERAL (
        SELECT q.ctid AS place FROM send_queue q WHERE q.ctid = h.queue_place AND q.message_id = h.message_id FOR UPDATE
      ) q
      WHERE q.place = h.queue_place
    ),
-   -- 7. Find its row of the history. Only the primary key has the order that a range of one id asks for.
+   -- 7. Find the message's row in the history. BETWEEN with ORDER BY makes the planner use the primary key.
    found AS MATERIALIZED (
      SELECT l.*, m.month, m.place FROM locked l CROSS JOIN LATERAL (
        SELECT m.tableoid AS month, m.ctid AS place FROM messages m
@@ -133,7 +137,7 @@ const claim = statement<ClaimRow>(
        ORDER BY m.team_id, m.id LIMIT 1
      ) m
    ),
-   -- 8. Move it on to polling. The next steps concern only the messages that moved.
+   -- 8. Set its status to polling. The next steps take only messages whose status changed.
    given AS (
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
      FROM found f WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
@@ -151,17 +155,17 @@ const claim = statement<ClaimRow>(
    ),
    -- 11. Record the hand-out.
    recorded AS (
-     INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
-     SELECT message_id, hand_out, team_id, number_id, device_id, session_id, $6 FROM given
+     INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at)
+     SELECT message_id, hand_out, team_id, device_id, session_id, $6 FROM given
    ),
    -- 12. Number the hand-out for the windows of pacing.
    windowed AS (
      INSERT INTO recent_hand_outs (number_id, ordinal, message_id, hand_out, contact, handed_out_at)
      SELECT number_id, hand_out_total + 1, message_id, hand_out, contact, $6 FROM given WHERE mode <> 'off'
    ),
-   -- 13. Extend the session: it lives for hold + 35 s after this answer. Count what was numbered.
+   -- 13. Extend the session to hold + 35 s after this answer, and count the hand-out if it was numbered.
    answered AS (
-     UPDATE device_sessions s SET expires_at = $8, hand_out_total = s.hand_out_total + (g.mode <> 'off')::int
+     UPDATE device_sessions s SET expires_at = $8, handed_out_at = $6, hand_out_total = s.hand_out_total + (g.mode <> 'off')::int
      FROM given g WHERE s.number_id = g.number_id
    ),
    -- 14. Open the conversation, or count one more message without a reply.
@@ -178,7 +182,7 @@ const claim = statement<ClaimRow>(
      false AS is_whole_number, NULL::timestamptz AS may_send_at
    FROM given
    UNION ALL
-   -- The numbers that pacing holds back. Without a team they notify no change.
+   -- The numbers that pacing holds back. A null team_id notifies no change.
    SELECT NULL, p.number_id, NULL, NULL, NULL, NULL, NULL, p.ready_at > $6, CASE WHEN p.ready_at > $6 THEN p.ready_at ELSE p.new_contacts_until END
    FROM paced p
    WHERE (p.ready_at > $6 OR p.mode = 'strict') AND p.number_id NOT IN (SELECT number_id FROM given)
@@ -188,7 +192,7 @@ const claim = statement<ClaimRow>(
 
 /**
  * Claims the next message of a number for a poll.
- * @returns undefined where there is none, or the poll may not have it
+ * @returns undefined if no message may go, or the poll may not have it
  */
 export async function claimMessage(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
@@ -220,7 +224,6 @@ const waitingNumbers = statement<{ number_id: NumberId }>(
    WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id)`,
 );
 
-/** The numbers among these with messages for their phone. */
 export async function filterNumbersWithMessages(
   db: Queryable,
   numberIds: readonly NumberId[],

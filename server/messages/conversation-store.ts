@@ -4,8 +4,8 @@ import { contactSpellingsMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
 
 /**
- * The part of an upsert of a conversation, named c, that a hand-out and an inbound message share. It sets the latest
- * activity and the newest message, and adds a new spelling of the contact. Times of processes differ a little.
+ * The SET list that a hand-out and an inbound message share in their upsert of a conversation, named c. It adds a new
+ * spelling of the contact. greatest: the clocks of processes differ a little.
  */
 export const sqlNoteActivity = `last_activity_at = greatest(c.last_activity_at, excluded.last_activity_at),
   last_message_id = greatest(c.last_message_id, excluded.last_message_id),
@@ -19,8 +19,8 @@ const uncount = statement<Record<string, never>>(
 );
 
 /**
- * Takes a hand-out that its phone could not send out of the messages without a reply (specification section 8). A
- * reply since then has cleared it already. The conversation stays open: the phone tried to reach a new contact.
+ * Uncounts a hand-out that its phone could not send from the messages without a reply (specification section 8). A
+ * later reply has reset the count already. The conversation stays open: the phone tried to reach a new contact.
  */
 export async function uncountFailedHandOut(
   trx: Transaction,

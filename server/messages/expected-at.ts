@@ -1,31 +1,33 @@
 import type { PacingPolicy } from '#server/numbers/pacing-policy.ts';
 
-/** The input of the estimate of a hand-out. Times are milliseconds since 1970. */
+/** Input for the estimate of a message's hand-out. Times are milliseconds since 1970. */
 export interface PacedQueue {
   readonly nowMs: number;
   readonly policy: PacingPolicy;
-  /** Messages ahead that need no new conversation. Those that strict holds for a reply are left out. */
+  /** Messages ahead that need no new conversation, without those that strict pacing holds for a reply. */
   readonly ahead: number;
-  /** The new contacts of messages ahead under strict, in order: for each, how many messages follow the one that opens it. */
+  /**
+   * New contacts of the messages ahead under strict: for each, how many messages follow the one that opens its
+   * conversation.
+   */
   readonly openingsAhead: readonly number[];
-  /** How many of those the message needs: all for one that opens a conversation itself, else up to its own contact's. */
+  /** The number of those conversations that must open first: all, or those up to the message's own contact. */
   readonly openingsNeeded: number;
   /** Whether the message opens a conversation under strict. */
   readonly isOpening: boolean;
-  /** The latest hand-outs of the number, oldest first: as many as its windows allow. */
+  /** The number's latest hand-outs, oldest first: as many as its windows allow. */
   readonly handedOutAtMs: readonly number[];
   /** When the number opened its latest conversations, oldest first: as many as its windows allow. */
   readonly openedAtMs: readonly number[];
-  /** The end of the gap that runs; the past is now. */
+  /** The end of the current gap between two messages; a past time means now. */
   readonly gapUntilMs: number;
 }
 
 const hourMs = 3_600_000;
 
 /**
- * Estimates when pacing lets a message go (specification section 4.3). The messages ahead go with gaps of the mean
- * length, as soon as the windows allow; one that waits for a new conversation lets the others pass. Reports, replies
- * and other messages may change it.
+ * Estimates when pacing lets a message go (specification section 4.3). It assumes gaps of the mean length, and that a
+ * message that waits for a new conversation lets the others pass. Reports, replies and other messages may change it.
  */
 export function expectedAt(queue: PacedQueue): number {
   const { policy, openingsAhead } = queue;
@@ -52,7 +54,7 @@ export function expectedAt(queue: PacedQueue): number {
   }
 }
 
-/** The moment at which one more is within the limits of an hour and a day. @param timesMs oldest first */
+/** The earliest time at which the limits per hour and day allow one more. @param timesMs oldest first */
 function freeAtMs(timesMs: readonly number[], perHour: number, perDay: number): number {
   return Math.max(
     (timesMs.at(-perHour) ?? -Infinity) + hourMs,

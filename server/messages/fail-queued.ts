@@ -6,6 +6,7 @@ import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { refundMessages } from '#server/usage/usage-store.ts';
+import { eraseMessageRow } from './erased-data.ts';
 import { removeMediaFetches } from './media-fetch-store.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
@@ -13,7 +14,7 @@ import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
 const takeFromQueue = statement<{ message_id: MessageId; waits_for_media: boolean }>(
   'messages.take-from-queue',
-  // The locks first, in the order of numbers: a claim for several numbers takes them in that order too.
+  // Locks in the order of numbers, as a claim for several numbers does.
   `WITH locked AS MATERIALIZED (
      SELECT message_id FROM send_queue WHERE team_id = $1 AND message_id = ANY($2::uuid[])
      ORDER BY number_id, seq FOR UPDATE
@@ -28,24 +29,26 @@ const failUnsent = statement<MessageRow>(
   { changes: 'message', team: '$1', ids: 'id' },
 );
 
-/** Why a message fails that is still queued. */
+/** Failure codes of a message that is still queued. */
 export type UnsentCode = Extract<
   FailureCode,
   'expired' | 'cancelled' | 'number_removed' | 'opted_out' | 'media_unavailable' | 'media_too_large'
 >;
 
 /**
- * Fails queued messages of a team, and ends the fetches of their media. Those that were never handed out are refunded
- * to their day and month. The caller has locked the team's usage.
- * @returns how many failed; those that a poll claimed meanwhile are skipped
+ * Fails queued messages of a team, and ends their media fetches. Messages that were never handed out are refunded to
+ * their day and month. The caller has locked the team's usage.
+ * @param isErased true while the contact is being erased: the events have neither text nor handle
+ * @returns the number of failed messages; a message that a poll claimed meanwhile is skipped
  */
 export async function failQueued(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'>,
+  services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
   teamId: TeamId,
   messageIds: readonly MessageId[],
   code: UnsentCode,
   mediaFailure: MediaFailure | null = null,
+  isErased = false,
 ): Promise<number> {
   const taken = await takeFromQueue.rows(trx, teamId, messageIds);
   const fetched = taken.flatMap((row) => (row.waits_for_media ? row.message_id : []));
@@ -55,7 +58,8 @@ export async function failQueued(
   }
   const ids = taken.map((row) => row.message_id);
   const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code, mediaFailure);
-  await appendMessageEvents(trx, services, 'message.failed', failed);
+  const shown = isErased ? failed.map(eraseMessageRow) : failed;
+  await appendMessageEvents(trx, services, 'message.failed', shown);
   const free = failed.filter((message) => message.hand_out_count === 0);
   await refundMessages(
     trx,

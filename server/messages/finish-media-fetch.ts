@@ -6,14 +6,14 @@ import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued } from './fail-queued.ts';
 import { type ClaimedFetch, endWaitForMedia, isFetchCurrent, removeMediaFetch } from './media-fetch-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
-/** Thrown to undo a transaction: another process has the fetch, or the message left the queue. */
+/** Thrown to roll back: another process has claimed the fetch, or the message left the queue. */
 class FetchTakenError extends Error {}
 
 /**
- * Completes the file of a message, lets the message be handed out, and wakes its phone's poll. Where the message left the
- * queue meanwhile, or another process has its fetch, the file is removed.
+ * Completes the file of a message, lets the message be handed out, and wakes its phone's poll. The file is removed if
+ * the message left the queue meanwhile, or another process has claimed its fetch.
  */
 export async function finishMediaFetch(
   services: Services,
@@ -36,7 +36,7 @@ export async function finishMediaFetch(
   }
 }
 
-/** Fails a message whose media can't be had (specification section 3.2), and refunds it. */
+/** Fails a message whose media could not be fetched (specification section 3.2), and refunds it. */
 export async function failMediaFetch(
   services: Services,
   fetch: ClaimedFetch,

@@ -1,8 +1,8 @@
 import { normalizeSender } from './normalize-sender.ts';
 
 /**
- * Whether a received message went to several recipients (specification section 11.5). A phone reports them as a list or as
- * one text; this number may be among them or missing.
+ * True if a received message went to several recipients (specification section 11.5). Phones may include their own
+ * number among the recipients or leave it out.
  * @param reported handles or names, separated by line ends, commas or semicolons
  */
 export function isGroupMessage(reported: string | undefined, from: string, ownNumber: string): boolean {

@@ -11,17 +11,17 @@ import { type MessageRow, sqlMessageColumns } from './message.ts';
 /** Greater than every id: the first page begins here. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** A message that the page read: one that matches its filters, or the last one that it may read. */
+/** A message that the page read: it matches the filters, or it is the last one that the page may read. */
 interface PageRow extends MessageRow {
   readonly fits: boolean;
   readonly is_bound: boolean;
 }
 
 /**
- * A scan of a team's messages, newest first, along an index. One statement returns both the matches and the last
+ * A scan of a team's messages along an index, newest first. One statement returns both the matches and the last
  * position: with two snapshots, messages that arrive in between would shift the position.
- * @param order newest first, as the index orders
- * @param rows SELECT of the messages before $2 in that order; $8 is the handle of the index
+ * @param order the order of the index
+ * @param rows SELECT of the messages before $2 in that order; $8 is the handle
  */
 function source(name: string, order: string, rows: string): Statement<PageRow> {
   return statement<PageRow>(
@@ -36,8 +36,8 @@ function source(name: string, order: string, rows: string): Statement<PageRow> {
 }
 
 /**
- * Along (team, handle, id). Bounds and order are of whole rows, not `handle = $8`: only the index on that handle has
- * this order. Otherwise statistics could lead to another index, which reads rows that do not match.
+ * A scan along (team, handle, id). Row comparisons instead of `handle = $8` force this index, whatever the statistics
+ * say; another index would read rows that do not match.
  */
 const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
   source(
@@ -49,8 +49,8 @@ const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
   );
 
 /**
- * Along the ids of a small table of its own: no index of the history covers these states. OFFSET 0 makes
- * the planner start there.
+ * A scan of the ids in a small table, for states that no index of the history covers. OFFSET 0 makes the planner start
+ * there.
  */
 const alongIds = (name: string, messageIds: string) =>
   source(
@@ -78,9 +78,9 @@ const polling = alongIds(
 );
 
 /**
- * A page of the team's messages, newest first (specification section 4.3).
- * @param view of each message: lists for people have the reason of a failure too (specification section 12.3)
- * @throws AppError 400, param cursor, where it is no id of a message
+ * Lists a page of the team's messages, newest first (specification section 4.3).
+ * @param view makes an item; the dashboard's items have the failure's code, too (specification section 12.3)
+ * @throws AppError 400, param cursor, if it is no id of a message
  */
 export async function listMessages<View extends Message>(
   services: Pick<Runtime, 'database'>,
@@ -115,7 +115,7 @@ export async function listMessages<View extends Message>(
   return { messages, cursor: bound ? publicId('msg', bound.id) : last, has_more: bound !== undefined };
 }
 
-/** The cursor is a position and is not looked up: the page begins after it. */
+/** Reads the cursor, which is a position: no message of that id has to exist. */
 function readCursor(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '') return beginning;
   const id = parseId('msg', cursor);
@@ -124,8 +124,8 @@ function readCursor(cursor: string | undefined): string {
 }
 
 /**
- * received is the direction inbound, every other status is of outbound messages; `none` where
- * filters exclude each other.
+ * The direction that status and direction imply: only inbound messages are `received`. `none`: the two exclude each
+ * other.
  */
 function directionOf({ status, direction }: ListMessagesQuery): 'inbound' | 'outbound' | 'none' | undefined {
   if (status === undefined) return direction;
@@ -142,7 +142,7 @@ async function choose(
   if (status === 'polling') return { source: polling, along: [] };
   if (status === 'failed') return { source: failed, along: [] };
   if (from !== undefined && to !== undefined) {
-    // Along the contact: the team's own number has the longer history.
+    // Search by the contact: the team's own number has more messages.
     const isOwn = (await findLiveNumberByPhone(database.pool, teamId, from)) !== undefined;
     return isOwn ? { source: byRecipient, along: [to] } : { source: bySender, along: [from] };
   }

@@ -5,7 +5,7 @@ export const mediaTriesMax = pausesMs.length + 1;
 
 export const mediaRetryPauseMaxMs = Math.max(...pausesMs);
 
-/** The pause before the next try; undefined after the last one. @param tries tries so far */
+/** Returns the pause before the next try; undefined after the last one. @param tries tries so far */
 export function mediaRetryPauseMs(tries: number): number | undefined {
   return pausesMs[tries - 1];
 }

@@ -12,36 +12,38 @@ import {
   mediaTeamsExaminedMax,
 } from './limits.ts';
 
-/** A fetch that this process has claimed; a later claim of it has more tries. */
+/** A media fetch that this process has claimed. Each claim raises `tries`, which identifies it. */
 export interface ClaimedFetch {
   readonly team_id: TeamId;
   readonly message_id: MessageId;
   readonly url: string;
   readonly origin: string;
-  /** This one included. */
+  /** Number of tries, this one included. */
   readonly tries: number;
 }
 
 /**
- * Claims due fetches with a lease. Each team has slots, and each origin of a team some of them: a host that hangs delays
- * neither other hosts nor other teams. Slots are shared out round robin. A reserve is for the first fetch of a team, and
- * for its first one to an origin.
+ * Claims due fetches with a lease, which is a future due_at. Each team has slots, and each origin of a team some of
+ * them: a host that hangs delays neither other hosts nor other teams. Slots are shared out round robin. Some are
+ * reserved for the first fetch of a team, and for its first one to an origin.
  *
- * The walk along the index jumps from team to team, and from origin to origin. So a long queue of one of them costs
- * nothing. It sees paused fetches too, and has an end: past it, the fetches that are due longest are found all the same.
- * A lease is a due_at that lies ahead.
+ * Steps 2 and 3 jump along the index from team to team and from origin to origin: long queues cost nothing. They have a
+ * limit, so the oldest due fetches are examined, too.
  */
 const claim = statement<ClaimedFetch>(
   'messages.claim-media-fetches',
   `WITH RECURSIVE running AS MATERIALIZED (
+     -- 1. The fetches that this process runs.
      SELECT * FROM unnest($3::uuid[], $4::text[]) AS r (team_id, origin)
    ), team AS (
+     -- 2. Find the teams with fetches.
      (SELECT team_id, 1 AS n FROM media_fetches ORDER BY team_id LIMIT 1)
      UNION ALL
      SELECT f.team_id, t.n + 1 FROM team t CROSS JOIN LATERAL (
        SELECT team_id FROM media_fetches WHERE team_id > t.team_id ORDER BY team_id LIMIT 1) f
      WHERE t.n < ${mediaTeamsExaminedMax}
    ), lane AS (
+     -- 3. Find their origins, and those of the oldest due fetches.
      SELECT t.team_id, o.origin FROM team t CROSS JOIN LATERAL (
        WITH RECURSIVE o AS (
          (SELECT origin, 1 AS n FROM media_fetches WHERE team_id = t.team_id ORDER BY origin LIMIT 1)
@@ -53,7 +55,7 @@ const claim = statement<ClaimedFetch>(
      UNION
      (SELECT team_id, origin FROM media_fetches WHERE due_at <= $1 ORDER BY due_at LIMIT ${mediaOldestExaminedMax})
    ), of_lane AS (
-     -- The slot of its origin that each would take.
+     -- 4. Number the due fetches of each origin: the slot that each would take.
      SELECT l.team_id, d.message_id, d.due_at, row_number() OVER (PARTITION BY l.team_id, l.origin ORDER BY d.due_at)
        + (SELECT count(*) FROM running r WHERE r.team_id = l.team_id AND r.origin = l.origin) AS slot
      FROM lane l CROSS JOIN LATERAL (
@@ -61,20 +63,24 @@ const claim = statement<ClaimedFetch>(
        WHERE team_id = l.team_id AND origin = l.origin AND due_at <= $1
        ORDER BY due_at LIMIT ${mediaFetchesPerOriginMax}) d
    ), of_team AS (
+     -- 5. Number those within their origin's limit per team.
      SELECT o.team_id, o.message_id, o.due_at, o.slot AS lane_slot,
        row_number() OVER (PARTITION BY o.team_id ORDER BY o.slot, o.due_at)
        + (SELECT count(*) FROM running r WHERE r.team_id = o.team_id) AS slot
      FROM of_lane o WHERE o.slot <= ${mediaFetchesPerOriginMax}
    ), of_process AS (
+     -- 6. Number those within their team's limit in the process.
      SELECT o.team_id, o.message_id, o.lane_slot, o.slot AS team_slot,
        row_number() OVER (ORDER BY o.slot > 1, o.lane_slot > 1, o.slot, o.due_at) + (SELECT count(*) FROM running) AS slot
      FROM of_team o
      WHERE o.slot <= CASE o.lane_slot WHEN 1 THEN ${mediaFetchesPerTeamWithReserveMax} ELSE ${mediaFetchesPerTeamMax} END
    ), chosen AS MATERIALIZED (
+     -- 7. Choose those within the limit of the process.
      SELECT team_id, message_id FROM of_process
      WHERE slot <= CASE WHEN team_slot = 1 THEN ${mediaFetchesWithReserveMax}
        WHEN lane_slot = 1 THEN ${mediaFetchesWithOriginReserveMax} ELSE ${mediaFetchesMax} END
    ), locked AS MATERIALIZED (
+     -- 8. Lock them; another process may have claimed some.
      SELECT f.team_id, f.message_id FROM chosen c JOIN media_fetches f USING (team_id, message_id)
      WHERE f.due_at <= $1 FOR UPDATE OF f SKIP LOCKED
    )
@@ -110,7 +116,7 @@ const release = statement<{ number_id: NumberId }>(
   { changes: 'message', team: '$1', ids: '$2' },
 );
 
-/** @param running the fetches of this process that are in progress */
+/** @param running the fetches that this process runs */
 export function claimMediaFetches(
   db: Queryable,
   now: Date,
@@ -122,7 +128,7 @@ export function claimMediaFetches(
   return claim.rows(db, now, leasedUntil, teams, origins);
 }
 
-/** Lets a fetch be claimed again at `dueAt`. @returns false where another process has claimed it meanwhile */
+/** Lets a fetch be claimed again at `dueAt`. @returns false if another process has claimed it meanwhile */
 export async function postponeMediaFetch(
   trx: Transaction,
   fetch: ClaimedFetch,
@@ -134,27 +140,27 @@ export async function postponeMediaFetch(
   return (await retry.row(trx, team_id, message_id, tries, dueAt, at)) !== undefined;
 }
 
-/** Whether the fetch is still wanted, and still of this process. */
+/** True if the fetch still exists and no other process has claimed it. */
 export async function isFetchCurrent(db: Queryable, fetch: ClaimedFetch): Promise<boolean> {
   return (await isCurrent.row(db, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
 }
 
-/** Like `isFetchCurrent`; no other process can claim the fetch before the transaction ends. */
+/** Like `isFetchCurrent`, with a lock: no other process can claim the fetch before the transaction ends. */
 export async function lockCurrentFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
   return (await lockCurrent.row(trx, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
 }
 
-/** Lets a message be handed out. @returns its number; undefined where it waits no longer */
+/** Lets a message be handed out. @returns its number; undefined if it does not wait any more */
 export async function endWaitForMedia(trx: Transaction, fetch: ClaimedFetch): Promise<NumberId | undefined> {
   return (await release.row(trx, fetch.team_id, fetch.message_id))?.number_id;
 }
 
-/** @returns false where another process has claimed it meanwhile */
+/** @returns false if another process has claimed the fetch meanwhile */
 export async function removeMediaFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
   return (await removeOne.row(trx, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
 }
 
-/** Ends the fetches of messages that left the queue. */
+/** Deletes the fetches of messages that left the queue. */
 export async function removeMediaFetches(
   trx: Transaction,
   teamId: TeamId,

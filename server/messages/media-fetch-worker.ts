@@ -2,6 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { fetchMedia, type MediaFetchResult } from '#server/media/fetch-media.ts';
 import { isTransientMediaFailure, type MediaFailure } from '#server/media/media-failure.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
+import type { Loop } from '#server/platform/concurrency/loop.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -17,11 +18,10 @@ const sweepMs = 1_000;
 type Services = Runtime & { readonly outbound: OutboundHttp };
 
 /**
- * Fetches the media of queued messages (specification section 3.2). A fetch is claimed with a lease, runs without a
- * transaction open, and its outcome is written afterwards. If the process dies, another one begins anew after the
- * lease, and removes the bytes of the earlier tries first.
- *
- * Fetches in progress at a stop are aborted, their tries do not count, and another process may take them at once.
+ * Fetches the media of queued messages (specification section 3.2). A fetch is claimed with a lease, runs outside a
+ * transaction, and its outcome is written afterwards. If the process dies, another process claims the fetch after the
+ * lease, and first removes the bytes of earlier tries. During a restore hold no fetch begins. A stop aborts running
+ * fetches: their tries do not count, and another process may claim them at once.
  */
 export class MediaFetchWorker {
   readonly #services: Services;
@@ -29,7 +29,7 @@ export class MediaFetchWorker {
 
   constructor(services: Services) {
     this.#services = services;
-    const { database, clock, config, logger } = services;
+    const { database, clock, config, logger, restoreHold } = services;
     this.#worker = new QueueWorker({
       name: 'fetch media',
       clock,
@@ -37,7 +37,8 @@ export class MediaFetchWorker {
       sweepMs,
       runningMax: mediaFetchesWithReserveMax,
       stopMs: 0,
-      claim: (running) => {
+      claim: async (running) => {
+        if (restoreHold.isHeld) return [];
         const leasedUntil = clock.in(config.mediaTimeoutMs + mediaLeaseMarginMs);
         return claimMediaFetches(database.pool, clock.now(), leasedUntil, running);
       },
@@ -45,11 +46,15 @@ export class MediaFetchWorker {
     });
   }
 
+  get loops(): readonly Loop[] {
+    return this.#worker.loops;
+  }
+
   start(): void {
     this.#worker.start();
   }
 
-  /** Requests a round, because a new message may wait for its media. */
+  /** Requests a round, because a new message may have media. */
   notify(): void {
     this.#worker.notify();
   }
@@ -58,14 +63,14 @@ export class MediaFetchWorker {
     return this.#worker.stop();
   }
 
-  /** Never rejects: a fetch whose outcome could not be written is made again after its lease. */
+  /** Never rejects: a fetch whose outcome could not be written runs again after its lease. */
   async #run(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
     try {
       await this.#try(fetch, signal);
     } catch (error) {
       this.#services.logger.error(
         { err: error, messageId: publicId('msg', fetch.message_id) },
-        'the media of a message could not be stored; they are fetched again when the lease is over',
+        'the media of a message could not be stored; they are fetched again when the lease on the fetch ends',
       );
     }
   }
@@ -73,7 +78,7 @@ export class MediaFetchWorker {
   async #try(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
     const { config } = this.#services;
     if (fetch.tries > 1) await removeEarlierTries(this.#services, fetch);
-    // Its process died in each try.
+    // Each earlier try ended with the death of its process.
     if (fetch.tries > mediaTriesMax) return failMediaFetch(this.#services, fetch, 'interrupted');
     const result: MediaFetchResult = await fetchMedia(this.#services, {
       teamId: fetch.team_id,
@@ -101,7 +106,7 @@ export class MediaFetchWorker {
     }
   }
 
-  /** Removes the bytes that arrived: the next try begins anew. Those of another process, which has claimed it, stay. */
+  /** Removes the bytes that arrived, unless another process has claimed the fetch: then they may be that one's. */
   async #postpone(fetch: ClaimedFetch, dueAt: Date, how: { readonly isCounted: boolean }): Promise<void> {
     await this.#services.database.transaction(async (trx) => {
       if (await postponeMediaFetch(trx, fetch, dueAt, how))

@@ -5,7 +5,7 @@ import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metr
 
 interface FetchesRow {
   readonly waiting: number;
-  /** The id of the oldest message that waits, and so its time. */
+  /** The id of the oldest message with a waiting fetch; its time is part of it. */
   readonly oldest: string | null;
 }
 
@@ -14,7 +14,7 @@ const selectFetches = statement<FetchesRow>(
   `SELECT count(*) AS waiting, (SELECT message_id FROM media_fetches ORDER BY message_id LIMIT 1) AS oldest FROM media_fetches`,
 );
 
-/** Registers gauges of media that are not fetched yet, read for each /metrics (specification section 10.4). */
+/** Registers gauges of waiting media fetches, read for each /metrics (specification section 10.4). */
 export function registerMediaMetrics({
   database,
   clock,
@@ -30,7 +30,7 @@ export function registerMediaMetrics({
   addGauge(
     metrics,
     'ownline_media_fetches_oldest_seconds',
-    'How long the oldest of them has waited.',
+    'How long the oldest message that waits for its media has waited.',
     async () => {
       const oldest = (await row())?.oldest;
       return oldest ? ageSeconds(clock, timeOfId(oldest)) : 0;

@@ -1,7 +1,7 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** Lower than every id: with it the planner reads along the index, whatever the statistics say. */
+/** Lower than every id: a range from here makes the planner use the index, whatever the statistics say. */
 const lowest = `'00000000-0000-0000-0000-000000000000'`;
 
 const countWaitingOf = statement<{ messages: number }>(
@@ -9,7 +9,7 @@ const countWaitingOf = statement<{ messages: number }>(
   `SELECT count(*) AS messages
    FROM (SELECT FROM send_queue q WHERE q.team_id = $1 AND q.message_id > ${lowest} ORDER BY q.message_id LIMIT $2) w`,
 );
-// Along the index of failed messages, whose order is that of ids.
+// Reads along the index of failed messages, whose order is that of ids.
 const countFailedOf = statement<{ messages: number }>(
   'messages.count-failed',
   `SELECT count(*) FILTER (WHERE f.failed_at > $2 AND f.error_code <> 'cancelled') AS messages
@@ -27,12 +27,12 @@ const anySent = statement<{ found: boolean }>(
      ) AS found`,
 );
 
-/** Messages that wait for a phone, up to `max`. */
+/** Counts messages that wait for a phone; stops at `max`. */
 export async function countWaitingMessages(db: Queryable, teamId: TeamId, max: number): Promise<number> {
   return (await countWaitingOf.row(db, teamId, max))?.messages ?? 0;
 }
 
-/** Messages that failed after a moment, without cancelled ones, among the newest `max` that failed. */
+/** Counts messages that failed after a time, without cancelled ones, among the newest `max` failed messages. */
 export async function countFailedMessages(
   db: Queryable,
   teamId: TeamId,
@@ -42,7 +42,7 @@ export async function countFailedMessages(
   return (await countFailedOf.row(db, teamId, after, max))?.messages ?? 0;
 }
 
-/** Whether a phone has confirmed one of the first or of the latest `max` messages. */
+/** True if a phone has confirmed one of the first or of the latest `max` messages. */
 export async function hasSentMessage(db: Queryable, teamId: TeamId, max: number): Promise<boolean> {
   return (await anySent.row(db, teamId, max))?.found ?? false;
 }

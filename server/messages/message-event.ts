@@ -4,11 +4,19 @@ import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { MessageRow } from './message.ts';
 import { eventData } from './message-view.ts';
+import { type CountedOutcome, countOutcomes } from './outcome-metrics.ts';
 
-/** Writes the event of the latest change of each message; their counters were raised together with the status. */
+const outcomeOfType: Readonly<Record<MessageEventType, CountedOutcome>> = {
+  'message.received': 'received',
+  'message.sent': 'sent',
+  'message.delivered': 'delivered',
+  'message.failed': 'failed',
+};
+
+/** Writes the event of each message's latest change. The change itself has raised last_event_sequence. */
 export async function appendMessageEvents(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'>,
+  services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
   type: MessageEventType,
   messages: readonly MessageRow[],
 ): Promise<void> {
@@ -21,4 +29,5 @@ export async function appendMessageEvents(
     data: eventData(message),
   }));
   await appendEvents(trx, services, events);
+  countOutcomes(trx, services, outcomeOfType[type], messages);
 }

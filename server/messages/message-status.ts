@@ -1,7 +1,7 @@
 import type { FailureCode, MessageStatus } from '#contract/message.ts';
 import { mediaFailureText } from '#server/media/media-failure.ts';
 
-/** Actions on a message that exists (specification section 3.1). */
+/** Actions on a stored message (specification section 3.1). */
 export type MessageAction =
   | 'hand_out'
   | 'release'
@@ -18,40 +18,62 @@ export type MessageAction =
 interface Step {
   readonly from: MessageStatus;
   readonly to: MessageStatus;
+  /** The cause, as docs/states.md shows it. */
+  readonly when: string;
 }
 
 /**
- * The state table: which action moves which status where. SQL guards are derived from it, the trigger of the first
- * migration repeats it, and a test compares the three.
- *
- * Each status, with the cause of its next step:
- * - queued: a poll of its number (hand_out). Without a poll, the sweep fails it as `expired`.
- * - polling: the next poll of the phone. Without one, the sweep resolves it when its lease ends.
- * - sent: a device that can report delivery; an iPhone's shortcut can't, and then sent is the end.
- * - failed: the end, but for a late report after `device_timeout`.
- * - delivered, received: the end.
+ * The state table of messages. SQL guards and docs/states.md are derived from it. A trigger of the first migration
+ * repeats it, and a test compares the two. The sweep fails a queued message that no poll gets, and resolves one in
+ * polling once its lease ends.
  */
 export const messageSteps: Readonly<Record<MessageAction, Step>> = {
-  hand_out: { from: 'queued', to: 'polling' },
-  // Only for the poll that claimed it, and only if no byte of its answer was sent.
-  release: { from: 'polling', to: 'queued' },
-  // Only for a number whose on_unconfirmed is retry_once, and only after its first hand-out.
-  retry: { from: 'polling', to: 'queued' },
-  confirm_sent: { from: 'polling', to: 'sent' },
-  // Only from device_timeout: after every other failure it is certain that the message was not sent.
-  confirm_sent_late: { from: 'failed', to: 'sent' },
-  // A report for the first hand-out while the second one is still queued: the retry is cancelled.
-  confirm_sent_in_queue: { from: 'queued', to: 'sent' },
-  confirm_delivered: { from: 'sent', to: 'delivered' },
-  fail_unsent: { from: 'queued', to: 'failed' },
-  fail_device_error: { from: 'polling', to: 'failed' },
-  fail_unconfirmed: { from: 'polling', to: 'failed' },
-  fail_not_delivered: { from: 'sent', to: 'failed' },
+  hand_out: { from: 'queued', to: 'polling', when: 'a poll of its number gets it' },
+  release: {
+    from: 'polling',
+    to: 'queued',
+    when: 'the phone disconnected before the first byte of the answer',
+  },
+  retry: {
+    from: 'polling',
+    to: 'queued',
+    when: 'unconfirmed, on its first hand-out by a number with retry_once',
+  },
+  confirm_sent: { from: 'polling', to: 'sent', when: 'the phone reported it as sent' },
+  // Applies only to device_timeout: after every other failure it is certain that the message was not sent.
+  confirm_sent_late: {
+    from: 'failed',
+    to: 'sent',
+    when: 'after device_timeout the phone reported it as sent',
+  },
+  confirm_sent_in_queue: {
+    from: 'queued',
+    to: 'sent',
+    when: 'the phone reported its first hand-out as sent, which cancels the retry',
+  },
+  confirm_delivered: { from: 'sent', to: 'delivered', when: 'a device that can tell reported its delivery' },
+  fail_unsent: {
+    from: 'queued',
+    to: 'failed',
+    when: 'it expired, was cancelled or may not be sent any more',
+  },
+  fail_device_error: { from: 'polling', to: 'failed', when: 'the phone could not send it' },
+  fail_unconfirmed: { from: 'polling', to: 'failed', when: 'unconfirmed: device_timeout' },
+  fail_not_delivered: {
+    from: 'sent',
+    to: 'failed',
+    when: 'a device that can tell reported that it was not delivered',
+  },
 };
 
-/** The SQL condition for an action, derived from the table: `m.status = 'queued'`. */
+/** The SQL condition that a message's status allows an action, such as `m.status = 'queued'`. */
 export function sqlStatusGuard(action: MessageAction, alias: string): string {
   return `${alias}.status = '${messageSteps[action].from}'`;
+}
+
+/** The SQL condition that a message is neither queued nor with a phone. */
+export function sqlIsFinished(alias: string): string {
+  return `${alias}.status NOT IN ('queued', 'polling')`;
 }
 
 /** The status that an action leads to, as an SQL literal. */
@@ -69,12 +91,13 @@ const failureTexts: Readonly<Record<FailureCode, string>> = {
   media_unavailable:
     'The media could not be fetched. Check that media_url answers with a file of a supported type, then send the message again.',
   media_too_large: 'The media is larger than 5 MB. Send a smaller file.',
-  device_timeout: 'The phone took the message but did not confirm it. It may or may not have been sent.',
+  device_timeout:
+    'The phone took the message but did not confirm it, so it may have been sent. Ask the recipient before you send it again.',
   device_error: 'The phone could not send the message.',
   not_delivered: 'The phone sent the message, but it was not delivered.',
 };
 
-/** Texts for a message whose earlier hand-out stayed unconfirmed: only the codes that are possible after a retry. */
+/** Texts for a message whose earlier hand-out stayed unconfirmed. Only these codes are possible after a retry. */
 const retriedTexts: Readonly<Partial<Record<FailureCode, string>>> = {
   expired: 'No phone picked the message up again in time.',
   cancelled: 'The message was cancelled before a phone picked it up again.',
@@ -86,8 +109,11 @@ const doubt =
   'A phone took it once and did not confirm it, so it may have been sent: ' +
   'ask the recipient before sending it once more.';
 
+/** Separates the failure's text from the phone's own error text. */
+export const deviceTextStart = ' The phone said: ';
+
 /**
- * The error_message of a failed message, for people. It ends with the device's own text, if there is any.
+ * Returns the error_message of a failed message, for people. The phone's own error text, if any, is appended.
  * @param mediaFailure why the media of the message could not be fetched
  * @param mayHaveBeenSent true adds that sending the text again may send it twice
  */
@@ -101,5 +127,5 @@ export function failureMessage(
   const text = retried === undefined ? failureTexts[code] : `${retried} ${doubt}`;
   if (mediaFailure !== null && code === 'media_unavailable')
     return `${text} The reason: ${mediaFailureText(mediaFailure)}.`;
-  return deviceError ? `${text} The phone said: ${deviceError}` : text;
+  return deviceError ? `${text}${deviceTextStart}${deviceError}` : text;
 }

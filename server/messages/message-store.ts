@@ -5,7 +5,6 @@ import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#se
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
-/** One time a message was given to a device. */
 export interface HandOutRow {
   readonly hand_out: number;
   readonly session_id: DeviceSessionId;
@@ -31,8 +30,7 @@ const find = statement<MessageRow>(
 );
 const lock = statement<MessageRow>(
   'messages.lock',
-  // Locks the message's row of the queue first, if there is one: failing, claiming and
-  // cancelling lock in that order too.
+  // Locks the message's queue row first, if it has one: failing, claiming and cancelling use the same order.
   `WITH place AS MATERIALIZED (
      SELECT FROM send_queue WHERE team_id = $1 AND message_id = $2 FOR UPDATE
    )
@@ -71,7 +69,7 @@ const joinQueue = statement<Record<string, never>>(
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** A confirmation ends the doubt, so may_have_been_sent and the error of a time-out are cleared. */
+/** A confirmation clears may_have_been_sent and the error of a time-out. */
 const sentColumns = `status = ${sqlNextStatus('confirm_sent')}, sent_at = $3, failed_at = NULL, error_code = NULL,
   device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1`;
 const markSent = statement<MessageRow>(
@@ -131,13 +129,14 @@ export function lockMessage(
   return lock.row(trx, teamId, messageId);
 }
 
-/** In the order in which they happened. */
+/** Lists the hand-outs of a message, the oldest first. */
 export function listHandOuts(db: Queryable, messageId: MessageId): Promise<HandOutRow[]> {
   return handOuts.rows(db, messageId);
 }
 
 /**
- * @param isBelieved false leaves the recorded outcome of the hand-out as it is
+ * Records the outcome of a hand-out.
+ * @param isBelieved false keeps an outcome that was recorded before
  * @returns whether the outcome changed
  */
 export async function recordOutcome(
@@ -153,7 +152,7 @@ export async function recordOutcome(
 
 /**
  * Deletes the in-flight row: the phone may get its next message.
- * @returns undefined where this hand-out was resolved before
+ * @returns undefined if this hand-out was resolved before
  */
 export function removeInFlight(
   trx: Transaction,
@@ -164,7 +163,7 @@ export function removeInFlight(
   return deleteInFlight.row(trx, numberId, messageId, handOut);
 }
 
-/** Whether a device has the message now. */
+/** True while a device has the message. */
 export async function isInFlightAt(
   db: Queryable,
   device: { readonly id: DeviceId; readonly number_id: NumberId },
@@ -177,7 +176,7 @@ export async function removeFromQueue(trx: Transaction, teamId: TeamId, messageI
   await leaveQueue.row(trx, teamId, messageId);
 }
 
-/** Returns a message to its position in the queue: `seq` is that of its acceptance. */
+/** Returns a message to its position in the queue. @param seq its position when it was accepted */
 export async function returnToQueue(
   trx: Transaction,
   message: MessageRow,
@@ -196,8 +195,8 @@ export async function returnToQueue(
 }
 
 /*
- * The transitions of a message. Each returns the updated row, or undefined where the state table does not allow the
- * action in the message's status. That is an expected outcome, since reports are repeated and come late.
+ * Status changes of a message. Each returns the updated row, or undefined if the state table does not allow the action.
+ * That is an expected outcome: reports are repeated and come late.
  */
 
 export function confirmSent(
@@ -208,7 +207,7 @@ export function confirmSent(
   return markSent.row(trx, message.team_id, message.id, at);
 }
 
-/** @param withEvent whether the team's plan has message.delivered; without it no sequence number is used up */
+/** @param withEvent true if the team's plan has message.delivered; without the event no sequence number is used */
 export function confirmDelivered(
   trx: Transaction,
   message: MessageRow,

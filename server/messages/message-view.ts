@@ -13,13 +13,13 @@ const time = (moment: Date | null) => moment?.toISOString() ?? null;
 
 let shared: { readonly moment: Date; readonly text: string } | undefined;
 
-/** Sends of one batch share their time, and so its text, whose creation takes longer than the rest of an answer. */
+/** Formats a time once for all sends of a batch, which share it: formatting is the slowest part of an answer. */
 function timeOfBatch(moment: Date): string {
   if (shared?.moment !== moment) shared = { moment, text: moment.toISOString() };
   return shared.text;
 }
 
-/** The answer to POST /v1/messages/send, at first and on every repeat: status always says queued. */
+/** The answer to POST /v1/messages/send and to its repeats: status is always queued. */
 export function acceptedView(
   message: Pick<MessageRow, 'id' | 'to_handle' | 'from_handle' | 'content' | 'media_url' | 'created_at'>,
 ): AcceptedMessage {
@@ -55,7 +55,7 @@ export function listedMessageView(message: MessageRow): ListedMessage {
   return { ...messageView(message), error_code: message.error_code };
 }
 
-/** `group` stands only where it is true: objects of other messages keep their fields. */
+/** Returns `group` only if it is true, so that the objects of other messages keep their fields. */
 function groupMark({ is_group }: MessageRow): { readonly group?: true } {
   return is_group ? { group: true } : {};
 }
@@ -82,7 +82,7 @@ export function messageDetailView(
   };
 }
 
-/** `data` of the event that a message's latest change makes (specification section 6.2). */
+/** `data` of the event of a message's latest change (specification section 6.2). */
 export function eventData(message: MessageRow): Readonly<Record<string, unknown>> {
   const base = {
     id: publicId('msg', message.id),

@@ -1,7 +1,6 @@
 import type { Direction, FailureCode, MessageStatus } from '#contract/message.ts';
 import type { KeyId, MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** A message as the database keeps it. */
 export interface MessageRow {
   readonly team_id: TeamId;
   readonly id: MessageId;
@@ -11,7 +10,7 @@ export interface MessageRow {
   readonly to_handle: string;
   readonly content: string;
   readonly media_url: string | null;
-  /** Received by several recipients. */
+  /** True if the message went to several recipients. */
   readonly is_group: boolean;
   readonly status: MessageStatus;
   readonly created_at: Date;
@@ -23,9 +22,9 @@ export interface MessageRow {
   readonly may_have_been_sent: boolean;
   readonly hand_out_count: number;
   readonly last_event_sequence: number;
-  /** A MediaFailure, where the media could not be fetched. */
+  /** Why the media could not be fetched, a MediaFailure; null otherwise. */
   readonly media_failure: string | null;
-  /** The key or member that sent it; null for inbound ones and for test texts of the setup page. */
+  /** The API key or member that sent it; null for inbound messages and for test texts of the setup page. */
   readonly sent_by: KeyId | MemberId | null;
 }
 

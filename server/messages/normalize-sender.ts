@@ -2,15 +2,14 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { isE164 } from '#contract/phone-number.ts';
 import { normalizePhoneNumber } from '#server/opt-outs/normalize-phone-number.ts';
 
-/** Shorter numbers without a country code are short codes, which are kept as they are. */
+/** Shorter numbers without a country code are short codes, which stay as they are. */
 const localDigitsMin = 7;
 
 /**
  * Normalizes the sender of an inbound message (specification section 11.5). A phone number becomes E.164; without a
- * country code it gets the country of the receiving number. Any other handle (e-mail, short code, name) stays as it
- * came. A phone that reports several sends one a line; the first counts.
- *
- * Whether the number is assigned is not checked: fictional ones are accepted, and numbering plans change.
+ * country code it gets that of the receiving number. Any other handle (e-mail, short code, name) stays unchanged. If
+ * the phone reports several senders, one a line, the first counts. A number need not be assigned: fictional ones are
+ * accepted, and numbering plans change.
  */
 export function normalizeSender(reported: string, ownNumber: string): string {
   const handle = reported.split('\n')[0]?.trim() ?? '';

@@ -1,15 +1,15 @@
 /*
- * Pacing in SQL (specification section 8, decision 0026): the same fragments for the claim, which decides, and for
- * what explains why a message waits.
+ * Pacing in SQL (specification section 8, decision 0026). The claim of a message and the explanation of its wait share
+ * these fragments.
  */
 
-/** A time that lies further ahead was stored before a clock step back: it limits no more. */
+/** A time further ahead than this was stored before a clock step back, and does not limit. */
 export const clockSlack = "interval '10 seconds'";
 
 /**
- * The policy of a number as LATERAL `p`: the defaults, and over them what the number sets.
+ * The pacing policy of a number as LATERAL `p`: its own settings over the defaults.
  * @param defaults parameter with the default policy, as JSON
- * @param own column with the setting of the number; it may be NULL
+ * @param own column with the number's settings; it may be NULL
  */
 export function sqlPacingPolicy(defaults: string, own: string): string {
   return `CROSS JOIN LATERAL jsonb_to_record(${defaults}::jsonb || coalesce(${own}, '{}')) AS p (mode text,
@@ -17,7 +17,7 @@ export function sqlPacingPolicy(defaults: string, own: string): string {
        new_contacts_per_hour integer, new_contacts_per_day integer, unanswered_per_contact integer)`;
 }
 
-/** The moment at which one more is within a limit: the window's length after the one that is `limit` back. */
+/** The time from which one more hand-out is within a limit: the one that is `limit` back, plus the window's length. */
 function sqlHandOutWindow(row: string, limit: string, length: string, now: string): string {
   return `(SELECT r.handed_out_at + interval '${length}' FROM recent_hand_outs r
          WHERE r.number_id = ${row}.number_id AND r.ordinal = ${row}.hand_out_total - p.${limit} + 1
@@ -32,11 +32,10 @@ function sqlNewContactWindow(row: string, limit: string, length: string, now: st
 }
 
 /**
- * When a number may send again, as LATERAL `w`: gap_until, hour_until, day_until, and new_contacts_until under strict.
- * NULL and the past are now. Nothing is evaluated where pacing is off.
- *
- * The gap counts from the later of the last hand-out and its report. Its length is drawn by a hash of that hand-out, so
- * that every process computes the same.
+ * The times from which a number may send again, as LATERAL `w`: gap_until, hour_until, day_until, and
+ * new_contacts_until under strict. NULL or a past time means now. With pacing off nothing is evaluated. The gap counts
+ * from the last hand-out or its report, whichever is later. A hash of that hand-out gives its length, so that every
+ * process computes the same.
  * @param row alias of a row with number_id and hand_out_total
  * @param now parameter with the time
  */
@@ -64,7 +63,8 @@ export function sqlPacingWindows(row: string, now: string): string {
 }
 
 /**
- * The SQL condition that strict pacing lets a message go: its contact has answered, or is new and one more may be.
+ * The SQL condition that strict pacing lets a message go: its contact has answered, or is new and the windows allow a
+ * new one.
  * @param queued alias of the message in send_queue
  * @param row alias of a row with mode, unanswered_per_contact and new_contacts_until
  */

@@ -14,6 +14,7 @@ import type { NumberRow } from '#server/numbers/number-store.ts';
 import { effectivePacing } from '#server/numbers/pacing-policy.ts';
 import { optIn, optOut } from '#server/opt-outs/change-opt-out.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
+import { restoreOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
@@ -29,34 +30,34 @@ import { appendMessageEvents } from './message-event.ts';
 import { normalizeSender } from './normalize-sender.ts';
 import { failMessagesToContact } from './sweep-messages.ts';
 
-/** A message as a phone received it. */
 export interface Inbound {
   readonly from: string;
   readonly text: string;
-  /** The recipients as the device reports them; undefined where it does not. */
+  /** The recipients that the device reports; undefined if it reports none. */
   readonly recipients: string | undefined;
-  /** The device's own id of the message, where it has one. */
   readonly deviceGivenId: string | undefined;
-  /** The run of the shortcut that passes it on, where it names one. */
+  /** The run of the shortcut that reports the message, if it names one. */
   readonly run: string | undefined;
-  /** A file that came with it, and the name that its sender gave it. */
+  /** The message's file, and the name that its sender gave it. */
   readonly media: { readonly bytes: Buffer; readonly name: string | undefined } | undefined;
 }
 
-/** `not_stored`: an error that the log names. */
+/** `not_stored`: an error prevented it; the log has the error. */
 type InboundMediaProblem = MediaProblem | 'not_stored';
 
-/** `problem` says why the file of a message was not stored; its text was. */
+/** `problem`: why the message's file was not stored, although its text was. */
 export interface Received {
   readonly id: MessageId;
   readonly repeated: boolean;
   readonly problem: InboundMediaProblem | undefined;
 }
 
-const insert = statement<MessageRow>(
+// `may_restore`: one look-up of the team in place of a statement for each message.
+const insert = statement<MessageRow & { readonly may_restore: boolean }>(
   'messages.insert-received',
   `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group, media_url)
-   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1, $8, $9) RETURNING ${sqlMessageColumns('m')}`,
+   VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1, $8, $9)
+   RETURNING ${sqlMessageColumns('m')}, (SELECT has_erased_opt_outs FROM teams WHERE id = m.team_id) AS may_restore`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 
@@ -70,16 +71,17 @@ const noteInbound = statement<Record<string, never>>(
 );
 
 /**
- * Stores an inbound message once (specification section 11.5), also where calls on several processes repeat it. A keyword opts its sender out or in. A file that can't be stored never costs the text.
- * @returns the id of the message, the earlier one's for a repeat
+ * Stores an inbound message once (specification section 11.5), even if calls on several processes repeat it. A keyword
+ * opts its sender out or in. The text is stored even if the file can't be.
+ * @returns the id of the message; for a repeat, that of the earlier one
  */
 export async function receiveMessage(
-  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets' | 'logger'>,
+  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets' | 'logger' | 'metrics'>,
   number: NumberRow,
   inbound: Inbound,
 ): Promise<Received> {
   const from = normalizeSender(inbound.from, number.phone_number);
-  // One time for both, though a repeat waits below: the day of its id is the day on which it counts.
+  // Taken before the wait for a repeat, so that the message counts on the day of its id.
   const now = services.clock.now();
   const id = services.ids.next('msg', now.getTime());
   const file = inbound.media && (await writeFile(services, number, id, inbound.media));
@@ -91,9 +93,9 @@ export async function receiveMessage(
 }
 
 /**
- * Writes the file before the transaction of the message, which then holds its locks no longer than without a file. The
- * purge removes the chunks that an error leaves.
- * @throws where the database is away: the phone repeats the message with its file
+ * Writes the file before the transaction of the message, so that its locks are held no longer than without a file. If
+ * that transaction fails, the purge removes the file.
+ * @throws if the database is away: the phone repeats the message with its file
  */
 async function writeFile(
   services: Pick<Runtime, 'database' | 'clock' | 'logger'>,
@@ -121,28 +123,29 @@ interface NewMessage {
   readonly written: WrittenMedia | undefined;
 }
 
-/** @returns the id of the stored message: the given one, or that of the message which this one repeats */
+/** @returns the id of the stored message; for a duplicate, the id of the message that was stored first */
 function storeOnce(
-  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets'>,
+  services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'secrets' | 'metrics'>,
   number: NumberRow,
   inbound: Inbound,
   { id, at, written }: NewMessage,
 ): Promise<MessageId> {
   const keyword = findKeyword(inbound.text);
   return services.database.transaction(async (trx) => {
-    // Before every other lock: an opt-out refunds the messages that it fails.
+    // An opt-out refunds the messages that it fails: the usage row is locked before all others.
     if (keyword === 'opt_out') await lockUsage(trx, [number.team_id]);
-    // Two pictures without a text are two messages.
+    // The file's hash tells two pictures without a text apart.
     const file = written ? [written.sha256.toString('hex')] : [];
     const identity = { ...inbound, content: [inbound.from, inbound.text, ...file] };
     const claimed = await claimInbound(trx, services, number.id, identity, id);
     if (claimed.id !== id) {
-      // Between two equal texts the contact may have opted in. A repeated call has no text that is newer than that.
+      // An equal text in another call may follow an opt-in, so it opts out again. A repeated call does not.
       if (keyword === 'opt_out' && !claimed.isSameCall)
         await applyKeyword(trx, services, number, { id: claimed.id, from: inbound.from, at }, keyword);
       return claimed.id;
     }
     const handle = keptHandle(inbound.from);
+    const contact = contactOf(handle);
     const message = await insert.row(
       trx,
       number.team_id,
@@ -157,9 +160,10 @@ function storeOnce(
     );
     if (written && !(await completeWrittenMedia(trx, written)))
       throw new Error('a file was removed too soon');
+    // Its contact has given the handle again.
+    if (message?.may_restore && contact !== '') await restoreOptOut(trx, services, number.team_id, contact);
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
-    const contact = contactOf(handle);
     await noteInbound.row(
       trx,
       number.team_id,
@@ -169,7 +173,7 @@ function storeOnce(
       id,
       handle === contact ? [] : [handle],
     );
-    // Strict pacing may have waited for this reply.
+    // Under strict pacing a queued message may have waited for this reply.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);
     await countInboundMessage(trx, number.team_id, dayOf(at));
@@ -178,12 +182,12 @@ function storeOnce(
 }
 
 /**
- * Opts the sender of a message out, or in (specification section 4.6), in the transaction that stores it. A text to a
- * group counts as well. A message without a known sender changes no opt-out.
+ * Opts the sender of a message out or in (specification section 4.6), in the transaction that stores it. A text to a
+ * group counts as well. A message without a known sender has no effect.
  */
 async function applyKeyword(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'>,
+  services: Pick<Runtime, 'clock' | 'ids' | 'metrics' | 'secrets'>,
   number: NumberRow,
   message: { readonly id: MessageId; readonly from: string; readonly at: Date },
   keyword: Keyword,
@@ -201,6 +205,6 @@ async function applyKeyword(
 }
 
 function keptHandle(handle: string): string {
-  // Twice as many code units hold at least as many characters.
+  // Cuts a long text before it is split into characters, each of which has up to two UTF-16 code units.
   return [...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join('');
 }

@@ -6,14 +6,13 @@ const idsSince = statement<{ id: MessageId }>(
   'messages.list-ids-since',
   'SELECT m.id FROM messages m WHERE m.team_id = $1 AND m.id >= $2 ORDER BY m.id DESC LIMIT $3',
 );
-// A look-up for each id: an array in a condition would look into every month.
+// One look-up per id: a condition on an array would read every partition.
 const byIds = statement<MessageRow>(
   'messages.list-by-ids',
   `SELECT ${sqlMessageColumns('m')} FROM unnest($2::uuid[]) AS wanted (id)
    CROSS JOIN LATERAL (SELECT m.* FROM messages m WHERE m.team_id = $1 AND m.id = wanted.id OFFSET 0) m`,
 );
 
-/** The ids of the team's newest messages, newest first. */
 export async function listMessageIdsSince(
   db: Queryable,
   teamId: TeamId,
@@ -23,7 +22,7 @@ export async function listMessageIdsSince(
   return (await idsSince.rows(db, teamId, firstId, limit)).map(({ id }) => id);
 }
 
-/** Those of these messages that the team has, newest first. */
+/** The team's messages with these ids, newest first. */
 export async function listMessagesByIds(
   db: Queryable,
   teamId: TeamId,

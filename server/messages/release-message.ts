@@ -8,36 +8,43 @@ import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 import { findMessage } from './message-store.ts';
 
 /**
- * Release: the message returns to its position in the queue, and the hand-out is deleted. Pacing and its conversation
- * forget it too.
+ * Release: the message returns to its position in the queue. The hand-out is deleted, also from pacing and the
+ * conversation.
  */
 const release = statement<{ seq: number }>(
   'messages.release',
   `WITH landed AS (
+     -- 1. End the hand-out, if this poll still has it.
      DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll_sequence = $5
      RETURNING message_id, hand_out, seq
    ), forgotten AS (
+     -- 2. Delete its record.
      DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
    ), back AS (
+     -- 3. Set the message's status back to queued.
      UPDATE messages m SET status = ${sqlNextStatus('release')}, hand_out_count = l.hand_out - 1
      FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlStatusGuard('release', 'm')}
      RETURNING m.id
    ), uncounted AS (
-     -- It is the last one: a number has one message in flight. With pacing off it has no row.
+     -- 4. Delete it from the windows of pacing: it is the newest there. With pacing off there is no row.
      DELETE FROM recent_hand_outs r USING back b, landed l
      WHERE r.number_id = $2 AND r.message_id = b.id AND r.hand_out = l.hand_out
        AND r.ordinal = (SELECT s.hand_out_total FROM device_sessions s WHERE s.number_id = $2)
      RETURNING r.ordinal
    ), counted AS (
-     UPDATE device_sessions s SET requeue_count = s.requeue_count + 1,
+     -- 5. Count the release, so that a claim that runs meanwhile finds no message.
+     UPDATE device_sessions s SET requeue_count = s.requeue_count + 1, handed_out_at = NULL,
        hand_out_total = s.hand_out_total - (SELECT count(*) FROM uncounted)
      FROM back b WHERE s.number_id = $2
    ), conversation AS (
+     -- 6. Find out whether the hand-out opened the conversation.
      SELECT c.contact, c.opened_by = 'team' AND c.last_inbound_at IS NULL AND c.unanswered_count <= 1 AS is_opened_by_it
      FROM conversations c JOIN back b ON c.number_id = $2 AND c.contact = $7 FOR UPDATE OF c
    ), unopened AS (
+     -- 7. If so, delete the conversation.
      DELETE FROM conversations c USING conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND o.is_opened_by_it
    ), unanswered AS (
+     -- 8. If not, uncount one message without a reply.
      UPDATE conversations c SET unanswered_count = greatest(c.unanswered_count - 1, 0)
      FROM conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND NOT o.is_opened_by_it
    )
@@ -48,8 +55,8 @@ const release = statement<{ seq: number }>(
 );
 
 /**
- * Returns a hand-out to the queue, only for the poll that claimed it (specification section 11.4). Its phone left
- * before the first byte of the answer.
+ * Returns a hand-out to the queue, only for the poll that claimed it (specification section 11.4). Its phone
+ * disconnected before the first byte of the answer.
  */
 export async function releaseMessage(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,

@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import { type ClaimedFetch, lockCurrentFetch } from './media-fetch-store.ts';
 
-/** Removes the bytes that arrived in tries before this one, unless another process has claimed the fetch meanwhile. */
+/** Removes the bytes of a fetch's earlier tries, unless another process has claimed it meanwhile. */
 export async function removeEarlierTries(
   { database }: Pick<Runtime, 'database'>,
   fetch: ClaimedFetch,

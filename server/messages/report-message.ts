@@ -20,23 +20,24 @@ import {
   removeFromQueue,
   removeInFlight,
 } from './message-store.ts';
+import { countOutcomes } from './outcome-metrics.ts';
 
 /** A phone's report about a hand-out. */
 export interface Report {
   readonly messageId: MessageId;
   /** The session of the poll that reports; undefined for POST /v1/device/status. */
   readonly sessionId: DeviceSessionId | undefined;
-  /** `failed`: the phone could not send; `not_delivered`: from a device that can report delivery. */
+  /** `failed`: the phone could not send. `not_delivered`: only from devices that can report delivery. */
   readonly status: 'sent' | 'failed' | 'delivered' | 'not_delivered';
   readonly error: string | null;
 }
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
 /**
- * Applies a report (specification section 3.2 and 11.3). Reports are repeated, come late and come for a hand-out that
- * was given up: those that the state table does not allow change nothing.
- * @returns false where the message does not belong to this device's number, or was never handed out
+ * Applies a report (specification sections 3.2 and 11.3). Reports may be repeated, late, or for a hand-out that was
+ * resolved. A report that the state table does not allow changes nothing.
+ * @returns false if the message does not belong to this device's number, or was never handed out
  */
 export async function reportMessage(
   services: Services,
@@ -44,7 +45,7 @@ export async function reportMessage(
   report: Report,
 ): Promise<boolean> {
   return services.database.transaction(async (trx) => {
-    // The session row orders reports, hand-outs and takeovers of a number.
+    // The lock on the session row orders reports, hand-outs and takeovers of a number.
     await lockCurrentSession(trx, device.team_id, device.number_id);
     const message = await lockMessage(trx, device.team_id, report.messageId);
     if (message?.number_id !== device.number_id || message.direction !== 'outbound') return false;
@@ -53,7 +54,7 @@ export async function reportMessage(
     const meant = all.findLast((handOut) => handOut.session_id === report.sessionId) ?? latest;
     if (!meant || !latest) return false;
     if (report.status === 'failed' || report.status === 'not_delivered') {
-      // A failure of an older hand-out does not concern the following one.
+      // A failure of an older hand-out does not concern the newer one.
       if (meant.hand_out === latest.hand_out) await reportFailed(services, trx, message, meant, report);
       return true;
     }
@@ -74,7 +75,7 @@ async function reportSent(
   const sinceMs = services.clock.expiryNow().getTime() - meant.handed_out_at.getTime();
   if (message.status === 'failed' && sinceMs > lateReportMs) return;
   const sent = await confirmSent(trx, message, now);
-  // A report after the end of a message does not change it, and its hand-out only if that has no outcome.
+  // After the end of a message, a report only fills in an outcome that its hand-out still lacks.
   await recordOutcome(trx, message.id, meant.hand_out, 'sent', now, sent !== undefined);
   if (!sent) return;
   if (message.status === 'queued') await removeFromQueue(trx, message.team_id, message.id);
@@ -89,12 +90,14 @@ async function reportFailed(
   report: Report,
 ): Promise<void> {
   const now = services.clock.now();
+  // The phone's error text may quote the handle of a contact that was erased meanwhile.
+  const error = message.to_handle === '' ? null : report.error;
   await removeInFlight(trx, message.number_id, message.id, meant.hand_out);
   const failed =
     report.status === 'not_delivered' && message.status === 'sent'
-      ? await failNotDelivered(trx, message, now, report.error)
-      : await failByDevice(trx, message, now, report.error);
-  // A late failure leaves the message as it ended, but the hand-out is no longer in doubt.
+      ? await failNotDelivered(trx, message, now, error)
+      : await failByDevice(trx, message, now, error);
+  // A late failure does not change the message, but the hand-out is no longer in doubt.
   const isBelieved = failed !== undefined || meant.outcome === 'unconfirmed';
   const changed = await recordOutcome(trx, message.id, meant.hand_out, 'failed', now, isBelieved);
   if (changed && meant.outcome !== 'sent') await uncountFailedHandOut(trx, message, meant.handed_out_at);
@@ -106,5 +109,7 @@ async function reportDelivered(services: Services, trx: Transaction, message: Me
   const team = await findTeam(trx, message.team_id);
   const withEvent = team !== undefined && plans[team.plan].standard;
   const delivered = await confirmDelivered(trx, message, services.clock.now(), withEvent);
-  if (delivered && withEvent) await appendMessageEvents(trx, services, 'message.delivered', [delivered]);
+  if (!delivered) return;
+  if (withEvent) await appendMessageEvents(trx, services, 'message.delivered', [delivered]);
+  else countOutcomes(trx, services, 'delivered', [delivered]);
 }

@@ -13,12 +13,12 @@ import {
   returnToQueue,
 } from './message-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
 /**
- * Resolves an unconfirmed hand-out, which was never reported (specification section 3.2). The message fails with
- * device_timeout, or is queued once more if its number says retry_once and this was the first hand-out.
- * @returns false where a report or another process was faster
+ * Resolves an unconfirmed hand-out: one that was never reported (specification section 3.2). The message fails with
+ * device_timeout. After its first hand-out it is queued again instead if its number's setting is retry_once.
+ * @returns false if a report or another process was faster
  */
 export async function resolveUnconfirmed(
   services: Services,

@@ -109,7 +109,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'Cancel a message',
         description:
-          'Takes a message back that is still queued: it fails with `cancelled` and no longer counts in its month.',
+          'Cancels a message that is still queued: it fails with `cancelled` and no longer counts in its month.',
         errorStatuses: [404, 409],
       },
       answers: { 200: MessageDetail },
@@ -127,7 +127,7 @@ function messageId(params: Readonly<Record<string, string>>): MessageId {
   return id;
 }
 
-/** 1 to 255 visible ASCII characters (specification section 4.3); undefined where the header is not sent. */
+/** Reads an idempotency key of 1 to 255 visible ASCII characters (specification section 4.3). */
 function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;

@@ -13,7 +13,9 @@ import { sendsWaitingMax } from './limits.ts';
 const batchSizeMax = 256;
 const batchesInFlightMax = 1;
 
-/** Half of the connections for sends and hand-outs (database.ts): the others never wait for a lock. */
+/**
+ * Batches that may wait for a lock at a time. The other half of the connections for sends and hand-outs never waits.
+ */
 const lanesInFlightMax = 3;
 
 export interface SendBatcher {
@@ -21,16 +23,16 @@ export interface SendBatcher {
 }
 
 /**
- * Takes sends one by one and accepts them in batches: while a statement runs, new sends wait for the next. Each team
- * has a queue of its own, and a batch takes from all of them round robin. Once 5,000 wait, a team that has its share
- * of them or more is answered 503 with retry-after.
+ * Accepts single sends in batches: while a statement runs, new sends wait for the next batch. Each team has its own
+ * queue, and a batch takes from all of them round robin. Once 5,000 sends wait, a team that has its share of them gets
+ * 503 with retry-after.
  *
- * The batch of all teams waits for no lock. Sends of a locked team or number go to a batch of their own team. Later
- * ones of the team follow them until it is empty. Only a few such batches wait at once, so that other teams always
- * find free connections.
+ * The batch of all teams waits for no lock. Sends of a locked team or number move to a batch of their own team. The
+ * team's later sends follow them until that batch is empty. Few such batches run at once, so that other teams find free
+ * connections.
  */
 export function createSendBatcher(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics' | 'secrets'>,
 ): SendBatcher {
   const observe = createSendMetrics(services.metrics);
   const batches = (accept: (rows: readonly SendRow[]) => Promise<readonly (SendOutcome | Locked)[]>) =>
@@ -75,7 +77,8 @@ export function createSendBatcher(
     accept: async (row) => {
       let outcome = waitingTeams.has(row.teamId) ? await acceptInTeam(row) : await allTeams.add(row);
       if (outcome.verdict === 'locked') outcome = await acceptInTeam(row);
-      if (outcome.verdict === 'locked') throw new Error('a statement that waits for locks met one');
+      if (outcome.verdict === 'locked')
+        throw new Error('a statement that waits for row locks reported a locked row');
       return outcome;
     },
   };
@@ -90,14 +93,14 @@ function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome |
   });
   const sends = new Counter({
     name: 'ownline_sends_total',
-    help: 'Sends by what became of them: accepted, replayed, or why they were refused.',
+    help: 'Sends by outcome: accepted, replayed, or the reason of the refusal.',
     labelNames: ['verdict'] as const,
     registers: [metrics],
   });
   return (outcomes) => {
     batchSize.observe(outcomes.length);
     for (const [verdict, of] of Map.groupBy(outcomes, (outcome) => outcome.verdict)) {
-      // Those run again, and are counted after that.
+      // A locked send runs again, and is counted then.
       if (verdict !== 'locked') sends.inc({ verdict }, of.length);
     }
   };

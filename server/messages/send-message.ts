@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
+import { findErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
@@ -18,11 +19,10 @@ type Services = Runtime & { readonly sends: SendBatcher };
 /**
  * Accepts a message (specification section 4.3).
  * @param sender the team, and the key or member that sends; null for the server itself
- * @param input fields that their schema has checked
- * @param idempotencyKey where one was given
- * @returns the answer, and whether it is a repeat of an earlier one with the same Idempotency-Key
+ * @param input validated against its schema
+ * @returns the answer, and whether it repeats an earlier one with the same Idempotency-Key
  * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit or for media
- *   that the plan does not include, 503
+ * that the plan does not include, 503
  */
 export async function sendMessage(
   services: Services,
@@ -58,8 +58,8 @@ export async function sendMessage(
 }
 
 /**
- * A character that is visible in a bubble. U+2800, the blank of Braille, is a symbol for Unicode, and is drawn as
- * nothing. Joiners and selectors of emoji are ignorable; the emoji next to them are not.
+ * Matches a character that is visible in a bubble. U+2800, the Braille blank, is excluded: Unicode calls it a symbol,
+ * but fonts draw nothing. Joiners and selectors of emoji do not count, the emoji do.
  */
 const visibleCharacter = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u;
 
@@ -75,7 +75,7 @@ function checkContent(input: SendMessageRequest, contact: string): void {
     throw invalid('to', 'to must be another number than from: a phone cannot answer itself.');
 }
 
-/** Judges what needs no look-up (specification section 6.5); the addresses of its name are judged at each fetch. */
+/** Validates a URL without a look-up (specification section 6.5); each fetch checks the addresses of its host. */
 function readMediaUrl({ config }: Pick<Runtime, 'config'>, url: string): SendRow['media'] {
   const validated = validateUrl(url, config.egressAllowed);
   if ('refused' in validated) throw invalid('media_url', validated.refused);
@@ -100,20 +100,29 @@ async function replay(services: Services, teamId: TeamId, outcome: SendOutcome):
   return acceptedView(message);
 }
 
-/** Compared after parsing: the order of fields and an absent, null or empty media_url make no difference. */
+/** Hashes the parsed fields: their order, and whether media_url is absent, null or empty, make no difference. */
 function fingerprint(input: SendMessageRequest): Buffer {
   const fields = JSON.stringify([input.to, input.from, input.content, input.media_url || null]);
   return createHash('sha256').update(fields).digest();
 }
 
-/** The refusal of a send to a contact that opted out: when, by which message or request, and what to do. */
+/** The refusal of a send to a contact that opted out. It says when, by which message or request, and what to do. */
 async function optedOut(
-  { database }: Pick<Runtime, 'database'>,
+  services: Pick<Runtime, 'database' | 'secrets'>,
   teamId: TeamId,
   to: string,
   contact: string,
 ): Promise<AppError> {
+  const { database } = services;
   const optOut = await findOptOut(database.hot, teamId, contact);
+  const erased = optOut ? undefined : await findErasedOptOut(database.hot, services, teamId, contact);
+  if (erased) {
+    return invalid(
+      'to',
+      `${to} opted out of this team on ${erased.opted_out_at.toISOString()}; their data was erased. Send them nothing ` +
+        `until they text START, or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(contact)}.`,
+    );
+  }
   if (!optOut) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
   const cause = optOut.message_id
     ? `with the message ${publicId('msg', optOut.message_id)} to ${optOut.phone_number}`
@@ -152,8 +161,8 @@ function refusal(
     case 'to_not_fictional':
       return invalid(
         'to',
-        `${from} is simulated, and what it sends reaches no person. So it writes only to numbers that are reserved for fiction, ` +
-          `such as +14155550123, and ${to} is none. Send to one of these, or from the number of an iPhone.`,
+        `${from} is simulated and sends only to numbers that are reserved for fiction, such as +14155550123. ` +
+          `${to} is not one of them. Send to one, or send from the number of an iPhone.`,
       );
     case 'media_not_in_plan':
       return new AppError(
@@ -165,13 +174,15 @@ function refusal(
         },
       );
     case 'not_stored':
-      return unavailable('The message could not be stored. It was not accepted.', { status: 500 });
+      return unavailable('The message could not be stored, so it was not accepted. Repeat the request.', {
+        status: 500,
+      });
     case 'over_limit': {
       const resetsAt = startOfNextMonth(createdAt).toISOString();
       return new AppError(
         'plan_limit_exceeded',
         monthlyLimit === 0
-          ? "The team's monthly limit is 0 messages: it can send none. Upgrade, or have the limit raised."
+          ? "The team's monthly limit is 0 messages: it can send none. Upgrade, or ask the operator of this server to raise the limit."
           : `The team's monthly limit, ${monthlyLimit}, is used up. Upgrade, or wait until ${resetsAt}.`,
         {
           details: {

@@ -1,13 +1,13 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 
-/** A correction that is no clock step: times that are this much too far ahead stay. */
+/** Times that are too far ahead by less than this stay: clocks of processes differ a little. */
 const slackMs = 10_000;
 
-/** The lifetime of a session: a hold, and a hold and 35 s after its answer (specification section 11.2). */
+/** A session lives this long after a hold or an answer (specification section 11.2). */
 const sessionSlackMs = 35_000;
 
-// The sessions first, in the order of their numbers: in-flight rows are written under them
+// Locks the sessions first, in the order of numbers, because in-flight rows are written under their locks
 // (docs/architecture.md, lock order).
 const postpone = statement<Record<string, never>>(
   'messages.postpone-hand-outs',
@@ -37,12 +37,12 @@ const limitFutureTimes = statement<Record<string, never>>(
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
 );
 
-/** Postpones the ends of running hand-outs and sessions: the service's time is about to step ahead. */
+/** Postpones the ends of running hand-outs and sessions before the service's time steps ahead. */
 export async function postponeHandOutLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, byMs);
 }
 
-/** Limits the ends of hand-outs and sessions to those that begin now: the service's time has stepped back. */
+/** Limits the ends of hand-outs and sessions after the service's time stepped back, as if they began now. */
 export async function limitHandOutTimes({
   database,
   clock,

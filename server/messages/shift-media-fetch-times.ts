@@ -3,7 +3,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import { mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMaxMs } from './media-fetch-schedule.ts';
 
-/** A correction that is no clock step: times that are this much too far ahead stay. */
+/** Times that are too far ahead by less than this stay: clocks of processes differ a little. */
 const slackMs = 10_000;
 
 const postpone = statement<Record<string, never>>(
@@ -18,12 +18,12 @@ const limitFutureTimes = statement<Record<string, never>>(
    UPDATE media_fetches f SET due_at = $1 FROM far WHERE f.team_id = far.team_id AND f.message_id = far.message_id`,
 );
 
-/** Postpones the leases of fetches in progress: the service's time is about to step ahead. */
+/** Postpones the leases of running fetches before the service's time steps ahead. */
 export async function postponeMediaLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, byMs);
 }
 
-/** Limits the times of the next tries to the longest that is written now: the service's time has stepped back. */
+/** Limits the times of the next tries after the service's time stepped back, to the longest pause from now. */
 export async function limitMediaFetchTimes({
   database,
   clock,

@@ -9,28 +9,28 @@ import { fingerprintRetentionMs, idempotencyKeyMs, recentHandOutMs } from './lim
 import type { InFlightRow } from './message-store.ts';
 import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
 
-interface QueuedRow {
+export interface QueuedRow {
   readonly team_id: TeamId;
   readonly message_id: MessageId;
 }
 
-/** Rows that a round takes at most; the next round, a second later, takes more. */
-const roundMax = 500;
+/** Rows that a round takes at most; the rest waits for the next round. */
+export const roundMax = 500;
 
-/** The longest delay of a send in progress whose number is deleted, and of a sweep. */
+/** How long a send, or a sweep, may still run after its number was deleted. */
 const orphanSlackMs = 3_600_000;
 
-/** Rounds that follow each other at once, before other work runs. */
+/** Rounds that run in a row before other work. */
 const roundsMax = 50;
 
 const expired = statement<QueuedRow>(
   'messages.expired',
-  // Team by team, along the queue's key. The paced numbers are read once, and only where a message is old enough.
+  // Reads team by team along the queue's key. The subquery runs once, and only if a message is old enough.
   `SELECT q.team_id, q.message_id FROM teams t
    CROSS JOIN LATERAL (
      SELECT q.team_id, q.message_id FROM send_queue q
      WHERE q.team_id = t.id AND q.message_id < $1 AND (q.waits_for_media OR q.number_id NOT IN (
-       -- Held back by pacing: the number is active and paced, and its phone polled within the time of expiry.
+       -- Messages that pacing holds back do not expire: the number is active and paced, and its phone polled recently.
        SELECT n.id FROM device_sessions s JOIN numbers n ON n.id = s.number_id
        WHERE s.last_seen_at > $4 AND n.status = 'active' AND n.deleted_at IS NULL
          AND coalesce(n.pacing ->> 'mode', $5::text) <> 'off'))
@@ -39,7 +39,7 @@ const expired = statement<QueuedRow>(
 );
 const orphaned = statement<QueuedRow>(
   'messages.orphaned',
-  // Number by number: a join would read the whole queue every second.
+  // Reads number by number: a join would read the whole queue every second.
   `SELECT q.team_id, q.message_id FROM numbers n
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id LIMIT $2) q
    WHERE n.deleted_at > $1 AND n.team_id <> ALL($3::uuid[]) LIMIT $2`,
@@ -56,7 +56,7 @@ const toContact = statement<QueuedRow>(
 );
 const optedOut = statement<QueuedRow>(
   'messages.queued-to-opted-out',
-  // Opt-out by opt-out: what was queued for the contact, number by number.
+  // Reads opt-out by opt-out, and number by number, the messages queued for the contact.
   `SELECT q.team_id, q.message_id FROM opt_outs o JOIN numbers n ON n.team_id = o.team_id
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = o.contact LIMIT $2) q
    WHERE o.opted_out_at > $1 AND o.opted_in_at IS NULL AND o.team_id <> ALL($3::uuid[]) LIMIT $2`,
@@ -66,7 +66,7 @@ const overdue = statement<InFlightRow>(
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
    FROM in_flight WHERE leased_until <= $1 ORDER BY leased_until LIMIT $2`,
 );
-// Purges in rounds. Rows of a heap are roughly in the order of insertion, so a scan finds the old ones first.
+// Old rows come first in a heap, so each round's scan finds them soon.
 const purgeKeys = statement<{ key: string }>(
   'messages.purge-idempotency-keys',
   `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)
@@ -80,7 +80,7 @@ const purgeRecent = statement<{ message_id: MessageId }>(
 
 const purgeHandOuts = statement<{ ordinal: number }>(
   'messages.purge-recent-hand-outs',
-  // Number by number, from the oldest: no index has the times.
+  // Reads number by number from the oldest, because no index has the times.
   `DELETE FROM recent_hand_outs WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM device_sessions s
      CROSS JOIN LATERAL (SELECT r.ctid AS place, r.handed_out_at FROM recent_hand_outs r
@@ -89,11 +89,11 @@ const purgeHandOuts = statement<{ ordinal: number }>(
    )) RETURNING ordinal`,
 );
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger' | 'metrics'>;
 
 /**
- * Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), also during a pause. A message
- * of an active, paced number does not expire while the phone is not away for as long: only pacing holds it back.
+ * Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), also while their number is
+ * paused by a person. A message that only pacing holds back does not expire, unless its phone is away for as long.
  */
 export async function failExpired(services: Services): Promise<number> {
   const { clock, config, database } = services;
@@ -104,8 +104,8 @@ export async function failExpired(services: Services): Promise<number> {
 }
 
 /**
- * Fails messages of deleted numbers: those whose acceptance raced the deletion, and the rest of a long queue. No
- * message waits longer than the expiry, so older deletions are not examined.
+ * Fails messages of deleted numbers: those accepted during the deletion, and the rest of a long queue. Older deletions
+ * are not examined, because no message waits longer than the expiry.
  */
 export async function failOrphaned(services: Services): Promise<number> {
   const since = services.clock.in(-returnedMessagesMs(services));
@@ -115,8 +115,8 @@ export async function failOrphaned(services: Services): Promise<number> {
 }
 
 /**
- * Fails messages to contacts that opted out in the last `windowMs`; no claim takes them meanwhile. Their acceptance raced
- * the opt-out, a phone or its lease returned them, or the queue was too long for the opt-out's transaction.
+ * Fails messages to contacts that opted out in the last `windowMs`; no claim takes them meanwhile. They were accepted
+ * during the opt-out, returned from a phone, or were too many for the opt-out's transaction.
  */
 export async function failOptedOut(services: Services, windowMs: number): Promise<number> {
   return failInRounds(services, 'opted_out', (without) =>
@@ -124,14 +124,14 @@ export async function failOptedOut(services: Services, windowMs: number): Promis
   );
 }
 
-/** How far back a returned message may meet an opt-out: no message waits longer than the expiry. */
+/** How long after an opt-out or a deletion a message may still return to the queue: no message waits longer. */
 export function returnedMessagesMs({ config }: Pick<Runtime, 'config'>): number {
   return config.queueExpiryMs + orphanSlackMs;
 }
 
 /**
  * Runs short rounds, so that no other transaction waits long for their locks.
- * @returns how many rows they took together
+ * @returns the number of rows of all rounds
  */
 async function inRounds(round: () => Promise<number>): Promise<number> {
   let total = 0;
@@ -144,11 +144,11 @@ async function inRounds(round: () => Promise<number>): Promise<number> {
 }
 
 /**
- * Fails the rows that are found, round by round and team by team. A team whose messages can't be failed is skipped
+ * Fails the rows that `find` returns, round by round and team by team. A team whose messages can't be failed is skipped
  * until the next sweep, and does not delay the others.
- * @returns how many failed
+ * @returns the number of failed messages
  */
-async function failInRounds(
+export async function failInRounds(
   services: Services,
   code: UnsentCode,
   find: (without: readonly TeamId[]) => Promise<QueuedRow[]>,
@@ -184,11 +184,11 @@ function failOfTeam(
 }
 
 /**
- * Fails the messages of a deleted number, in the transaction of the deletion. A long queue is left to the sweep,
+ * Fails the messages of a deleted number, in the transaction of the deletion. The sweep fails the rest of a long queue,
  * because the team's sends wait for this transaction.
  */
 export async function failMessagesOfDeletedNumber(
-  services: Pick<Runtime, 'clock' | 'ids'>,
+  services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
   trx: Transaction,
   number: NumberRow,
 ): Promise<void> {
@@ -203,12 +203,12 @@ export async function failMessagesOfDeletedNumber(
 }
 
 /**
- * Fails the messages that wait for a contact, in the transaction of its opt-out. A long queue is left to the sweep,
- * because the team's sends wait for this transaction, which has locked its usage.
+ * Fails the messages that wait for a contact, in the transaction of its opt-out, which has locked the team's usage. The
+ * sweep fails the rest of a long queue, because the team's sends wait for this transaction.
  */
 export async function failMessagesToContact(
   trx: Transaction,
-  services: Pick<Runtime, 'clock' | 'ids'>,
+  services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,
   { teamId, contact }: { readonly teamId: TeamId; readonly contact: string },
 ): Promise<void> {
   const rows = await toContact.rows(trx, teamId, contact, roundMax);
@@ -222,7 +222,7 @@ export async function failMessagesToContact(
   );
 }
 
-/** Resolves hand-outs whose lease ended, and wakes the polls that waited for that. */
+/** Resolves hand-outs whose lease has ended, and wakes the polls of their numbers. */
 export async function resolveOverdue(services: Services): Promise<number> {
   const rows = await overdue.rows(services.database.pool, services.clock.now(), roundMax);
   const freed: NumberId[] = [];
@@ -230,7 +230,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
     try {
       if (await resolveUnconfirmed(services, flight)) freed.push(flight.number_id);
     } catch (error) {
-      // One failure does not delay the others; it is tried again in the next round.
+      // One failure does not delay the other hand-outs; the next round tries it again.
       services.logger.error({ err: error }, 'resolving an unconfirmed hand-out failed');
     }
   }
@@ -238,7 +238,11 @@ export async function resolveOverdue(services: Services): Promise<number> {
   return freed.length;
 }
 
-/** Deletes idempotency keys after 24 h, and inbound fingerprints once they can match no more. */
+export async function hasOverdue({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<boolean> {
+  return (await overdue.row(database.pool, clock.now(), 1)) !== undefined;
+}
+
+/** Purge: deletes idempotency keys after 24 h, and inbound fingerprints that can match no more. */
 export async function purgeKeysAndFingerprints({ database, clock }: Services): Promise<void> {
   await inRounds(
     async () => (await purgeKeys.rows(database.pool, clock.in(-idempotencyKeyMs), roundMax)).length,
@@ -248,7 +252,7 @@ export async function purgeKeysAndFingerprints({ database, clock }: Services): P
   );
 }
 
-/** Deletes hand-outs that no window of pacing counts any more. */
+/** Deletes hand-outs that no window of pacing includes any more. */
 export async function purgeRecentHandOuts({ database, clock }: Services): Promise<void> {
   const before = clock.in(-recentHandOutMs);
   await inRounds(async () => (await purgeHandOuts.rows(database.pool, before, roundMax)).length);

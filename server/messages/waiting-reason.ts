@@ -1,50 +1,52 @@
 import type { WaitingReason } from '#contract/message.ts';
+import type { HealthState } from '#contract/number-health.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
+import { sqlHealthOfNumber } from '#server/numbers/number-health-sql.ts';
 import { defaultPacing, type PacingPolicy } from '#server/numbers/pacing-policy.ts';
 import { expectedAt, type PacedQueue } from './expected-at.ts';
-import { messagesAheadMax, offlineAfterMs, strictAheadMax } from './limits.ts';
+import { messagesAheadMax, strictAheadMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
 import { clockSlack, sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
 
 /** Why a queued message waits, and when it is expected to go. */
 export interface Waiting {
   readonly reason: WaitingReason | null;
-  /** An estimate while pacing holds the message back, or those ahead of it; else null. */
+  /** An estimate while pacing holds back the message or one ahead of it; null otherwise. */
   readonly expectedAt: Date | null;
 }
 
 interface Circumstances extends PacingPolicy {
   readonly number_status: 'active' | 'paused';
-  readonly last_seen_at: Date | null;
+  readonly health: HealthState;
   readonly busy: boolean;
   readonly fetching: boolean;
-  /** An earlier message to the same contact waits for its media. */
+  /** True if an earlier message to the same contact waits for its media. */
   readonly behind_media: boolean;
   readonly ahead: number;
   readonly gap_until: Date | null;
   readonly hour_until: Date | null;
   readonly day_until: Date | null;
   readonly new_contacts_until: Date | null;
-  /** null: the message opens the conversation. */
+  /** Messages to the contact without a reply; null if the message opens its conversation. */
   readonly unanswered_count: number | null;
   readonly handed_out_at: Date[];
-  /** Under strict: the times of the latest conversations that the number opened, the latest first. */
+  /** Under strict: when the number opened its latest conversations, the latest first. */
   readonly opened_at: Date[] | null;
-  /** Under strict, for each contact of the messages ahead, in their order; of the message's own contact, too. */
+  /** Under strict: the contacts of the messages ahead, in order. It may include the message's own contact. */
   readonly contacts_ahead: readonly ContactAhead[] | null;
 }
 
 interface ContactAhead {
   readonly is_own: boolean;
   readonly messages: number;
-  /** null: the first of them opens the conversation. */
+  /** Messages to the contact without a reply; null if the first one ahead opens its conversation. */
   readonly unanswered: number | null;
 }
 
 const circumstances = statement<Circumstances>(
   'messages.waiting-circumstances',
-  `SELECT n.status AS number_status, s.last_seen_at, p.*, w.*, c.unanswered_count,
+  `SELECT n.status AS number_status, ${sqlHealthOfNumber('n', '$4')} AS health, p.*, w.*, c.unanswered_count,
      EXISTS (SELECT FROM in_flight f WHERE f.number_id = n.id) AS busy,
      q.waits_for_media AS fetching,
      EXISTS (SELECT FROM send_queue e WHERE e.number_id = n.id AND e.to_handle = q.to_handle AND e.seq < q.seq AND e.waits_for_media)
@@ -80,10 +82,11 @@ const notWaiting: Waiting = { reason: null, expectedAt: null };
 
 /** Explains why a queued message waits (specification section 4.3). */
 export async function explainWaiting(
-  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  { database, clock, config, restoreHold }: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
   message: MessageRow,
 ): Promise<Waiting> {
   if (message.status !== 'queued') return notWaiting;
+  if (restoreHold.isHeld) return { reason: 'restore_hold', expectedAt: null };
   const now = clock.now();
   const policy = defaultPacing(config.pacing);
   const found = await circumstances.row(database.pool, message.team_id, message.id, policy, now);
@@ -91,11 +94,11 @@ export async function explainWaiting(
   return { reason: reasonOf(found, now), expectedAt: estimate(found, now) };
 }
 
-/** The first reason that a person can change; of pacing, the one that lasts longest. */
+/** The first reason that a person can change; if several limits of pacing apply, the one that lasts longest. */
 function reasonOf(found: Circumstances, now: Date): WaitingReason | null {
   const isAhead = (time: Date | null) => time !== null && time > now;
   if (found.number_status === 'paused') return 'number_paused';
-  if (isOffline(found, now)) return 'phone_offline';
+  if (isSilent(found)) return 'phone_offline';
   if (found.fetching) return 'media_fetching';
   if (found.busy) return 'phone_busy';
   if (isUnanswered(found)) return 'pacing_unanswered';
@@ -106,8 +109,8 @@ function reasonOf(found: Circumstances, now: Date): WaitingReason | null {
   return isAhead(found.gap_until) ? 'pacing_gap' : null;
 }
 
-function isOffline({ last_seen_at }: Circumstances, now: Date): boolean {
-  return last_seen_at === null || now.getTime() - last_seen_at.getTime() > offlineAfterMs;
+function isSilent({ health }: Circumstances): boolean {
+  return health === 'offline' || health === 'pending';
 }
 
 function isUnanswered({ mode, unanswered_count, unanswered_per_contact }: Circumstances): boolean {
@@ -118,10 +121,12 @@ function isNewContact({ mode, unanswered_count }: Circumstances): boolean {
   return mode === 'strict' && unanswered_count === null;
 }
 
-/** null where something else holds the message back, it needs a reply, or more are ahead than are examined. */
+/**
+ * Estimates the hand-out; null if something besides pacing holds the message, it needs a reply, or too many are ahead.
+ */
 function estimate(found: Circumstances, now: Date): Date | null {
   const isHeldOtherwise =
-    found.number_status === 'paused' || isOffline(found, now) || found.fetching || found.behind_media;
+    found.number_status === 'paused' || isSilent(found) || found.fetching || found.behind_media;
   if (found.mode === 'off' || isHeldOtherwise || isUnanswered(found)) return null;
   if (found.ahead > (found.mode === 'strict' ? strictAheadMax : messagesAheadMax)) return null;
   const ahead = found.mode === 'strict' ? strictlyAhead(found) : gentlyAhead(found);
@@ -144,7 +149,7 @@ function gentlyAhead({ ahead }: Circumstances): Ahead {
   return { ahead, openingsAhead: [], openingsNeeded: 0, isOpening: false };
 }
 
-/** @returns undefined where the message goes only after a reply: those to its own contact use up what it may get */
+/** @returns undefined if the message needs a reply: earlier messages to its contact reach the limit without one */
 function strictlyAhead(found: Circumstances): Ahead | undefined {
   const contacts = found.contacts_ahead ?? [];
   const limit = found.unanswered_per_contact;

@@ -11,12 +11,12 @@ interface RepeatedText {
   readonly team_id: TeamId;
   readonly number_id: NumberId;
   readonly phone_number: string;
-  /** bigint as text: it would not fit into a number. */
+  /** A bigint as text: it does not fit into a number. */
   readonly text_hash: string;
   readonly contacts: number;
 }
 
-/** The latest conversations of a number that are examined. */
+/** Conversations of a number that are examined, from the latest. */
 const openingsExaminedMax = 10_000;
 
 const findRepeated = statement<RepeatedText>(
@@ -45,8 +45,8 @@ const purgeWarnings = statement<Record<string, never>>(
 );
 
 /**
- * Warns in the audit log, once per text and hour (specification section 8). The text went to more than ten new
- * contacts of a paced number in that hour. The log has the number of contacts, and neither text nor contacts.
+ * Warns in the audit log, once per text and hour (specification section 8). The text went to more than ten new contacts
+ * of a paced number. The entry has the number of contacts, but neither the text nor the contacts.
  */
 export async function warnOfRepeatedTexts(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
@@ -57,7 +57,7 @@ export async function warnOfRepeatedTexts(
   const repeated = await findRepeated.rows(database.pool, since, policy, repeatedTextContactsMax);
   for (const { team_id, number_id, phone_number, text_hash, contacts } of repeated) {
     await database.transaction(async (trx) => {
-      // The primary key: of several processes one writes the warning.
+      // The primary key lets only one process write the warning.
       if (!(await claimWarning.row(trx, number_id, text_hash, clock.now(), since))) return;
       await recordAudit(trx, services, {
         by: serverItself,

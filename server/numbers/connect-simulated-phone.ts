@@ -6,10 +6,9 @@ import { isLeaseLive, type SimulatedPhoneLease } from './simulated-phone-store.t
 
 /**
  * Creates a setup link for the phone of a simulated number, with the effects of a reconnect (specification section
- * 4.2). The phone of another process works until the new one's first poll. The token of a link is only known to its
- * creator, so each start of a phone needs a new link. The audit log has no entry of it: no person reconnected
- * anything.
- * @returns the token of the link; undefined where the number is deleted or not simulated, or the lease has ended
+ * 4.2). Another process's phone works until the new one's first poll. Only its creator knows the token of a link, so
+ * each start of a phone needs a new link. It is not audited, because no person reconnected anything.
+ * @returns the link's token; undefined if the number is deleted or not simulated, or the lease has ended
  */
 export async function connectSimulatedPhone(
   services: Runtime,

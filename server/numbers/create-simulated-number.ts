@@ -13,14 +13,14 @@ import { findSimulatedNumber, findTakenPhoneNumbers, insertNumber } from './numb
 
 const label = 'Simulated';
 
-/** Random candidates out of 80,000 fictional numbers; one of them is free in practice. */
+/** Random candidates out of 80,000 fictional numbers: in practice at least one of them is free. */
 const candidatesMax = 20;
 
 /**
- * Makes a simulated number, whose phone the server runs (specification section 12.13). A team has one at a time, which
- * does not count against its plan. It is verified by the first poll of its phone, as any other number.
- * @param wanted undefined: a free one is chosen
- * @throws AppError 400 and 409, param phone_number; 409 where the team has a simulated number
+ * Creates a simulated number, whose phone the server runs (specification section 12.13). A team has one at most, which
+ * its plan does not count. The first poll of its phone verifies it, like any other number.
+ * @param wanted undefined: a free number is chosen
+ * @throws AppError 400 and 409, param phone_number; 409 if the team has a simulated number
  */
 export async function createSimulatedNumber(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,

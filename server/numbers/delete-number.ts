@@ -8,12 +8,12 @@ import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.t
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 
-/** Transaction hook of the removal of a number; wired in transaction-hooks.ts, since numbers do not import messages. */
+/** Transaction hook of the deletion of a number, wired in transaction-hooks.ts: numbers do not import messages. */
 export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
 
 /**
- * Deletes a number (specification section 4.2): its queued messages fail with number_removed, and its phone's next poll
- * is answered with stop. The row stays, so that late reports and history find it.
+ * Deletes a number (specification section 4.2). Its queued messages fail with number_removed, and its phone's next poll
+ * is answered with stop. The row stays for late reports and the history.
  */
 export async function deleteNumber(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {
@@ -25,7 +25,7 @@ export async function deleteNumber(
 ): Promise<void> {
   const { database, clock } = services;
   await database.transaction(async (trx) => {
-    // Usage before the number: failed messages are refunded (lock order team, number, key).
+    // The usage row is locked before the number, because failed messages are refunded (lock order team, number, key).
     await lockUsage(trx, [teamId]);
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || !(await markDeleted(trx, teamId, numberId, clock.now()))) throw notFound('number');

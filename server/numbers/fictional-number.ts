@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** A phone number that is reserved for fiction: +1 NXX 555 01XX, of any area code but those that end with 11. */
+/** A random number reserved for fiction: +1 NXX 555 01XX, with any area code that does not end with 11. */
 export function randomFictionalNumber(): string {
   const areaCode = randomInt(200, 1_000);
   if (areaCode % 100 === 11) return randomFictionalNumber();

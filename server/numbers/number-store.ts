@@ -12,18 +12,18 @@ export interface NumberRow {
   readonly status: NumberStatus;
   readonly verified_at: Date | null;
   readonly on_unconfirmed: UnconfirmedPolicy;
-  /** Pacing that the number sets itself; null: nothing. */
+  /** The number's own pacing settings; null for none. */
   readonly pacing: OwnPacing | null;
-  /** The server runs its phone. */
+  /** True if the server runs the number's phone. */
   readonly is_simulated: boolean;
   readonly created_at: Date;
   readonly deleted_at: Date | null;
 }
 
-/** A number with data of its device and of its messages today. */
+/** A number with its device and today's count of messages. */
 export interface NumberListRow extends NumberRow {
   readonly device_name: string | null;
-  /** null before the first poll. */
+  /** Names of the passed inbound tests; null before the first poll. */
   readonly received_tests: readonly string[] | null;
   readonly last_seen_at: Date | null;
   readonly messages_today: number;
@@ -62,7 +62,7 @@ const findSimulated = statement<NumberRow>(
   'numbers.find-simulated',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND is_simulated AND deleted_at IS NULL`,
 );
-// A number of the team, or verified anywhere.
+// Numbers of the team, verified or not, and numbers that any team has verified.
 const findTaken = statement<{ phone_number: string }>(
   'numbers.find-taken',
   `SELECT phone_number FROM numbers WHERE phone_number = ANY($2::text[]) AND verified_at IS NOT NULL AND deleted_at IS NULL
@@ -112,7 +112,7 @@ const remove = statement<{ id: NumberId }>(
 );
 const removeOverdue = statement<Pick<NumberRow, 'team_id' | 'id'>>(
   'numbers.remove-overdue',
-  // By id, as sends lock them. After a wait for the lock, a number that was verified meanwhile is not due any more.
+  // Locks numbers in the order of ids, as sends do. A number that was verified meanwhile is skipped.
   `WITH overdue AS MATERIALIZED (
      SELECT team_id, id FROM numbers
      WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= $1 ORDER BY id FOR NO KEY UPDATE
@@ -122,17 +122,16 @@ const removeOverdue = statement<Pick<NumberRow, 'team_id' | 'id'>>(
   { changes: 'number', team: 'team_id', ids: 'id' },
 );
 
-/** The first id of today in UTC, by the service's clock. It bounds messages_today. */
+/** The first id of today in UTC, by the service's clock: the lower bound for messages_today. */
 export function firstIdOfDay(clock: Clock): string {
   return firstIdAt(new Date(clock.nowMs()).setUTCHours(0, 0, 0, 0));
 }
 
-/** The team's live numbers; `todayFirstId` bounds messages_today. */
 export function listNumbers(db: Queryable, teamId: TeamId, todayFirstId: string): Promise<NumberListRow[]> {
   return list.rows(db, teamId, todayFirstId);
 }
 
-/** Those of these numbers that the team has, as the list shows them. */
+/** The team's numbers with these ids, as a list shows them. */
 export function listNumbersByIds(
   db: Queryable,
   teamId: TeamId,
@@ -142,7 +141,6 @@ export function listNumbersByIds(
   return listByIds.rows(db, teamId, todayFirstId, ids);
 }
 
-/** One number as the list shows it. */
 export function findListedNumber(
   db: Queryable,
   teamId: TeamId,
@@ -168,7 +166,7 @@ export function findLiveNumberByPhone(
   return findByPhone.row(db, teamId, phoneNumber);
 }
 
-/** The number, of any team, that is verified for this phone number. */
+/** The number that is verified for a phone number, in any team. */
 export function findVerifiedNumberByPhone(
   db: Queryable,
   phoneNumber: string,
@@ -176,12 +174,11 @@ export function findVerifiedNumberByPhone(
   return findVerifiedAnywhere.row(db, phoneNumber);
 }
 
-/** The simulated number of a team. */
 export function findSimulatedNumber(db: Queryable, teamId: TeamId): Promise<NumberRow | undefined> {
   return findSimulated.row(db, teamId);
 }
 
-/** Those of these phone numbers that the team can't have: its own ones, and those verified in any team. */
+/** The phone numbers among these that the team can't have: its own, and those that any team has verified. */
 export async function findTakenPhoneNumbers(
   db: Queryable,
   teamId: TeamId,
@@ -191,7 +188,7 @@ export async function findTakenPhoneNumbers(
   return new Set(rows.map((row) => row.phone_number));
 }
 
-/** Counts pending numbers too and no simulated one, as the plan does. */
+/** Counts the team's numbers as its plan does: pending ones, but no simulated one. */
 export async function countNumbers(db: Queryable, teamId: TeamId): Promise<number> {
   return (await countLive.row(db, teamId))?.numbers ?? 0;
 }
@@ -228,7 +225,7 @@ export async function extendPendingNumber(
   await extend.row(trx, teamId, id, until);
 }
 
-/** Waits for hand-outs and sends of the number, and blocks later ones. */
+/** Locks a number: waits for its hand-outs and sessions, and blocks later ones. */
 export function lockNumber(
   trx: Transaction,
   teamId: TeamId,
@@ -241,11 +238,11 @@ export interface NumberChange {
   readonly label: string | undefined;
   readonly status: NumberStatus | undefined;
   readonly onUnconfirmed: UnconfirmedPolicy | undefined;
-  /** null clears it. */
+  /** null clears the number's own pacing. */
   readonly pacing: OwnPacing | null | undefined;
 }
 
-/** Undefined fields stay as they are. */
+/** Changes the given fields; undefined ones stay as they are. */
 export function changeNumber(
   db: Queryable,
   teamId: TeamId,
@@ -264,7 +261,7 @@ export function changeNumber(
   );
 }
 
-/** @throws a unique violation where another number was verified for this phone first */
+/** @throws a unique violation if another number was verified for this phone number first */
 export function markVerified(
   trx: Transaction,
   teamId: TeamId,
@@ -274,7 +271,7 @@ export function markVerified(
   return verify.row(trx, teamId, numberId, at);
 }
 
-/** @returns false where it was deleted already */
+/** @returns false if the number was deleted already */
 export async function markDeleted(
   trx: Transaction,
   teamId: TeamId,
@@ -284,7 +281,7 @@ export async function markDeleted(
   return (await remove.row(trx, teamId, numberId, at)) !== undefined;
 }
 
-/** Deletes numbers without a verification within 7 days. */
+/** Deletes numbers that were not verified within 7 days. */
 export async function deleteOverduePending(db: Queryable, at: Date): Promise<number> {
   return (await removeOverdue.rows(db, at)).length;
 }

@@ -2,6 +2,8 @@ import type { NumberDetail, NumberResource, UpdatedNumber } from '#contract/numb
 import type { Pacing, PacingWarning } from '#contract/pacing.ts';
 import { inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import type { NumberFactsRow } from './number-facts-store.ts';
+import { deviceChangeView, numberHealthView } from './number-health-view.ts';
 import type { NumberListRow, NumberRow } from './number-store.ts';
 
 /** A Number of the API (specification section 2.5). */
@@ -12,7 +14,7 @@ export function numberView(number: NumberListRow): NumberResource {
     last_seen_at: number.last_seen_at?.toISOString() ?? null,
     messages_today: number.messages_today,
     created_at: number.created_at.toISOString(),
-    // Only where it is true: objects of other numbers keep their fields.
+    // Present only if true, so that the objects of other numbers keep their fields.
     ...(number.is_simulated && { simulated: true as const }),
   };
 }
@@ -20,8 +22,10 @@ export function numberView(number: NumberListRow): NumberResource {
 /** GET /v1/numbers/:id (specification section 4.2). */
 export function numberDetailView(
   number: NumberListRow,
+  facts: NumberFactsRow,
   pacing: Pacing,
   pacingWarnings: PacingWarning[],
+  now: Date,
 ): NumberDetail {
   return {
     ...numberView(number),
@@ -29,10 +33,12 @@ export function numberDetailView(
     pacing,
     pacing_warnings: pacingWarnings,
     inbound_coverage: inboundCoverageOf(number.received_tests ?? []),
+    health: numberHealthView(facts, now),
+    device_change: deviceChangeView(facts),
   };
 }
 
-/** The fields that PUT /v1/numbers/:id answers with (specification section 4.2). */
+/** The fields that the answer to PUT /v1/numbers/:id has (specification section 4.2). */
 export function updatedNumberView(number: NumberRow): UpdatedNumber {
   return {
     id: publicId('num', number.id),

@@ -7,13 +7,13 @@ import {
 } from '#contract/pacing.ts';
 import { invalid } from '#server/platform/app-error.ts';
 
-/** Pacing as it applies to a number: its mode and every limit. */
+/** The pacing that applies to a number: its mode and every limit. */
 export type PacingPolicy = Omit<Pacing, 'set_by_number'>;
 
-/** Pacing that a number sets itself: fields left out are the defaults. */
+/** A number's own pacing settings; missing fields have the defaults. */
 export type OwnPacing = Partial<PacingPolicy>;
 
-/** The limits of gentle and strict (specification section 8). */
+/** The default limits of gentle and strict (specification section 8). */
 const defaultLimits: Omit<PacingPolicy, 'mode'> = {
   gap_min_seconds: 2,
   gap_max_seconds: 5,
@@ -24,19 +24,21 @@ const defaultLimits: Omit<PacingPolicy, 'mode'> = {
   unanswered_per_contact: 5,
 };
 
-/** The policy of a number that sets nothing itself. @param mode the setting PACING */
+/** The pacing of a number without own settings. @param mode the setting PACING */
 export function defaultPacing(mode: PacingMode): PacingPolicy {
   return { mode, ...defaultLimits };
 }
 
-/** The policy that applies to a number. The claim of a message merges both in the same way, in SQL. */
+/**
+ * The pacing that applies to a number. The claim of a message merges own settings and defaults in the same way in SQL.
+ */
 export function effectivePacing(mode: PacingMode, own: OwnPacing | null): PacingPolicy {
   return { ...defaultPacing(mode), ...own };
 }
 
 /**
- * Returns the part of a setting that is stored.
- * @throws AppError 400, param pacing, where the gap is longer at least than at most
+ * Returns the fields of a setting that are stored.
+ * @throws AppError 400, param pacing, if the shortest gap exceeds the longest
  */
 export function ownPacing(setting: PacingSetting | null): OwnPacing | null {
   if (setting === null) return null;
@@ -53,7 +55,7 @@ export function ownPacing(setting: PacingSetting | null): OwnPacing | null {
   return Object.keys(stored).length === 0 ? null : stored;
 }
 
-/** The pacing that GET /v1/numbers/:id shows. */
+/** The pacing as GET /v1/numbers/:id shows it. */
 export function pacingView(mode: PacingMode, own: OwnPacing | null): Pacing {
   const names = ['mode', ...pacingLimitNames] as const;
   return {

@@ -5,7 +5,7 @@ import type { PacingPolicy } from './pacing-policy.ts';
 
 const hourMs = 3_600_000;
 
-/** The latest hand-outs whose contacts are examined. */
+/** The number's latest hand-outs whose contacts are counted. */
 const handOutsExaminedMax = 1_000;
 
 interface Counts {
@@ -28,7 +28,7 @@ const countConversations = statement<Counts>(
        WHERE r.handed_out_at > $3 AND c.unanswered_count >= $6) AS has_unanswered`,
 );
 
-/** The limits of new and unanswered contacts that a number is past (specification section 8). */
+/** The limits of new and unanswered contacts that a number exceeds (specification section 8). */
 export async function listPacingWarnings(
   db: Queryable,
   numberId: NumberId,

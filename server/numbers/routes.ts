@@ -15,6 +15,8 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { type NumberId, parseId } from '#server/platform/ids/ids.ts';
 import { createSimulatedNumber } from './create-simulated-number.ts';
 import { deleteNumber, type OnNumberRemoved } from './delete-number.ts';
+import { dismissNumberDeviceChange } from './dismiss-device-change.ts';
+import { listNumberFacts } from './number-facts-store.ts';
 import { findListedNumber, firstIdOfDay, listNumbers } from './number-store.ts';
 import { numberDetailView, numberView, updatedNumberView } from './number-view.ts';
 import { pacingView } from './pacing-policy.ts';
@@ -37,7 +39,7 @@ export function numberRoutes(
         operationId: 'listNumbers',
         tag: 'Numbers',
         summary: 'List numbers',
-        description: 'The numbers of the team, oldest first, those included that no phone has claimed yet.',
+        description: 'The numbers of the team, oldest first, pending ones included.',
         errorStatuses: [],
       },
       answers: { 200: NumberList },
@@ -55,18 +57,24 @@ export function numberRoutes(
         operationId: 'getNumber',
         tag: 'Numbers',
         summary: 'Get a number',
-        description: 'One number with everything that is set for it.',
+        description: 'One number with its settings, and whether its iPhone polls.',
         errorStatuses: [404],
       },
       answers: { 200: NumberDetail },
       handle: async ({ principal, params }) => {
         const id = numberId(params);
         const { database, clock, config } = services;
+        const now = clock.now();
         const number = await findListedNumber(database.pool, principal.teamId, id, today());
-        if (!number) throw notFound('number');
+        const [facts] = await listNumberFacts(database.pool, principal.teamId, {
+          now,
+          waitingMax: 0,
+          numberIds: [id],
+        });
+        if (!number || !facts) throw notFound('number');
         const pacing = pacingView(config.pacing, number.pacing);
-        const warnings = await listPacingWarnings(database.pool, id, pacing, clock.now());
-        return { body: numberDetailView(number, pacing, warnings) };
+        const warnings = await listPacingWarnings(database.pool, id, pacing, now);
+        return { body: numberDetailView(number, facts, pacing, warnings, now) };
       },
     }),
     route({
@@ -132,6 +140,18 @@ export function numberRoutes(
       },
     }),
     route({
+      method: 'DELETE',
+      path: '/app/teams/:team_id/numbers/:id/device-change',
+      audience: 'team',
+      permission: 'numbers:write',
+      audit: 'number.device_change_dismissed',
+      answers: { 200: Deleted },
+      handle: async ({ principal, params, by }) => {
+        await dismissNumberDeviceChange(services, principal.teamId, numberId(params), by);
+        return { body: { deleted: true as const } };
+      },
+    }),
+    route({
       method: 'PUT',
       path: '/v1/numbers/:id',
       audience: 'api',
@@ -163,7 +183,7 @@ export function numberRoutes(
         tag: 'Numbers',
         summary: 'Delete a number',
         description:
-          'Removes the number: what waits for its phone fails with `number_removed`, and the phone is told to stop at its next poll.',
+          'Removes the number: what waits for its phone fails with `number_removed`, and its phone stops at the next poll.',
         errorStatuses: [404],
       },
       answers: { 200: Deleted },

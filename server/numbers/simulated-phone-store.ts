@@ -1,16 +1,16 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { simulatedPhoneLeaseMs } from './limits.ts';
 
-/** A simulated number whose phone a process runs. */
+/** The lease of a process on a simulated number, whose phone it runs. */
 export interface SimulatedPhoneLease {
   readonly number_id: NumberId;
   readonly team_id: TeamId;
-  /** The process, by a random id. */
+  /** A random id of the process. */
   readonly holder: string;
 }
 
-// A lease that ends too far ahead is of a time before the clock was set back: nothing renews it.
+// A lease that ends too far ahead is from before the clock was set back, and nothing renews it.
 const isFree = (alias: string) =>
   `NOT (${alias}.leased_until > $2 AND ${alias}.leased_until <= $2::timestamptz + interval '${2 * simulatedPhoneLeaseMs} ms')`;
 
@@ -18,7 +18,7 @@ const renew = statement<{ number_id: NumberId }>(
   'numbers.renew-simulated-phones',
   `UPDATE simulated_phones SET leased_until = $3 WHERE holder = $1 AND number_id = ANY($2::uuid[]) RETURNING number_id`,
 );
-// Rows of deleted numbers are left by processes that were killed.
+// Also deletes rows of deleted numbers, which killed processes leave behind.
 const claim = statement<SimulatedPhoneLease>(
   'numbers.claim-simulated-phones',
   `WITH ended AS (
@@ -37,12 +37,16 @@ const release = statement<Record<string, never>>(
   'numbers.release-simulated-phone',
   'DELETE FROM simulated_phones WHERE number_id = $1 AND holder = $2',
 );
+const releaseAll = statement<Record<string, never>>(
+  'numbers.release-all-simulated-phones',
+  'DELETE FROM simulated_phones',
+);
 const findLease = statement<{ number_id: NumberId }>(
   'numbers.find-simulated-phone',
   'SELECT number_id FROM simulated_phones WHERE number_id = $1 AND holder = $2 AND leased_until > $3',
 );
 
-/** Renews leases of a process, where no other process has claimed them meanwhile. */
+/** Renews the leases of a process that no other process has claimed meanwhile. */
 export async function renewSimulatedPhones(
   db: Queryable,
   holder: string,
@@ -52,7 +56,7 @@ export async function renewSimulatedPhones(
   await renew.rows(db, holder, numberIds, leasedUntil);
 }
 
-/** Claims simulated numbers without a live lease, at most `limit`. */
+/** Claims simulated numbers without a live lease; at most `limit`. */
 export function claimSimulatedPhones(
   db: Queryable,
   holder: string,
@@ -66,7 +70,12 @@ export async function releaseSimulatedPhone(db: Queryable, lease: SimulatedPhone
   await release.row(db, lease.number_id, lease.holder);
 }
 
-/** Whether a process still has its lease. */
+/** Ends the leases of a restored database: their processes are gone. */
+export async function endSimulatedPhoneLeases(trx: Transaction): Promise<void> {
+  await releaseAll.row(trx);
+}
+
+/** True while a process holds its lease. */
 export async function isLeaseLive(db: Queryable, lease: SimulatedPhoneLease, now: Date): Promise<boolean> {
   return (await findLease.row(db, lease.number_id, lease.holder, now)) !== undefined;
 }

@@ -18,15 +18,15 @@ import {
 } from './simulated-phone-store.ts';
 
 /**
- * Runs a phone over HTTP until it gets a stop or the signal aborts. Rejects where it can't be connected. The program of
- * phones knows nothing of the server: server/app/ connects both.
+ * Runs a phone over HTTP until it gets a stop or the signal aborts; rejects if it can't be connected. The phone's
+ * program does not import the server: server/app/ connects both.
  */
 export type RunSimulatedPhone = (setupToken: string, signal: AbortSignal) => Promise<void>;
 
 /**
  * Runs the phones of simulated numbers in this process (specification section 12.13, decision 0033). A lease per number
- * lets one process run it. A phone ends with its number or with the service; after any other end it is connected again,
- * with backoff, which begins anew after a phone that ran for longer than the longest pause.
+ * ensures that only one process runs it. After its end a phone is connected again with backoff, unless the number or
+ * the service has ended. The backoff is reset by a phone that ran longer than the longest pause.
  */
 export function createSimulatedPhoneWorker(
   services: Runtime,
@@ -58,7 +58,7 @@ export function createSimulatedPhoneWorker(
     clock,
     logger,
     sweepMs: simulatedPhoneSweepMs,
-    // `claim` has the bound: it also renews the leases of a process that runs as many as it may.
+    // `claim` limits the number of phones. It must run even at the limit, because it renews the leases.
     runningMax: Number.POSITIVE_INFINITY,
     stopMs: 0,
     claim: async (running) => {
@@ -67,7 +67,7 @@ export function createSimulatedPhoneWorker(
       if (own.size > 0) await renewSimulatedPhones(pool, holder, [...own], leasedUntil);
       const limit = simulatedPhonesMax - own.size;
       const claimed = await claimSimulatedPhones(pool, holder, { now: clock.now(), leasedUntil, limit });
-      // A lease that ended while its phone was running, and was claimed anew.
+      // Excludes a lease that ended while its phone was running, and that this process has claimed again.
       return claimed.filter((lease) => !own.has(lease.number_id));
     },
     run: async (lease, signal) => {
@@ -79,7 +79,6 @@ export function createSimulatedPhoneWorker(
   });
 }
 
-/** Resolves after a time of the clock, or once the signal aborts. */
 function waitFor(clock: Runtime['clock'], ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

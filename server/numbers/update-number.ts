@@ -10,8 +10,8 @@ import { changeNumber, type NumberRow } from './number-store.ts';
 import { ownPacing } from './pacing-policy.ts';
 
 /**
- * Changes label, status, on_unconfirmed or pacing. The row lock of the update waits for a hand-out in progress: once a pause is
- * answered, no message is handed out (specification section 3.3). Resuming wakes held polls, and so does other pacing.
+ * Changes label, status, on_unconfirmed or pacing. The update waits for a running hand-out's row lock: once a pause is
+ * answered, no message is handed out (specification section 3.3). A resume or a change of pacing wakes held polls.
  */
 export async function updateNumber(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,

@@ -6,24 +6,25 @@ import { appendEvents } from '#server/events/append-events.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { restoreOptOut } from './erased-opt-out-store.ts';
 import { endOptOut, insertOptOut, type OptOutRow } from './opt-out-store.ts';
 
-type Services = Pick<Runtime, 'clock' | 'ids'>;
+type Services = Pick<Runtime, 'clock' | 'ids' | 'secrets'>;
 
-/** A contact opts out of a team, or in again. */
+/** A change of a contact's opt-out: out of a team, or in again. */
 export interface OptOutChange {
   readonly teamId: TeamId;
-  /** As `contactOf` returns it. */
+  /** The normalized handle, from `contactOf`. */
   readonly contact: string;
   readonly by: AuditActor;
-  /** The inbound message that says so, and the number that received it; undefined for a request. */
+  /** The inbound message with the keyword, and the number that received it; undefined for a change by request. */
   readonly message?: { readonly id: MessageId; readonly number: NumberRow; readonly receivedAt: Date };
 }
 
 /**
- * Opts a contact out of the whole team: its row, audit and event (specification section 4.6). The caller fails its
- * queued messages, and has therefore locked the team's usage.
- * @returns undefined where it was opted out already; nothing has changed then
+ * Opts a contact out of the whole team: its row, audit entry and event (specification section 4.6). The caller has
+ * locked the team's usage, because it then fails the contact's queued messages.
+ * @returns undefined, without a change, if the contact was opted out already
  */
 export async function optOut(
   trx: Transaction,
@@ -32,6 +33,7 @@ export async function optOut(
 ): Promise<OptOutRow | undefined> {
   const { teamId, contact, by, message } = change;
   const at = message?.receivedAt ?? services.clock.now();
+  await restoreOptOut(trx, services, teamId, contact);
   const row = await insertOptOut(trx, {
     team_id: teamId,
     contact,
@@ -45,19 +47,20 @@ export async function optOut(
   return row;
 }
 
-/** Opts a contact in again. @returns undefined where it was not opted out; nothing has changed then */
+/** Opts a contact in again. @returns undefined, without a change, if the contact was not opted out */
 export async function optIn(
   trx: Transaction,
   services: Services,
   change: OptOutChange,
 ): Promise<OptOutRow | undefined> {
   const at = change.message?.receivedAt ?? services.clock.now();
+  await restoreOptOut(trx, services, change.teamId, change.contact);
   const row = await endOptOut(trx, change.teamId, change.contact, at);
   if (row) await record(trx, services, change, row, { type: 'contact.opted_in', at });
   return row;
 }
 
-/** The audit entry names the opt-out by its id: it is never deleted, and holds no handle. */
+/** The audit entry names the opt-out by its id, because entries stay and must hold no handle. */
 async function record(
   trx: Transaction,
   services: Services,

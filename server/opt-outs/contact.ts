@@ -7,13 +7,19 @@ import { normalizePhoneNumber } from './normalize-phone-number.ts';
 
 /**
  * Contact: the other side of a conversation, by its normalized handle (specification section 4.6). Mail addresses are
- * equal in upper and lower case, and a phone number has one spelling. Any other handle stays as it is.
+ * lower-cased, and a phone number gets one spelling. Any other handle stays as it is.
  * @param handle a `to`, or the `from` of a stored message
  */
 export function contactOf(handle: string): string {
   if (!handle.includes('@')) return normalizePhoneNumber(handle);
-  // The lower case of some letters is longer, and the database bounds a contact.
+  // Lower-casing lengthens some letters, and the database limits the length of a contact.
   return [...handle.normalize('NFC').toLowerCase()].slice(0, contactMaxCharacters).join('');
+}
+
+/** A phone number with its country code, without the separators that people write. Any other text stays as it is. */
+export function removeSeparators(text: string): string {
+  const number = text.replaceAll(/[\s().\-/]/g, '').replace(/^00/, '+');
+  return isE164(number) ? number : text;
 }
 
 /**
@@ -29,7 +35,8 @@ export function parseContact(text: string): string {
 }
 
 /**
- * Reads a contact that a request opts out. A phone number without its country code is refused: no send would go to it.
+ * Parses a contact that a request opts out. A phone number without a country code is refused, because no send would
+ * match it.
  * @throws AppError 400, param contact
  */
 export function parseNewContact(text: string): string {

@@ -7,7 +7,7 @@ import { optOut } from './change-opt-out.ts';
 import { parseNewContact } from './contact.ts';
 import { findOptOut, type OptOutRow } from './opt-out-store.ts';
 
-/** Transaction hook of an opt-out; wired in transaction-hooks.ts, since opt-outs do not import messages. */
+/** Transaction hook of an opt-out, wired in transaction-hooks.ts: opt-outs do not import messages. */
 export type OnOptedOut = (
   trx: Transaction,
   optedOut: { readonly teamId: TeamId; readonly contact: string },
@@ -15,28 +15,30 @@ export type OnOptedOut = (
 
 /**
  * Opts a contact out by request (specification section 4.6); its queued messages fail, as after STOP. A contact that is
- * opted out already keeps its opt-out.
- * @param contact as it was written in the path
+ * already opted out keeps its earlier opt-out.
+ * @param contact as the path has it
  * @throws AppError 400, param contact
  */
 export async function createOptOut(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'> & { readonly onOptedOut: readonly OnOptedOut[] },
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets'> & {
+    readonly onOptedOut: readonly OnOptedOut[];
+  },
   teamId: TeamId,
   contact: string,
   by: AuditActor,
 ): Promise<OptOutRow> {
   const change = { teamId, contact: parseNewContact(contact), by };
   return services.database.transaction(async (trx) => {
-    // Usage before the opt-out: failed messages are refunded.
+    // The usage row is locked before the opt-out, because failed messages are refunded.
     await lockUsage(trx, [teamId]);
     const created = await optOut(trx, services, change);
     if (created) {
       for (const hook of services.onOptedOut) await hook(trx, change);
       return created;
     }
-    // The statement that found it opted out has locked its row.
+    // optOut has locked the row of the contact that was opted out already.
     const standing = await findOptOut(trx, teamId, change.contact);
-    if (!standing) throw new Error('a contact is neither opted out nor opted in');
+    if (!standing) throw new Error('an opt-out was neither created nor found');
     return standing;
   });
 }

@@ -7,11 +7,11 @@ import { parseContact } from './contact.ts';
 
 /**
  * Opts a contact in by request (specification section 4.6).
- * @param contact as it was written in the path
- * @throws AppError 400, param contact; 404 where it is not opted out
+ * @param contact as the path has it
+ * @throws AppError 400, param contact; 404 if the contact is not opted out
  */
 export async function deleteOptOut(
-  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets'>,
   teamId: TeamId,
   contact: string,
   by: AuditActor,

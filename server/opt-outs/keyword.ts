@@ -4,10 +4,10 @@ import { keywordTextMaxCharacters } from './limits.ts';
 /** Keyword: an inbound text that, as a whole, opts its sender out or in. */
 export type Keyword = 'opt_out' | 'opt_in';
 
-/** Punctuation, and symbols that people use as such: < and >, and the emoji of ! and ?. */
+/** Punctuation, and symbols used as such: < and >, and the emoji of ! and ?. */
 const punctuation = /[\p{P}<>\u2753-\u2755\u2757]/gu;
 
-/** Format characters and all that is drawn as nothing: direction marks, joiners, variation selectors. */
+/** Invisible characters: direction marks, joiners, variation selectors and other format characters. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
 const keywords: ReadonlyMap<string, Keyword> = new Map([
@@ -18,22 +18,23 @@ const keywords: ReadonlyMap<string, Keyword> = new Map([
 ]);
 
 /**
- * The keyword that an inbound text consists of (specification section 4.6). Case, punctuation, invisible characters and
- * surrounding white space do not count; any other character does.
+ * Finds the keyword that an inbound text consists of (specification section 4.6). Case, punctuation, invisible
+ * characters and surrounding white space are ignored.
  * @returns undefined for any other text
  */
 export function findKeyword(text: string): Keyword | undefined {
   return text.length > keywordTextMaxCharacters ? undefined : keywords.get(fold(text));
 }
 
-/** A word of several parts may be written in one, as OPTOUT or with hyphens. */
+/** A keyword of several words may be written as one, as OPTOUT or with hyphens. */
 function spellings(word: string): string[] {
   return [fold(word), fold(word.replaceAll(' ', ''))];
 }
 
 /**
- * Removes invisible characters first, because one may part a letter from its accent; then come NFKC and case. Upper case
- * before lower case makes ß and ss equal, and ı and i. The dot that lower case leaves of İ is removed.
+ * Folds a text for comparison. Invisible characters go first, because one may separate a letter from its accent; then
+ * come NFKC and case. Upper-casing before lower-casing makes ß and ss equal, and ı and i. The dot that lower-casing
+ * leaves of İ is removed.
  */
 function fold(text: string): string {
   return text

@@ -10,8 +10,8 @@ import { optOutView } from './opt-out-view.ts';
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * A page of the contacts that are opted out, the latest first (specification section 4.6).
- * @throws AppError 400, param cursor, where it is no id of an opt-out
+ * Lists a page of the contacts that are opted out, the latest first (specification section 4.6).
+ * @throws AppError 400, param cursor, if it is no id of an opt-out
  */
 export async function listOptOuts(
   { database }: Pick<Runtime, 'database'>,
@@ -23,7 +23,7 @@ export async function listOptOuts(
   return { opt_outs: optOuts, cursor: optOuts.at(-1)?.id ?? '', has_more: rows.length > limit };
 }
 
-/** The cursor is a position and is not looked up: the page begins after it. */
+/** Reads the cursor, which is a position: no opt-out with that id has to exist. */
 function readCursor(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '') return beginning;
   const id = parseId('opt', cursor);

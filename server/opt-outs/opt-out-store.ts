@@ -1,32 +1,32 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { MessageId, OptOutId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** A contact that opted out at some time. */
+/** The latest opt-out of a contact; it may have opted in again. */
 export interface OptOutRow {
   readonly team_id: TeamId;
   readonly contact: string;
   /** The id of the latest opt-out. */
   readonly id: OptOutId;
-  /** The contact's changes so far. */
+  /** Number of the contact's opt-outs and opt-ins so far. */
   readonly sequence: number;
   readonly opted_out_at: Date;
-  /** null while the contact is opted out. */
+  /** When the contact opted in again; null while it is opted out. */
   readonly opted_in_at: Date | null;
-  /** The inbound message that said so, and the number that received it; null where a request did. */
+  /** The inbound message with the keyword, and the number that received it; null for an opt-out by request. */
   readonly message_id: MessageId | null;
   readonly phone_number: string | null;
-  /** `req_…` of the request; null where a message said so. */
+  /** `req_…` of the request; null for an opt-out by message. */
   readonly request_id: string | null;
 }
 
 const columns =
   'o.team_id, o.contact, o.id, o.sequence, o.opted_out_at, o.opted_in_at, o.message_id, o.phone_number, o.request_id';
 
-// The contact is opted out. No partial index has this form. With IS NULL, a plan of the empty table may read all
-// opt-outs of the team, and not one by the primary key.
+// True while the contact is opted out. With IS NULL, a plan made for an empty table may use a partial index and read
+// all opt-outs of the team. No index has this form, so the primary key is used.
 const isStanding = 'num_nulls(o.opted_in_at) = 1';
 
-// The row of a contact that is opted out is locked and stays as it is: the second of two opt-outs finds the first.
+// A contact that is opted out keeps its row, which is locked: the second of two opt-outs finds the first.
 const optOut = statement<OptOutRow>(
   'opt-outs.opt-out',
   `INSERT INTO opt_outs AS o (team_id, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
@@ -55,14 +55,14 @@ const list = statement<OptOutRow>(
 );
 
 /**
- * An SQL condition: the contact of a team is opted out (decision 0027). OFFSET 0 makes it one look-up by the primary key
- * per row.
+ * The SQL condition that a contact of a team is opted out (decision 0027). OFFSET 0 makes it one look-up by the primary
+ * key per row.
  */
 export function sqlIsOptedOut(teamId: string, contact: string): string {
   return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.contact = ${contact} AND ${isStanding} OFFSET 0)`;
 }
 
-/** @returns undefined where the contact was opted out already, which changes nothing */
+/** @returns undefined, without a change, if the contact was opted out already */
 export function insertOptOut(
   trx: Transaction,
   row: Omit<OptOutRow, 'sequence' | 'opted_in_at'>,
@@ -71,7 +71,7 @@ export function insertOptOut(
   return optOut.row(trx, team_id, contact, id, opted_out_at, message_id, phone_number, request_id);
 }
 
-/** @returns undefined where the contact was not opted out, which changes nothing */
+/** @returns undefined, without a change, if the contact was not opted out */
 export function endOptOut(
   trx: Transaction,
   teamId: TeamId,
@@ -81,12 +81,12 @@ export function endOptOut(
   return optIn.row(trx, teamId, contact, at);
 }
 
-/** The opt-out of a contact; undefined where it is not opted out. */
+/** The opt-out of a contact; undefined if it is not opted out. */
 export function findOptOut(db: Queryable, teamId: TeamId, contact: string): Promise<OptOutRow | undefined> {
   return find.row(db, teamId, contact);
 }
 
-/** Contacts that are opted out, newest first. @param before an id; those with a lower one */
+/** Lists contacts that are opted out, newest first. @param before only opt-outs with lower ids */
 export function listOptOutRows(
   db: Queryable,
   teamId: TeamId,

@@ -1,23 +1,23 @@
-/** Actor: performs an action. It has a kind, a public id, and a name for people. */
+/** The actor of an action: its kind, public id and name. */
 export interface Actor {
   /** `operator` uses the server's command line; `server` is Ownline itself. */
   readonly kind: 'key' | 'member' | 'account' | 'operator' | 'server';
-  /** A public id; '' for the operator and the server. */
+  /** The public id of the key, member or account; '' for the operator and the server. */
   readonly id: string;
-  /** The name of the key, the person's e-mail address; '' for the operator and the server. */
+  /** The name of the key or the person's e-mail address; '' for the operator and the server. */
   readonly name: string;
 }
 
-/** An actor with the origin of its request, as the audit log keeps it (specification section 12.6). */
+/** An actor with the origin of the request, as the audit log records it (specification section 12.6). */
 export interface AuditActor extends Actor {
-  /** Source address; '' for actions without a request. */
+  /** Client IP address; '' for actions without a request. */
   readonly ip: string;
-  /** `req_…`; '' for actions without a request. */
+  /** The request id (`req_…`); '' for actions without a request. */
   readonly requestId: string;
 }
 
-/** At the server's own command line. */
+/** The actor of actions on the server's command line. */
 export const operator: AuditActor = { kind: 'operator', id: '', name: '', ip: '', requestId: '' };
 
-/** The server itself as the actor, without a caller. */
+/** The actor of actions that the server performs by itself. */
 export const serverItself: AuditActor = { kind: 'server', id: '', name: '', ip: '', requestId: '' };

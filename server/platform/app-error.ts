@@ -1,17 +1,17 @@
 import { type ErrorCode, type ErrorEnvelope, errorStatus } from '#contract/errors.ts';
 
 interface AppErrorOptions {
-  /** The offending field, query parameter or header. */
+  /** The invalid field, query parameter or header. */
   readonly param?: string;
-  /** Further fields of the error object, such as limit and current. */
+  /** Further fields of the error object in the answer, such as `limit` and `current`. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** HTTP status where it is not the code's own (405, 413, 415, 503). */
+  /** The HTTP status, where it differs from the code's usual one (405, 413, 415, 503). */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** A refusal with a message for the caller that says what to do next (specification section 7). */
+/** An error for the caller, with a message that says what to do next (specification section 7). */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
@@ -39,15 +39,15 @@ export function invalid(param: string, message: string): AppError {
   return new AppError('invalid_request', message, { param });
 }
 
-/** The same answer for another team's id and for an unknown one (specification section 7.2). */
+/** The error for an unknown id, and for an id of another team (specification section 7.2). */
 export function notFound(noun: string): AppError {
   return new AppError('not_found', `No such ${noun}. Check the id; it may have been deleted.`);
 }
 
 /**
- * Specification section 7.2.
- * @param seconds the time after which the same request is accepted
- * @param limit for a person: which limit it is, such as `a session has 600 a minute`
+ * The error for an exceeded rate limit (specification section 7.2).
+ * @param seconds the time until the same request is accepted
+ * @param limit names the limit for a person, such as `a session has 600 a minute`
  */
 export function tooManyRequests(seconds: number, limit?: string): AppError {
   const which = limit === undefined ? '' : `: ${limit}`;
@@ -56,7 +56,7 @@ export function tooManyRequests(seconds: number, limit?: string): AppError {
   });
 }
 
-/** Over capacity, stopping, or the database away: the caller repeats later (specification section 7.2). */
+/** The error for a server that is over capacity, stopping or without its database (specification section 7.2). */
 export function unavailable(
   message: string,
   options: { status?: 500 | 503; cause?: unknown } = {},

@@ -9,7 +9,7 @@ import { ConfigError } from './config-error.ts';
 import { parseSecretsKey } from './crypto.ts';
 import { parseDatabaseUrl } from './database-address.ts';
 import { type ArmedFailpoint, parseFailpoint } from './failpoint.ts';
-import { type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
+import { isMailAddress, type NamedMailAddress, parseNamedMailAddress } from './mail-address.ts';
 import { misspeltSettings } from './misspelt-settings.ts';
 import {
   parseSignCommand,
@@ -18,69 +18,79 @@ import {
   shortcutLinkProblem,
 } from './shortcut-settings.ts';
 
-/** Process roles: the parts of the work that a process can take on, as ROLES lists them (docs/configuration.md). */
+/** Process roles: parts of the work that a process can take on, listed in ROLES (docs/configuration.md). */
 const processRoles = ['api', 'deliver', 'maintain'] as const;
 export type ProcessRole = (typeof processRoles)[number];
 
-/** The SMTP server that sends the mail (specification section 10.6). */
+/** The server that mail is sent through (specification section 10.6). */
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte (smtps://). */
+  /** Whether TLS begins with the first byte (smtps://); otherwise STARTTLS is used. */
   readonly secure: boolean;
   readonly login: { readonly user: string; readonly password: string } | undefined;
 }
 
-/** All settings, read and checked in this file only (docs/configuration.md). */
+/** All settings. Only this file reads and checks them (docs/configuration.md). */
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** {base_url} and {app_url}: no trailing slash. */
+  /** BASE_URL and APP_URL without a trailing slash. */
   readonly baseUrl: string;
   readonly appUrl: string;
   readonly trustProxy: readonly string[];
   readonly dataDir: string;
-  /** undefined: the embedded PostgreSQL. */
+  /** DATABASE_URL; undefined for the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined;
-  /** undefined: a file in dataDir. */
+  /** SECRETS_KEY; undefined for a key in a file in dataDir. */
   readonly secretsKey: Buffer | undefined;
   readonly processRoles: ReadonlySet<ProcessRole>;
   readonly defaultPlan: PlanName;
-  /** false lifts the per-minute limits, for benchmarks. */
+  /** RATE_LIMITS; false turns the rate limits per minute off, for benchmarks. */
   readonly rateLimits: boolean;
-  /** Pacing of numbers that do not set their own (specification section 8). */
+  /** Pacing of numbers without their own pacing (specification section 8). */
   readonly pacing: PacingMode;
   readonly deviceHoldMs: number;
   readonly deviceLeaseMs: number;
   readonly queueExpiryMs: number;
+  /** Retention of messages, media and events; undefined keeps them for ever. */
+  readonly retentionMs: number | undefined;
   readonly deliveryLogMs: number;
-  /** undefined: the audit log is kept. */
+  /** Retention of the audit log; undefined keeps it for ever. */
   readonly auditMs: number | undefined;
-  /** undefined: no mail is sent, and links are shown for copying. */
+  /** The mail settings; undefined sends no mail, and links are shown for copying instead. */
   readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
-  /** Private ranges that outgoing requests may reach (specification section 6.5). */
+  /** The nightly backup; undefined for none. */
+  readonly backup:
+    | { readonly folder: string; readonly keep: number; readonly passphraseFile: string | undefined }
+    | undefined;
+  /** Recipients of mail about the server itself; if empty, the owners of the oldest team. */
+  readonly operatorEmails: readonly string[];
+  /** Private address ranges that outgoing requests may reach (specification section 6.5). */
   readonly egressAllowed: readonly AddressRange[];
-  /** Offsets of a delivery's attempts from the start of the first. */
+  /** Start times of a delivery's attempts, relative to the first attempt. */
   readonly webhookOffsetsMs: readonly number[];
-  /** One attempt, from the look-up of the name to the last byte. */
+  /** Time-out of one attempt, from the DNS look-up to the last byte. */
   readonly webhookTimeoutMs: number;
-  /** One try to fetch media, from the look-up of the name to the last byte. */
+  /** Time-out of one try to fetch media, from the DNS look-up to the last byte. */
   readonly mediaTimeoutMs: number;
-  /** undefined: the setup page offers another way to install the shortcuts. */
+  /** Links to the shared shortcuts; undefined makes the setup page offer another way to install them. */
   readonly shortcutLinks: ShortcutLinks | undefined;
   readonly shortcutSignCommand: SignCommand | undefined;
-  /** Bearer token of /metrics; undefined: it is off. */
+  /** Bearer token of /metrics; undefined turns /metrics off. */
   readonly metricsToken: string | undefined;
+  /** Whether systemd waits for a notification that the service is ready. */
+  readonly notifiesSystemd: boolean;
   readonly logLevel: string;
   /** The failpoint at which a test has this process killed. */
   readonly failpoint: ArmedFailpoint | undefined;
-  /** Sentences about variables that are probably misspelt settings. */
+  /** Sentences about environment variables that are probably misspelt settings. */
   readonly misspelt: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads a .env file of the working directory where there is one; variables already set win. */
+/** Loads the .env file of the working directory, if there is one. Variables that are set already win. */
 export function loadEnvironment(): Environment {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return process.env;
@@ -126,7 +136,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     return fallback;
   };
 
-  /** Clients append the API's paths to its addresses, and expect them at the root of a host. */
+  /** An address at the root of a host: clients append the API's paths to it. */
   const addressWithoutPath = (name: string, fallback: string): string => {
     const url = address(name, fallback);
     if (!URL.canParse(url) || new URL(url).pathname === '/') return url;
@@ -141,14 +151,16 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   const offsetsSeconds = parseOffsets(offsets);
   if (offsetsSeconds === undefined) {
     problems.push(
-      `WEBHOOK_OFFSETS_SECONDS must be ${attemptsOfDelivery} whole numbers with commas, each larger than the one before, the first 0 and the last at most 86400, not "${offsets}".`,
+      `WEBHOOK_OFFSETS_SECONDS must be ${attemptsOfDelivery} whole numbers separated by commas, each larger than the one before, the first 0 and the last at most 86400, not "${offsets}".`,
     );
   }
 
   const failpoint = text('FAILPOINT');
   const armed = failpoint === undefined ? undefined : parseFailpoint(failpoint);
   if (failpoint !== undefined && armed === undefined) {
-    problems.push(`FAILPOINT must be one that the code has, for tests only, not "${failpoint}".`);
+    problems.push(
+      `FAILPOINT must be the name of a failpoint in the code, for tests only, not "${failpoint}".`,
+    );
   }
 
   const host = text('HOST') ?? '127.0.0.1';
@@ -161,7 +173,9 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
 
   const databaseUrl = text('DATABASE_URL');
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    problems.push('DATABASE_URL must begin with postgresql:// (unset, Ownline runs its own PostgreSQL).');
+    problems.push(
+      'DATABASE_URL must begin with postgresql://. Leave it out, and Ownline runs its own PostgreSQL.',
+    );
   } else if (databaseUrl !== undefined && parseDatabaseUrl(databaseUrl) === undefined) {
     problems.push(
       'DATABASE_URL must be an address such as postgresql://role:password@db.example.com:5432/ownline; write special ' +
@@ -185,7 +199,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
   const noProxy = trustProxy.find((part) => !isAddressOrRange(part));
   if (noProxy !== undefined) {
     problems.push(
-      `TRUST_PROXY must be addresses or ranges such as 10.0.0.0/8, with commas, not "${noProxy}".`,
+      `TRUST_PROXY must be addresses or ranges such as 10.0.0.0/8, separated by commas, not "${noProxy}".`,
     );
   }
 
@@ -226,6 +240,17 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
       'MAIL_FROM must be set where SMTP_URL is: the address that mail comes from, such as texts@example.com.',
     );
   }
+
+  const operatorEmails = (text('OPERATOR_EMAIL') ?? '').split(',').flatMap((part) => part.trim() || []);
+  const noAddress = operatorEmails.find((part) => !isMailAddress(part));
+  if (noAddress !== undefined) {
+    problems.push(
+      `OPERATOR_EMAIL must be mail addresses such as ops@example.com, separated by commas, not ${JSON.stringify(noAddress)}.`,
+    );
+  }
+  const backupFolder = text('BACKUP_DIR');
+  const passphraseFile = text('BACKUP_PASSPHRASE_FILE');
+  const backupKeep = integer('BACKUP_KEEP', 7, 1, 1_000);
 
   const outbox = text('SHORTCUT_OUTBOX_URL');
   const inbound = text('SHORTCUT_INBOUND_URL');
@@ -272,14 +297,25 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     deviceLeaseMs: integer('DEVICE_LEASE_SECONDS', 600, 30, 86_400) * 1_000,
     queueExpiryMs: integer('QUEUE_EXPIRY_HOURS', 24, 1, 8_760) * 3_600_000,
     mail: server && from ? { server, from } : undefined,
+    backup:
+      backupFolder === undefined
+        ? undefined
+        : {
+            folder: resolve(backupFolder),
+            keep: backupKeep,
+            passphraseFile: passphraseFile === undefined ? undefined : resolve(passphraseFile),
+          },
+    operatorEmails,
     egressAllowed,
     webhookOffsetsMs: (offsetsSeconds ?? []).map((seconds) => seconds * 1_000),
     webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 30_000),
     mediaTimeoutMs: integer('MEDIA_TIMEOUT_MS', 60_000, 100, 300_000),
+    retentionMs: integer('RETENTION_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,
     deliveryLogMs: integer('DELIVERY_LOG_DAYS', 30, 1, 3_650) * 86_400_000,
     shortcutLinks: outbox !== undefined && inbound !== undefined ? { outbox, inbound } : undefined,
     shortcutSignCommand,
     metricsToken,
+    notifiesSystemd: text('NOTIFY_SOCKET') !== undefined,
     auditMs: integer('AUDIT_DAYS', 0, 0, 3_650) * 86_400_000 || undefined,
     failpoint: armed,
     logLevel: oneOf('LOG_LEVEL', 'info', logLevels),
@@ -290,8 +326,8 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
 }
 
 /**
- * Reads `smtps://user:password@mail.example.com:465`. Default ports: 465 for smtps and 587 for smtp.
- * @returns undefined for anything else, also for a URL with parameters, so that none can turn the checks of TLS off
+ * Parses `smtps://user:password@mail.example.com:465`. Default ports are 465 for smtps and 587 for smtp.
+ * @returns undefined for any other text, including URLs with parameters, which could turn TLS checks off
  */
 function parseSmtpUrl(text: string): SmtpServer | undefined {
   const parts = URL.canParse(text) ? new URL(text) : undefined;
@@ -315,10 +351,10 @@ function isHostName(text: string): boolean {
   return /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text);
 }
 
-/** Attempts of a delivery (specification section 6.3). */
+/** Number of attempts of a delivery (specification section 6.3). */
 const attemptsOfDelivery = 4;
 
-/** `0,10,60,300`; undefined where it is anything else. */
+/** Parses `0,10,60,300`. @returns undefined for any other text */
 function parseOffsets(text: string): number[] | undefined {
   const parts = text.split(',').map((part) => part.trim());
   const offsets = parts.map((part) => (/^\d{1,5}$/.test(part) ? Number(part) : Number.NaN));
@@ -334,14 +370,14 @@ function decodePercent(text: string): string | undefined {
   }
 }
 
-/** Accepts `10.0.0.1`, `10.0.0.0/8`, `fd00::/8` and the words for ranges, such as loopback. */
+/** Accepts `10.0.0.1`, `10.0.0.0/8`, `fd00::/8` and named ranges such as loopback. */
 function isAddressOrRange(text: string): boolean {
   if (Object.hasOwn(namedRanges, text)) return true;
   const range = parseAddressRange(text);
   return range !== undefined && range.prefix >= 1;
 }
 
-/** Accepts ranges up to the widest private one: a wrong digit cannot allow most of the internet. */
+/** Accepts ranges up to the widest private one, so that a wrong digit cannot allow most of the internet. */
 function parseEgressRange(text: string): AddressRange | undefined {
   const range = parseAddressRange(text);
   return range && range.prefix >= (range.bytes.length === 4 ? 8 : 7) ? range : undefined;

@@ -11,12 +11,12 @@ import { crc32 } from 'node:zlib';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Hash of secrets that are only compared, never read: keys and tokens have 128 random bits or more. */
+/** Hash of keys and tokens, which have 128 random bits or more and are only ever compared. */
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text, 'utf8').digest();
 }
 
-/** 32 random bytes as base64url, 43 characters: the last part of links. */
+/** 32 random bytes in base64url, 43 characters, such as the token of a link. */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -25,7 +25,7 @@ export function randomBase62(length: number): string {
   return Array.from({ length }, () => base62.charAt(randomInt(62))).join('');
 }
 
-/** CRC-32 in six base62 characters: detects a mistyped key without the database. */
+/** CRC-32 in six base62 characters: it detects a mistyped key without a query. */
 export function checksum(text: string): string {
   let left = crc32(text);
   let digits = '';
@@ -37,8 +37,8 @@ export function checksum(text: string): string {
 }
 
 /**
- * SECRETS_KEY as it is written: 32 bytes in base64. undefined for anything else: Buffer.from alone skips other
- * characters, and would find a key in any text.
+ * Parses SECRETS_KEY, 32 bytes in base64.
+ * @returns undefined for any other text; Buffer.from alone would skip invalid characters and find a key in any text
  */
 export function parseSecretsKey(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
@@ -46,28 +46,32 @@ export function parseSecretsKey(text: string): Buffer | undefined {
 const sealing = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
+const hmacKeyBytes = 32;
+/** The block size of SHA-256. */
+const hmacBlockBytes = 64;
 
 /** Keys derived from SECRETS_KEY, one per purpose, so that one cannot replace another. */
 export class Secrets {
   readonly #secretsKey: Buffer;
   #mediaKey: Buffer | undefined;
+  #contactKey: Buffer | undefined;
 
   constructor(secretsKey: Buffer) {
     this.#secretsKey = secretsKey;
   }
 
-  /** Stored in the database, so that a process with another key is refused at start. */
+  /** A hash of SECRETS_KEY, stored in the database: a process with another key is refused at start. */
   fingerprint(): Buffer {
     return Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'fingerprint', 16));
   }
 
-  /** The device token that a setup link gives, the same each time (specification section 11.1). */
+  /** The device token that a setup link gives; a link always gives the same token (specification section 11.1). */
   deviceToken(setupToken: string): string {
     const key = Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'device token', 32));
     return `dev_${createHmac('sha256', key).update(setupToken).digest('base64url')}`;
   }
 
-  /** The token of the public link to a message's file: 128 bits, the same each time (specification section 2.8). */
+  /** Token of the public link to a message's file: 128 bits, always the same (specification section 2.8). */
   mediaToken(messageId: string): string {
     this.#mediaKey ??= Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'media link', 32));
     return createHmac('sha256', this.#mediaKey)
@@ -77,20 +81,50 @@ export class Secrets {
       .toString('base64url');
   }
 
+  /** A MAC that only a holder of SECRETS_KEY can make, 43 characters of base64url. @param purpose as for `seal` */
+  mac(purpose: string, text: string): string {
+    const key = Buffer.from(hkdfSync('sha256', this.#secretsKey, '', `mac ${purpose}`, 32));
+    return createHmac('sha256', key).update(text).digest('base64url');
+  }
+
+  /** The keyed hash of an erased contact (specification section 12.14): HMAC-SHA256, 32 bytes. */
+  contactHash(teamId: string, contact: string): Buffer {
+    return createHmac('sha256', this.#erasedContactKey()).update(`${teamId} ${contact}`).digest();
+  }
+
   /**
-   * Seals a value that has to be read again, for the database: encrypts it with AES-256-GCM.
-   * @param purpose the kind of value, such as `mail`: a value sealed for one purpose is not opened for another
+   * The inner and outer padded key of `contactHash` (RFC 2104), 64 bytes each. SQL uses them to compute the same HMAC,
+   * only for teams with erased opt-outs.
+   */
+  contactHashPads(): { readonly inner: Buffer; readonly outer: Buffer } {
+    const key = Buffer.concat([this.#erasedContactKey(), Buffer.alloc(hmacBlockBytes - hmacKeyBytes)]);
+    return {
+      inner: Buffer.from(key.map((byte) => byte ^ 0x36)),
+      outer: Buffer.from(key.map((byte) => byte ^ 0x5c)),
+    };
+  }
+
+  #erasedContactKey(): Buffer {
+    this.#contactKey ??= Buffer.from(
+      hkdfSync('sha256', this.#secretsKey, '', 'erased contact', hmacKeyBytes),
+    );
+    return this.#contactKey;
+  }
+
+  /**
+   * Seals a value for the database that has to be read again: encrypts it with AES-256-GCM.
+   * @param purpose the kind of value, such as `mail`: a value sealed for one purpose can't be opened for another
    * @returns a random nonce of 12 bytes, the tag of 16, and the encrypted UTF-8
    */
   seal(purpose: string, plain: string): Buffer {
-    // 96 random bits per text: safe for some four billion texts of one purpose, far more than ours.
+    // 96 random bits per text are safe for four billion texts of one purpose, far more than there are.
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(sealing, this.#sealingKey(purpose), nonce);
     const encrypted = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** @throws where it was sealed for another purpose or with another key, or was changed */
+  /** @throws where the value was sealed for another purpose or with another key, or was changed */
   open(purpose: string, sealed: Buffer): string {
     const decipher = createDecipheriv(sealing, this.#sealingKey(purpose), sealed.subarray(0, nonceBytes), {
       authTagLength: tagBytes,

@@ -1,14 +1,14 @@
-/** The parts of DATABASE_URL for messages. They never include the password. */
+/** The parts of DATABASE_URL for messages, without the password. */
 export interface DatabaseAddress {
-  /** `db.example.com:5432`, or the path of a socket. */
+  /** Host and port, such as `db.example.com:5432`, or the path of a socket. */
   readonly server: string;
   readonly role: string;
   readonly database: string;
 }
 
-/** @returns undefined for an address that node-postgres could not read */
+/** @returns undefined for an address that node-postgres can't read */
 export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
-  // An address of a socket has no host, which a URL with a role needs.
+  // The address of a socket has no host, but `URL` requires one after a role.
   const written = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1socket');
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(written)) return undefined;
   const url = new URL(written);

@@ -1,4 +1,4 @@
-/** For text between tags and in attributes in double quotes. */
+/** Escapes text for use between tags and in double-quoted attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -1,6 +1,6 @@
 /**
  * Failpoints: lines at which a test ends the process, as a power cut would (docs/architecture.md, "What a kill costs").
- * A test walks this list and fails if one is not in the code; the campaign of kills walks it too.
+ * A test fails if one of them is not in the code; the kill campaign uses each of them.
  */
 export const failpoints = [
   'sends accepted',
@@ -8,16 +8,32 @@ export const failpoints = [
   'report written',
   'text stored',
   'media arriving',
-  'places before commit',
+  'positions before commit',
   'delivery claimed',
   'delivery sent',
   'delivery answered',
   'results written',
   'failures before commit',
 ] as const;
-export type Failpoint = (typeof failpoints)[number];
 
-/** The failpoint that kills a process, and at which of its passes. */
+/** Failpoints of `ownline backup`, `ownline restore` and `ownline erase`: their tests kill at each of them. */
+export const commandFailpoints = [
+  'backup begun',
+  'backup table written',
+  'backup rows written',
+  'backup file written',
+  'restore begun',
+  'restore table loaded',
+  'restore rows loaded',
+  'restore key written',
+  'restore before commit',
+  'restore committed',
+  'erasure begun',
+  'erasure batch written',
+] as const;
+export type Failpoint = (typeof failpoints)[number] | (typeof commandFailpoints)[number];
+
+/** The failpoint that kills a process, and at which pass of it. */
 export interface ArmedFailpoint {
   readonly name: Failpoint;
   readonly pass: number;
@@ -26,7 +42,7 @@ export interface ArmedFailpoint {
 let armed: ArmedFailpoint | undefined;
 let passes = 0;
 
-/** Arms the setting FAILPOINT; only the process's entry calls it, and only tests set it. */
+/** Arms the setting FAILPOINT. Only the entry point of a process calls it, and only tests set it. */
 export function armFailpoint(failpoint: ArmedFailpoint | undefined): void {
   armed = failpoint;
 }
@@ -35,16 +51,16 @@ export function isArmed(name: Failpoint): boolean {
   return armed?.name === name;
 }
 
-/** Does nothing, unless a test has armed this one: then it kills the process without output at the n-th pass. */
+/** Does nothing unless a test has armed this failpoint: then it kills the process at the armed pass, without output. */
 export function failpoint(name: Failpoint): void {
   if (armed?.name !== name) return;
   passes += 1;
   if (passes === armed.pass) process.kill(process.pid, 'SIGKILL');
 }
 
-/** Parses `delivery claimed:3`, the third pass. @returns undefined for any other text */
+/** Parses `delivery claimed:3`, where 3 is the pass. @returns undefined for any other text */
 export function parseFailpoint(text: string): ArmedFailpoint | undefined {
   const [written, pass = '1'] = text.split(':');
-  const name = failpoints.find((known) => known === written);
+  const name = [...failpoints, ...commandFailpoints].find((known) => known === written);
   return name !== undefined && /^[1-9]\d{0,5}$/.test(pass) ? { name, pass: Number(pass) } : undefined;
 }

@@ -1,6 +1,6 @@
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'this user has no right to it',
-  EPERM: 'this user has no right to it',
+  EACCES: 'this user may not access it',
+  EPERM: 'this user may not access it',
   EEXIST: 'it is not a folder',
   ENOTDIR: 'it is not a folder',
   EROFS: 'its file system is read-only',
@@ -10,7 +10,7 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'its symbolic links lead in a circle',
 };
 
-/** Explains why a file or folder can't be used; the error's own message for an unknown reason. */
+/** Explains why a file or folder can't be used. An unknown reason gets the error's own message. */
 export function fileErrorSentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

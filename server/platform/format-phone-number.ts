@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
-/** An E.164 number in a person's format: `+1 415 555 0100`. Other texts stay as they are. */
+/** Formats an E.164 number for people, such as `+1 415 555 0100`. Any other text stays unchanged. */
 export function formatPhoneNumber(text: string): string {
   return parsePhoneNumberFromString(text)?.formatInternational() ?? text;
 }

@@ -1,6 +1,6 @@
 import { invalid } from './app-error.ts';
 
-/** Control characters, line separators, and marks that change the direction of the text around them. */
+/** Control characters, line separators, and marks that change the text direction. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 /**
@@ -14,11 +14,11 @@ export function refuseHiddenCharacters(field: string, text: string): void {
   const shown = found.toString(16).toUpperCase().padStart(4, '0');
   throw invalid(
     field,
-    `${field} must be one line without control characters and direction marks; it has U+${shown}. Leave that out.`,
+    `${field} must be one line without control characters and direction marks; it has U+${shown}. Leave that character out.`,
   );
 }
 
-/** A name from a device, which is shown beside other text and is not refused. */
+/** Removes hidden characters from a name that a device sent, because such a name is never refused. */
 export function removeHiddenCharacters(text: string): string {
   return text.replaceAll(hidden, '');
 }

@@ -1,10 +1,10 @@
 const prefix = 'OWNLINE_';
 
-/** Names up to this length resemble too many others to allow two typing errors. */
+/** Up to this length a name resembles too many others to allow two typing errors. */
 const shortName = 8;
 
 /**
- * Finds variables that are no settings but resemble one, such as DATABSE_URL.
+ * Finds environment variables that are not settings but resemble one, such as DATABSE_URL.
  * @param known the names of all settings
  * @returns a sentence for each
  */
@@ -16,7 +16,7 @@ export function misspeltSettings(names: readonly string[], known: ReadonlySet<st
       .map((setting) => ({ setting, mistakes: mistakesBetween(own, setting) }))
       .filter(({ setting, mistakes }) => mistakes <= (setting.length > shortName ? 2 : 1))
       .sort((a, b) => a.mistakes - b.mistakes)[0];
-    return meant ? [`${name} is no setting and has no effect. Did you mean ${meant.setting}?`] : [];
+    return meant ? [`${name} is not a setting and has no effect. Did you mean ${meant.setting}?`] : [];
   });
 }
 

@@ -4,17 +4,17 @@ export interface ShortcutLinks {
   readonly inbound: string;
 }
 
-/** A program that signs a shortcut file: its arguments, in which `{in}` and `{out}` are paths. */
+/** A program that signs a shortcut file. `{in}` and `{out}` in its arguments stand for paths. */
 export interface SignCommand {
   readonly argv: readonly string[];
-  /** The variables that it gets: none that is a setting of Ownline. */
+  /** The program's environment, without the settings of Ownline. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The part of the environment that a program needs to find its files and an SSH agent. */
+/** Variables that a program needs to find its files and an SSH agent. */
 const passedVariables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'SSH_AUTH_SOCK'];
 
-/** @returns the problem of an address of a shared shortcut; undefined where there is none */
+/** @returns the problem with the address of a shared shortcut; undefined for a valid one */
 export function shortcutLinkProblem(name: string, url: string): string | undefined {
   if (URL.canParse(url) && new URL(url).protocol === 'https:' && new URL(url).username === '')
     return undefined;
@@ -22,8 +22,8 @@ export function shortcutLinkProblem(name: string, url: string): string | undefin
 }
 
 /**
- * Reads `ssh-sign {in} "a folder/{out}"` as arguments, without a shell: quotes group, and nothing is expanded.
- * @returns undefined where a quote is open or one of `{in}` and `{out}` is missing
+ * Parses `ssh-sign {in} "a folder/{out}"` into arguments, without a shell: quotes group, and nothing is expanded.
+ * @returns undefined for an open quote, or without `{in}` or `{out}`
  */
 export function parseSignCommand(
   text: string,

@@ -1,6 +1,6 @@
 /**
- * A start, or a command beside a running server, failed for a reason that the operator can remove. Only the message is
- * printed: it names the setting and the remedy. It never contains a credential.
+ * An error of a start or a command that the operator can remove. Only its message is printed: it names the setting and
+ * the remedy, and never contains a credential.
  */
 export class StartError extends Error {
   constructor(message: string, cause?: unknown) {

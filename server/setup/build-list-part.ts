@@ -4,9 +4,9 @@ import { shortcuts } from '#shortcut/shortcuts.ts';
 import { copyButton } from './copy-row.ts';
 
 /**
- * Both shortcuts as lists to build by hand (specification section 11.8), from the description that their files are made
- * from. Each text to type has a copy button; variables to choose are marked.
- * @param deviceToken undefined until a person has clicked for it
+ * Renders both shortcuts as lists to build by hand (specification section 11.8), from the same description as their
+ * files. Each text to type has a copy button; variables to choose are marked.
+ * @param deviceToken undefined until a person has clicked to show it
  */
 export function renderBuildLists(server: string, deviceToken: string | undefined): Html {
   const connection = { server, deviceToken: deviceToken ?? '' };
@@ -38,7 +38,7 @@ function renderAction(action: BuildAction): Html {
   }</li>`;
 }
 
-/** The fields of actions that fit on a line, in the order and with the words in which the editor shows them. */
+/** The fields of an action that fit on one line, with the editor's order and words. */
 const lines: Readonly<Record<string, readonly (string | { readonly field: string })[]>> = {
   Text: [{ field: 'Text' }],
   'Get Device Details': [{ field: 'Detail' }],
@@ -73,19 +73,19 @@ function renderFields({ action, fields }: BuildAction): Html | undefined {
   return html`${words}`;
 }
 
-/** An input that is the result of the action before: the editor links it by itself. */
+/** True for an input that is the result of the previous action: the editor fills it in by itself. */
 function isFilledIn({ label, value: [part, ...others] }: BuildField): boolean {
   if (label !== 'Input' && label !== 'Dictionary') return false;
   return typeof part === 'object' && others.length === 0 && part.variable.endsWith(' of the action before');
 }
 
-/** The name of a header or of a field of the body is typed, too. */
+/** The name of a header or of a JSON field is typed, too, so it gets a copy button. */
 function renderLabel(label: string): Html {
   const [, kind, name] = /^(Header|JSON Text) (.+)$/.exec(label) ?? [];
   return name === undefined ? html`${label}` : html`${kind} ${renderTyped(name)}`;
 }
 
-/** Fields whose value is chosen from a list or switched. */
+/** Fields whose value is chosen from a list or switched, not typed. */
 const chosen: ReadonlySet<string> = new Set([
   'Condition',
   'Detail',
@@ -101,7 +101,7 @@ function renderText(text: BuildText, label: string): Html {
   })}`;
 }
 
-/** Numbers of one or two digits are typed faster than they are copied. */
+/** Renders a text to type, with a copy button unless it is a number of one or two digits. */
 function renderTyped(words: string): Html {
   const isLowerCase = /^[a-z][a-z_-]*$/.test(words);
   return html`<code>${words}</code>${isLowerCase && html`<small> all lower case</small>`}${!/^\d{1,2}$/.test(words) && copyButton(words, words)}`;

@@ -1,19 +1,19 @@
 import { type Html, html } from '#server/platform/http/html.ts';
 
 /**
- * A value with a button that copies it. Without script it is selected with one tap.
- * @param label the value in words, for people who do not see it
+ * Renders a value with a button that copies it. Without script one tap selects the value.
+ * @param label the value in words, for screen readers
  */
 export function copyRow(value: string, label = value): Html {
   return html`<div class="copy-row"><code class="value">${value}</code>${copyButton(value, label)}</div>`;
 }
 
-/** @param label the value in words, for people who do not see it */
+/** @param label the value in words, for screen readers */
 export function copyButton(value: string, label: string): Html {
   return html`<button type="button" class="copy" data-copy="${value}" aria-label="Copy ${label}">Copy</button>`;
 }
 
-/** A wide button that copies a value that no person reads. Without script the value is shown. */
+/** A wide button that copies a value which no person reads. Without script the value is shown. */
 export function copyHidden(value: string, label: string): Html {
   return html`<button type="button" class="copy wide" data-copy="${value}">${label}</button><noscript><code class="value">${value}</code></noscript>`;
 }

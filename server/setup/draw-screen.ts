@@ -1,7 +1,7 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { type Html, rawHtml } from '#server/platform/http/html.ts';
 
-/** A row of a drawn screen. `tap` marks the thing to tap with its place in the order of the taps, from 1. */
+/** A row of a drawn screen. `tap` marks what to tap, with its number in the order of the taps, from 1. */
 export type ScreenRow =
   | { readonly kind: 'text'; readonly text: string }
   /** A line of a list, with a value or an arrow at its end. */
@@ -12,7 +12,7 @@ export type ScreenRow =
   | { readonly kind: 'button'; readonly text: string; readonly tap?: number }
   /** A shortcut, with three dots or a sign that it runs. */
   | { readonly kind: 'tile'; readonly text: string; readonly isRunning?: boolean; readonly tap?: number }
-  /** A letter or an arrow downwards, in a circle. */
+  /** A letter or a downward arrow in a circle. */
   | { readonly kind: 'sign'; readonly text: 'i' | '↓'; readonly beside?: string; readonly tap?: number };
 
 /** A schematic drawing of a screen of the iPhone. */
@@ -33,7 +33,7 @@ const rowHeight = 38;
 const barHeight = 40;
 const badgeRadius = 10;
 
-/** The drawing as an SVG without colours of its own: the style of the page has them, for both themes. */
+/** Draws a screen as an SVG. The page's style sets its colours, for both themes. */
 export function drawScreen(screen: Screen): Html {
   const hasBar = screen.title !== undefined || screen.right !== undefined;
   const top = hasBar ? barHeight : margin;
@@ -75,7 +75,7 @@ function drawRow(row: ScreenRow, y: number, isNumbered: boolean): string {
   const end = width - margin - 10;
   const box = [margin, y + 2, width - 2 * margin, rowHeight - 4] as const;
   const card = `<rect class="card" x="${box[0]}" y="${box[1]}" width="${box[2]}" height="${box[3]}" rx="9"/>`;
-  // The mark is at the right end of what is to be tapped, in front of what is written there.
+  // The mark is at the right end of what is to be tapped, in front of the text there.
   const marked = (at: number, around: readonly [number, number, number, number] = box) =>
     'tap' in row && row.tap !== undefined ? ring(...around) + badge(at, middle, row.tap, isNumbered) : '';
   switch (row.kind) {
@@ -156,14 +156,14 @@ function ring(x: number, y: number, ringWidth: number, height: number): string {
   return `<rect class="ring" x="${x}" y="${y}" width="${ringWidth}" height="${height}" rx="9"/>`;
 }
 
-/** The number of a tap; without one where a screen has one tap only: the ring says it. */
+/** The number of a tap; none on a screen with a single tap, where the ring is enough. */
 function badge(x: number, y: number, tap: number, isNumbered: boolean): string {
   return isNumbered
     ? `<circle class="tap" cx="${x}" cy="${y}" r="${badgeRadius}"/>${words(String(tap), x, y + 4.5, 'tap-number', 'middle')}`
     : '';
 }
 
-/** A sign for the Shortcuts app: two squares, one over the other. It is our own drawing. */
+/** A sign for the Shortcuts app: two overlapping squares, drawn for Ownline. */
 export const appSign = rawHtml(
   '<svg class="app-sign" viewBox="0 0 48 48" role="img" aria-label="The icon of Shortcuts: two squares, one over the other">' +
     '<rect class="app-ground" x="1" y="1" width="46" height="46" rx="11"/>' +

@@ -10,12 +10,12 @@ export type ProgressServices = Pick<Runtime, 'clock'> & {
   readonly progressRequests: ProgressRequests;
 };
 
-/** The state that a page shows. `version` differs when the state differs. */
+/** The state that a page shows; `version` identifies it. */
 interface Progress {
   readonly version: string;
-  /** The test text: changes of other messages are of no interest. */
+  /** The page's test text: changes of other messages do not matter. */
   readonly messageId: MessageId | null;
-  /** Whether it can change without a notification: polls notify nothing. */
+  /** True during a lock test, whose state changes without a notification: polls notify nothing. */
   readonly isLocking: boolean;
 }
 
@@ -23,14 +23,14 @@ export type ProgressOutcome<P extends Progress> =
   | { readonly kind: 'changed'; readonly parts: P }
   /** Nothing changed during the hold. */
   | { readonly kind: 'same' }
-  /** The link was used up, replaced or is too old. */
+  /** The link was used up or replaced, or has expired. */
   | { readonly kind: 'ended' }
-  /** Nothing has changed, and too many requests are held: ask again later. */
+  /** Nothing changed, and too many requests are held: the browser asks again later. */
   | { readonly kind: 'full' };
 
 /**
- * Long poll of a setup page (specification section 11.8): answers once the page shows something else than the version
- * that the browser has seen.
+ * Long poll of a setup page (specification section 11.8): answers once the page's state differs from the version that
+ * the browser has.
  */
 export async function followProgress<P extends Progress>(
   { clock, changes, progressRequests }: ProgressServices,
@@ -41,7 +41,7 @@ export async function followProgress<P extends Progress>(
 ): Promise<ProgressOutcome<P>> {
   const request = progressRequests.register(link.id);
   if (!request) return readOnce(seen, read);
-  // First the subscription, then the reading, so that no change is missed in between.
+  // Subscribes before reading, so that no change is missed in between.
   let messageId: MessageId | null = null;
   const unsubscribe = changes.subscribe(link.team_id, (change) => {
     if (isOfInterest(change, link.number_id, messageId)) request.wake();
@@ -71,7 +71,7 @@ export async function followProgress<P extends Progress>(
   }
 }
 
-/** A request that is not held: a page beyond the limit falls behind by seconds only. */
+/** Reads once without holding the request: a page beyond the limit is only seconds behind. */
 async function readOnce<P extends Progress>(
   seen: string,
   read: () => Promise<P | undefined>,
@@ -81,7 +81,7 @@ async function readOnce<P extends Progress>(
   return parts.version === seen ? { kind: 'full' } : { kind: 'changed', parts };
 }
 
-/** Whether what a page shows may have changed: its number and its test text, and not every message of a busy team. */
+/** True if a change is of the page's number or test text: a busy team changes many other messages. */
 function isOfInterest(
   change: Parameters<ChangeListener>[0],
   numberId: NumberId,

@@ -1,21 +1,21 @@
 import { shortcuts } from '#shortcut/shortcuts.ts';
 
-/** A hand tick: something that only the person at the iPhone sees. */
+/** A hand tick: something that only the person at the iPhone can see. */
 export interface HandTick {
   /** Unique on the page. */
   readonly name: string;
   readonly title: string;
-  /** How to do it without the page. */
+  /** How to do this without the page. */
   readonly remedy: string;
 }
 
-/** Hours of the day at which automations start Ownline Outbox again. */
+/** Hours of the day at which automations start Ownline Outbox. */
 const restartHours = [8, 12, 16, 20];
 
-/** A line of the page that is ticked, with a title that fits below the heading of its step. */
+/** A line to tick, with a title that fits below the heading of its step. */
 export type TickTitle = Pick<HandTick, 'name' | 'title'>;
 
-/** A time of day as iPhones of the number's country show it: `8:00 AM` where its calling code is 1, otherwise `08:00`. */
+/** Times of day as iPhones in the number's country show them: `8:00 AM` for calling code 1, otherwise `08:00`. */
 export function restartTimes(phoneNumber: string): readonly TickTitle[] {
   const hour12 = phoneNumber.startsWith('+1');
   return restartHours.map((hour) => {
@@ -45,7 +45,7 @@ export const chargerTick: TickTitle = { name: 'charger', title: 'Charger' };
 const automation = 'In Shortcuts: Automation, +,';
 const runsOutbox = 'Run Immediately, Next, Ownline Outbox.';
 
-/** All of them in the order of the page, with titles for a list of their own. */
+/** All hand ticks in the order of the page, with titles that are clear outside their step. */
 export function handTicks(phoneNumber: string): readonly HandTick[] {
   return [
     {
@@ -80,27 +80,27 @@ export function handTicks(phoneNumber: string): readonly HandTick[] {
   ];
 }
 
-/** Inbound tests of texts that ask for one letter or digit, in the order of the question about them. */
+/** Inbound tests for texts that ask for one letter or digit, in the order of the question about them. */
 const askedTests = ['y', 'c', '1', '2'];
 
-/** The answer to that question: each letter or digit that texts of the team ask for, or none of them. */
+/** The answer “none” to the question which letters or digits the team's texts ask for. */
 export const askedNone = 'asked-none';
 export const askedTick = (test: string) => `asked-${test}`;
 export const isAsked = (test: string) => askedTests.includes(test);
 const askedNames = askedTests.map(askedTick);
 
-/** Inbound tests that were chosen. */
+/** The inbound tests that the person chose in that question. */
 export const chosenTests = (ticked: readonly string[]) =>
   askedTests.filter((test) => ticked.includes(askedTick(test)));
 
-/** Names of all squares, whatever the number is. */
+/** Names of all hand ticks and answers; they do not depend on the number. */
 export const handTickNames: readonly string[] = [
   ...handTicks('').map(({ name }) => name),
   askedNone,
   ...askedNames,
 ];
 
-/** Squares that lose their tick to this one: “none” does not stand beside a letter. */
+/** Names of the ticks that this tick removes: “none” excludes every letter and digit. */
 export function excludedBy(name: string): readonly string[] {
   if (name === askedNone) return askedNames;
   return askedNames.includes(name) ? [askedNone] : [];
@@ -112,10 +112,10 @@ export interface ChangedTicks {
 }
 
 /**
- * The squares that a form changes. Another page of the link may have changed the others since. A form with “none” and a
- * letter keeps the letter.
- * @param ticked the squares that the form has ticked
- * @param kept those that the server had when the page of the form was made
+ * Returns the ticks that a form adds and removes. Others stay, because another page of the link may have changed them.
+ * If a form has “none” and a letter, the letter counts.
+ * @param ticked the ticks in the form
+ * @param kept the ticks that the server had when the form was made
  */
 export function changedTicks(ticked: readonly string[], kept: readonly string[]): ChangedTicks {
   const chosen = chosenTests(ticked).length > 0 ? ticked.filter((name) => name !== askedNone) : ticked;
@@ -126,8 +126,8 @@ export function changedTicks(ticked: readonly string[], kept: readonly string[])
   return { added, removed: handTickNames.filter(isRemoved) };
 }
 
-/** The field of a form with the squares that were kept when its page was made, divided by spaces. */
+/** The form field with the ticks that were stored when its page was made, separated by spaces. */
 export const keptField = 'kept';
 
-/** The field of a form that has a tick. */
+/** The form field of one tick. */
 export const tickField = (name: string) => `made-${name}`;

@@ -9,7 +9,7 @@ import type { SetupPage } from './page-content.ts';
 import { hiddenFields } from './page-forms.ts';
 import { download, importQuestion, screens } from './screens.ts';
 
-/** The step that installs both shortcuts, in the best way that there is (specification section 11.8). */
+/** The step that installs both shortcuts in the best available way (specification section 11.8). */
 export function renderInstall(page: SetupPage): Html {
   const { way } = page;
   switch (way.kind) {
@@ -30,7 +30,7 @@ ${tokenForm(page, 'Prepare the shortcuts', 'Preparing, please wait …')}`;
   }
 }
 
-/** Without buttons that install the shortcuts, this is no work for the person at the iPhone. */
+/** Says that the server has no install buttons: building by hand is no work for the person at the iPhone. */
 export function renderNoButtons({ state, hasSigningFailed }: SetupPage): Html {
   const number = formatPhoneNumber(state.setup.number.phone_number);
   const reason = hasSigningFailed
@@ -41,7 +41,7 @@ export function renderNoButtons({ state, hasSigningFailed }: SetupPage): Html {
 ${copyMessage(`The setup page of our iPhone (${number}) is not ready: ${reason}. Please set SHORTCUT_OUTBOX_URL and SHORTCUT_INBOUND_URL, or SHORTCUT_SIGN_COMMAND, as docs/iphone.md of Ownline explains.`)}</div>`;
 }
 
-/** The first run: it connects the iPhone. */
+/** The first run of Ownline Outbox, which connects the iPhone. */
 export const renderRun =
   (): Html => html`<ol class="taps"><li><p>Tap this button.</p><a class="button" href="shortcuts://run-shortcut?name=${encodeURIComponent(outbox.name)}">Run Ownline Outbox</a></li>
 <li><p>The iPhone asks once or twice whether it may connect: tap <b>Always Allow</b> each time. Tapped another answer? Change it in Shortcuts: the i in a circle of Ownline Outbox, Privacy.</p>${screens.alwaysAllow}</li>
@@ -91,7 +91,9 @@ const getButton = (name: string, href: string) => html`<a class="button" href="$
 
 const tokenWarning = html`<p class="quiet">Do not send it to anyone: it lets a phone send texts as your number.</p>`;
 
-/** Both lists in a box for a technician, behind the steps; it is open once it has the values of the only way. */
+/**
+ * Both build lists in a box for a technician, after the steps. It is open once it has the token and is the only way.
+ */
 export function renderByHand(page: SetupPage): Html {
   const { way, server, deviceToken } = page;
   const isOnlyWay = way.kind === 'by_hand';
@@ -104,7 +106,7 @@ export function renderByHand(page: SetupPage): Html {
 <p>This takes an hour more. Go on with step 2 afterwards.</p>${values}${renderBuildLists(server, deviceToken)}</details></div>`;
 }
 
-/** @param busy label of the button during the request; undefined: the label does not change */
+/** @param busy the button's label during the request; undefined: the label does not change */
 function tokenForm({ form }: SetupPage, label: string, busy?: string): Html {
   return html`<form method="post" action="${form.path}"${busy !== undefined && html` data-busy="${busy}"`}>${hiddenFields(form)}<button>${label}</button></form>`;
 }

@@ -8,9 +8,9 @@ import type { ShortcutSigner, UnsignedShortcut } from './shortcut-signer.ts';
 import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-file.ts';
 
 /**
- * How a phone gets the shortcuts: the way with the fewest steps that there is (specification section 11.8). The files of
- * `signed` have address and token in them; `ready` once they were made. `links` and `files` ask for the setup code at the
- * import. After a failure of the signing command the way is the next one for some minutes.
+ * How a phone gets the shortcuts: the available way with the fewest steps (specification section 11.8). The files of
+ * `signed` contain address and token; `ready` is true once they are made. `links` and `files` ask for the setup code at
+ * the import. After the signing command failed, the next best way is used for some minutes.
  */
 export type InstallWay =
   | { readonly kind: 'signed'; readonly ready: boolean }
@@ -19,11 +19,11 @@ export type InstallWay =
   | { readonly kind: 'by_hand' };
 
 export type InstallServices = Pick<Runtime, 'config' | 'logger'> & {
-  /** undefined without SHORTCUT_SIGN_COMMAND. */
+  /** Signs the shortcuts; undefined without SHORTCUT_SIGN_COMMAND. */
   readonly signer: ShortcutSigner | undefined;
 };
 
-/** @param connection of a phone whose device token was shown or claimed, otherwise undefined */
+/** @param connection undefined until the device token was shown or claimed */
 export async function chooseInstallWay(
   services: InstallServices,
   connection: Connection | undefined,
@@ -39,7 +39,7 @@ export async function chooseInstallWay(
     : { kind: 'signed', ready: false };
 }
 
-/** The best way without files of this phone alone. */
+/** The best way that needs no files made for this phone. */
 async function chooseGenericWay(services: Pick<InstallServices, 'config' | 'logger'>): Promise<InstallWay> {
   const { shortcutLinks: links } = services.config;
   if (links) return { kind: 'links', links };
@@ -47,8 +47,8 @@ async function chooseGenericWay(services: Pick<InstallServices, 'config' | 'logg
 }
 
 /**
- * Makes the files of the way `signed`, after a click that asks for them: only this starts the signing command.
- * @returns the way that is left: the next one where the signing command failed or too many files wait for it
+ * Makes the files of the way `signed`, after a click that asks for them: nothing else runs the signing command.
+ * @returns the best way now: another one if the signing command failed or too many files wait for it
  */
 export async function prepareInstallWay(
   services: InstallServices,
@@ -62,7 +62,7 @@ export async function prepareInstallWay(
   return { kind: 'signed', ready: true };
 }
 
-/** The file that a phone installs; undefined where the way has no file, or it is not ready. */
+/** The file that a phone installs; undefined if the way has no file or it is not ready. */
 export async function readShortcutFile(
   services: InstallServices,
   shortcut: Shortcut,
@@ -85,7 +85,7 @@ function unsignedShortcut(shortcut: Shortcut, connection: Connection): UnsignedS
 const unsigned = (connection: Connection) =>
   shortcuts.map((shortcut) => unsignedShortcut(shortcut, connection));
 
-/** The operator's signed files by name; undefined unless both shortcuts are there and signed. */
+/** The operator's signed files by name; undefined unless both shortcuts exist and are signed. */
 async function readFolder({
   config,
   logger,

@@ -24,11 +24,9 @@ import {
 } from './setup-step-list.ts';
 import { nextLink, renderSquare } from './tick-line.ts';
 
-/*
- * Parts of the setup page that follow the server: elements with `data-live`, which the script exchanges by their id.
- */
+/* Parts of the setup page that follow the server: elements with `data-live`, which the page's script replaces by id. */
 
-/** A circle: empty, a part of it, with a tick, with a cross. */
+/** A circle: empty, partly filled, with a tick, or with a cross. */
 const icons: Readonly<Record<MarkState, Html>> = {
   open: icon('<circle class="icon-open" cx="12" cy="12" r="9" fill="none" stroke-width="2"/>'),
   busy: icon(
@@ -42,7 +40,7 @@ const icons: Readonly<Record<MarkState, Html>> = {
   ),
 };
 
-/** A square as the person ticks it, for those who look on. */
+/** The square of a hand tick, for people who watch from a computer. */
 const squares: Readonly<Record<'open' | 'made', Html>> = {
   open: icon('<rect class="icon-square" x="3" y="3" width="18" height="18" rx="4"/>'),
   made: icon(
@@ -61,19 +59,19 @@ function icon(shapes: string): Html {
   return rawHtml(`<svg viewBox="0 0 24 24" aria-hidden="true">${shapes}</svg>`);
 }
 
-/** An icon with its meaning for people who do not see it, and a sentence. */
+/** An icon with its meaning for screen readers, and a sentence. */
 function markContent({ state, title, detail, since, unlockAt, nextStep }: Mark, isPhone: boolean): Html {
   const next = isPhone && nextStep !== undefined && nextLink(`content-${nextStep}`, stepTitle(nextStep));
   return html`${icons[state]}<span><b>${title}</b><span class="sr"> (${words[state]})</span></span><span class="detail">${detail}${since && html` Since ${moment(since)}.`}${unlockAt && html` <b>Unlock it at ${moment(unlockAt, 'time')}.</b>`}${next}</span>`;
 }
 
-/** A moment in UTC, which the script shows in the time zone of the browser. @param shown with its date or without */
+/** A time in UTC, which the page's script converts to the browser's time zone. @param shown with or without its date */
 function moment(at: Date, shown: 'date' | 'time' = 'date'): Html {
   const iso = at.toISOString();
   return html`<time datetime="${iso}" data-shown="${shown}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 }
 
-/** How far it is. The boxes of the phone name their steps themselves; the computer also names the next one. */
+/** The progress in words. On the phone, each box names its own step; the computer's summary also names the next one. */
 function renderSummary(progress: SetupProgress, isPhone: boolean): Html {
   const left = leftWords(progress);
   const step = currentStep(progress);
@@ -84,7 +82,7 @@ function renderSummary(progress: SetupProgress, isPhone: boolean): Html {
   }${left !== undefined && !isPhone && html`<p class="quiet">Next on the iPhone: step ${step}, ${stepTitle(step)}.</p>`}</div>`;
 }
 
-/** The list of all steps with their marks and ticks, on the computer. */
+/** The computer's list of all steps, with their marks and ticks. */
 export function renderMarkList(progress: SetupProgress): Html {
   const tick = ({ title, isMade }: TickState) =>
     html`<div class="mark">${squares[isMade ? 'made' : 'open']}<span>${title}<span class="sr"> (${isMade ? 'ticked' : 'to be ticked on the iPhone'})</span></span></div>`;
@@ -101,20 +99,20 @@ ${renderSummary(progress, false)}
 <p class="quiet">Circles: Ownline has seen it. Squares: the person at the iPhone ticks them.</p></div>`;
 }
 
-/** The bar with a part for each step, on the phone. */
+/** The phone's progress bar, with a part for each step. */
 export function renderBar(progress: SetupProgress): Html {
   return html`<div id="progress" data-live>
 ${renderSummary(progress, true)}
 <ul class="bar" aria-hidden="true">${setupSteps.map((_, index) => html`<li class="is-${stepState(progress, index + 1)}"></li>`)}</ul></div>`;
 }
 
-/** The number of a step, and a tick once it is done. */
+/** The number of a step, with a tick once it is done. */
 export function renderStepSign(progress: SetupProgress, step: number): Html {
   const isDone = stepState(progress, step) === 'done';
   return html`<span id="sign-${step}" data-live class="count${isDone && ' is-done'}">${isDone ? html`${icons.done}<span class="sr">${step}, done</span>` : step}</span>`;
 }
 
-/** One mark, in its step on the phone. */
+/** One mark, within its step on the phone. */
 export function renderMark({ marks }: SetupProgress, name: MarkName): Html {
   const mark = marks.find((one) => one.name === name);
   if (!mark) throw new Error(`there is no mark ${name}`);
@@ -128,7 +126,7 @@ function findTest({ inboundTests }: SetupProgress, name: string): InboundTestRes
   return test;
 }
 
-/** The circle in front of the line of an inbound test. */
+/** The circle before the line of an inbound test. */
 export function renderTestSign(progress: SetupProgress, name: string): Html {
   const { passed } = findTest(progress, name);
   return html`<span id="test-sign-${name}" data-live class="line-sign">${icons[passed ? 'done' : 'open']}<span class="sr">${passed ? 'Done' : 'Not yet'}</span></span>`;
@@ -145,7 +143,7 @@ export function renderInboundTest(progress: SetupProgress, name: string): Html {
   }</div>`;
 }
 
-/** All that follows the server, for the script, and its version: it asks for a newer one. */
+/** All parts that follow the server, and their version, which the page's script sends to get a newer one. */
 export function renderLiveParts(
   progress: SetupProgress,
   context: FormContext,

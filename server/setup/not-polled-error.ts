@@ -1,5 +1,5 @@
 import { AppError } from '#server/platform/app-error.ts';
 
-/** 409: the phone of the link has not polled yet, so that a test would be one of another phone or of none. */
+/** 409: the link's phone has not polled yet, so a test would reach another phone or none. */
 export const notPolledError = () =>
   new AppError('conflict', 'The iPhone has not asked for messages yet. Run Ownline Outbox first.');

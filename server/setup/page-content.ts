@@ -8,7 +8,7 @@ export interface SetupPage {
   readonly base: string;
   readonly state: SetupState;
   readonly form: FormContext;
-  /** Whether a person chose the view, rather than the browser's kind. */
+  /** True if a person chose the view; otherwise the browser's kind decides. */
   readonly isViewChosen: boolean;
   readonly way: InstallWay;
   /** The setup link itself, for the QR code. */
@@ -16,13 +16,13 @@ export interface SetupPage {
   readonly server: string;
   /** The setting that has the server's address: BASE_URL or APP_URL. */
   readonly addressSetting: string;
-  /** Set once a person has clicked for it. */
+  /** The phone's device token; undefined until a person has clicked to show it. */
   readonly deviceToken: string | undefined;
-  /** Whether this answers the click that asks for the shortcuts: then their step is open. */
+  /** True for the answer to a click that asks for the shortcuts: their step is open. */
   readonly isPrepared: boolean;
-  /** Whether the signing command failed after that click. */
+  /** True if the signing command failed after that click. */
   readonly hasSigningFailed: boolean;
-  /** The form that this answers: its step is open. */
+  /** The form that the page answers: its step is open. */
   readonly submitted: FormProblem['form'] | undefined;
   readonly problem: FormProblem | undefined;
 }

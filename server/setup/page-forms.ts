@@ -2,11 +2,10 @@ import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import type { SetupProgress } from './setup-progress.ts';
 
-/** Problem of a form that was submitted, above its button. */
+/** A problem of a submitted form, shown above its button. */
 export interface FormProblem {
   readonly form: 'text' | 'lock';
   readonly message: string;
-  /** The text that was typed. */
   readonly written: string;
 }
 
@@ -14,7 +13,7 @@ function alertOf(problem: FormProblem | undefined, form: FormProblem['form']): H
   return problem?.form === form ? html`<p class="error" role="alert">${problem.message}</p>` : undefined;
 }
 
-/** The state of the page that its forms send back, so that the answer shows the same view. */
+/** The page's state that its forms send back, so that the answer shows the same view. */
 export interface FormContext {
   /** Path of the page. */
   readonly path: string;

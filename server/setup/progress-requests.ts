@@ -2,7 +2,7 @@ import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
 import type { SetupLinkId } from '#server/platform/ids/ids.ts';
 import { heldProgressMax } from './limits.ts';
 
-/** How a wait ended without news. */
+/** How a held request ended without a change. */
 type ProgressWaitEnd = 'held' | 'left' | 'stopping';
 
 class ProgressRequest extends LongPoll<ProgressWaitEnd> {}
@@ -13,7 +13,7 @@ export class ProgressRequests {
   #count = 0;
   #stopping = false;
 
-  /** @returns undefined where no more are held of this link or in all */
+  /** @returns undefined if the link or the process holds as many as it may */
   register(linkId: SetupLinkId): ProgressRequest | undefined {
     const ofLink = this.#held.get(linkId) ?? new Set();
     if (ofLink.size >= heldProgressMax.ofLink || this.#count >= heldProgressMax.ofProcess) return undefined;
@@ -31,7 +31,7 @@ export class ProgressRequests {
     if (ofLink.size === 0) this.#held.delete(linkId);
   }
 
-  /** Ends every long poll, and each later one at once. */
+  /** Ends every held request, and later ones at once. */
   stop(): void {
     this.#stopping = true;
     for (const ofLink of this.#held.values()) for (const request of ofLink) request.end('stopping');

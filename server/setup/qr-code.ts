@@ -1,10 +1,10 @@
 import { encode } from 'uqr';
 import { type Html, rawHtml } from '#server/platform/http/html.ts';
 
-/** Light modules around the code; scanners need four. */
+/** Width of the light border in modules; scanners need four. */
 const quietModules = 4;
 
-/** A QR code as an SVG with one path, dark on light in both themes: many scanners read no inverted one. */
+/** A QR code as an SVG, dark on light in both themes: many scanners can't read inverted ones. */
 export function renderQrCode(text: string, label: string): Html {
   const { data, size } = encode(text, { ecc: 'M', border: 0 });
   const path = data

@@ -10,7 +10,7 @@ import { type AddressProblem, findAddressProblem } from '#server/platform/networ
 import { type SetupProgress, setupProgress, type TestText } from './setup-progress.ts';
 import { getSetupFacts, storePassedLockTest } from './setup-store.ts';
 
-/** An open setup link: its token, and the number that it connects a phone to. */
+/** An open setup link with its token and its number. */
 export interface Setup {
   readonly number: NumberRow;
   readonly link: SetupLinkRow;
@@ -19,7 +19,7 @@ export interface Setup {
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
 
-/** @returns undefined where the link was used up, replaced, expired or never made, or its number was deleted */
+/** @returns undefined if the link was used up, replaced, expired or never made, or its number was deleted */
 export async function findSetup({ database, clock }: Services, token: string): Promise<Setup | undefined> {
   const link = await findOpenSetupLink(database.pool, sha256(token), clock.expiryNow());
   const number = link && (await findNumber(database.pool, link.team_id, link.number_id));
@@ -35,9 +35,9 @@ export interface SetupState {
 }
 
 /**
- * Reads what the server has seen of a setup (specification section 11.8). It changes nothing, but for the outcome of a
- * lock test that a person has started.
- * @param isOpenOnPhone whether the page was requested by an iPhone at the address that phones use
+ * Reads the state of a setup (specification section 11.8). It writes nothing, except the outcome of a lock test that a
+ * person started.
+ * @param isOpenOnPhone true if an iPhone requested the page at the address that phones use
  */
 export async function readSetup(
   services: Services,
@@ -68,7 +68,7 @@ export async function readSetup(
   return { setup, progress, addressProblem, messageId: messageId ?? null };
 }
 
-/** @returns undefined where it is not kept any more */
+/** @returns undefined if the message was purged */
 export async function readTestText(
   { database }: Pick<Runtime, 'database'>,
   link: SetupLinkRow,

@@ -10,10 +10,10 @@ import { chooseTrigger, messageContains, screens } from './screens.ts';
 import type { InboundTestResult } from './setup-progress.ts';
 import { type Line, lineList, nextLink, renderKeepTicks, tickBox, tickRow } from './tick-line.ts';
 
-/** Frequent letters of another alphabet; no test of the page is written in it. */
+/** Frequent Cyrillic letters; the page has no inbound test for them. */
 const cyrillic = ['а', 'о', 'е', 'и', 'у'];
 
-/** The step that lets replies come in: automations of the kind Message, and the texts that test them. */
+/** The step for replies: automations of the kind Message, and the texts that test them. */
 export function renderReplies({ state, form }: SetupPage, goOn: Html): Html {
   const { progress, setup } = state;
   const number = html`<bdi class="number">${formatPhoneNumber(setup.number.phone_number)}</bdi>`;
@@ -39,7 +39,7 @@ ${renderInboundTest(progress, name)}`,
     const tests = progress.inboundTests.filter(isOf).toSorted(spaceLast);
     return lineList('replies', tests.map(line), after, after !== undefined);
   };
-  /** The square says that texts ask for it. */
+  /** The ticked answer says that the team's texts ask for this letter or digit. */
   const answerLine = (test: InboundTestResult): Line => {
     const letter = test.contains.toUpperCase();
     const label = `Yes, they ask for ${letter}`;
@@ -71,11 +71,11 @@ ${renderMissedOptOuts()}
 <div class="results">${renderMark(progress, 'one_word')}${renderMark(progress, 'inbound')}</div>${goOn}`;
 }
 
-/** The space comes last: it is the one that looks as if nothing had been pasted. */
+/** Sorts the space last: pasted into a field it looks like nothing. */
 const spaceLast = (one: InboundTestResult, other: InboundTestResult) =>
   Number(one.contains === ' ') - Number(other.contains === ' ');
 
-/** Words by which people opt out, and which would not come in with the needed automations alone. */
+/** Opt-out words that the needed automations alone would miss. */
 function renderMissedOptOuts(): Html {
   const list = (set: 'needed' | 'full') =>
     Object.entries(optOutWords)

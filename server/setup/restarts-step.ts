@@ -4,7 +4,9 @@ import type { SetupPage } from './page-content.ts';
 import { chooseTrigger, screens, timeOfDay } from './screens.ts';
 import { isMade, type Line, lineList, renderKeepTicks, tickBox } from './tick-line.ts';
 
-/** The step with the automations that start Ownline Outbox again. Only the person at the iPhone sees whether they are there. */
+/**
+ * The step with the automations that restart Ownline Outbox. Only the person at the iPhone can see whether they exist.
+ */
 export function renderRestarts({ state, form }: SetupPage, goOn: Html): Html {
   const { progress, setup } = state;
   const times = restartTimes(setup.number.phone_number).map(

@@ -1,6 +1,6 @@
 import { drawScreen, type ScreenRow } from './draw-screen.ts';
 
-/** The question of a shortcut that is added. @param title the name of the shortcut */
+/** The question that a shortcut asks when it is added. @param title the name of the shortcut */
 export const importQuestion = (title: string) =>
   drawScreen({
     label: 'Shortcuts asks for the setup code; paste it and tap Add Shortcut',
@@ -13,7 +13,7 @@ export const importQuestion = (title: string) =>
     ],
   });
 
-/** Downloads of Safari. @param title the name of the shortcut */
+/** Safari's list of downloads. @param title the name of the shortcut */
 export const download = (title: string) =>
   drawScreen({
     label: `Safari: tap Download, then the arrow beside the address, then Downloads, then ${title}`,
@@ -25,14 +25,14 @@ export const download = (title: string) =>
     ],
   });
 
-/** The settings of a trigger, which end with Next. */
+/** A trigger's settings, which end with Next. */
 const triggerSettings = (label: string, tapNext: number, rows: readonly ScreenRow[]) =>
   drawScreen({ label, title: 'When', right: 'Next', tapRight: tapNext, rows });
 
 const runImmediately = (tap: number) =>
   ({ kind: 'choice', text: 'Run Immediately', isOn: true, tap }) as const;
 
-/** The list of shortcuts at the end of an automation, with one of both to tap. */
+/** The list of shortcuts at the end of an automation, with the one to tap. */
 const chooseShortcut = (name: 'Ownline Inbound' | 'Ownline Outbox', title?: string) => {
   const row = (text: string): ScreenRow => ({ kind: 'row', text, ...(text === name && { tap: 1 }) });
   return drawScreen({
@@ -47,7 +47,7 @@ const chooseShortcut = (name: 'Ownline Inbound' | 'Ownline Outbox', title?: stri
   });
 };
 
-/** @param contains the text of *Message Contains*; nothing is seen of a space */
+/** @param contains the text of *Message Contains*; a space is invisible there */
 export const messageContains = (contains: string) =>
   triggerSettings('Message trigger; paste into Message Contains, choose Run Immediately, tap Next', 3, [
     { kind: 'row', text: 'Sender', value: 'Any' },
@@ -64,7 +64,7 @@ export const timeOfDay = (time: string) =>
     runImmediately(3),
   ]);
 
-/** The list of triggers. @param tapped the one to tap */
+/** The list of triggers. @param tapped the trigger to tap */
 export const chooseTrigger = (tapped: 'Message' | 'Time of Day' | 'Charger') =>
   drawScreen({
     label: `The list of triggers; tap ${tapped}`,
@@ -77,7 +77,7 @@ export const chooseTrigger = (tapped: 'Message' | 'Time of Day' | 'Charger') =>
     })),
   });
 
-/** The list of shortcuts. @param title the one whose three dots are to be tapped */
+/** The list of shortcuts. @param title the shortcut whose three dots to tap */
 export const threeDots = (title: string) =>
   drawScreen({
     label: `The Shortcuts app; tap the three dots on ${title}`,
@@ -101,7 +101,7 @@ export const information = (title: string) =>
     ],
   });
 
-/** The drawings of the setup page: the screens of Shortcuts with the things to tap marked in their order. */
+/** The drawings of the setup page: screens of Shortcuts, with numbered marks on what to tap. */
 export const screens = {
   addShortcut: drawScreen({
     label: 'Shortcuts shows the shortcut; tap Add Shortcut',

@@ -15,12 +15,12 @@ import {
 
 type Services = Runtime & { readonly sends: SendBatcher };
 
-/** Texts of one round; the next round continues. */
+/** Lock-test texts of one round; the next round sends more. */
 const roundMax = 100;
 
 /**
- * Sends the texts of lock tests whose phones are locked by now (specification section 11.8). The Idempotency-Key makes a
- * text that a kill or another process interrupts one message.
+ * Sends the texts of lock tests whose phones are locked by now (specification section 11.8). Its Idempotency-Key
+ * prevents a second message after a kill or by another process.
  */
 export async function sendLockTexts(services: Services): Promise<void> {
   const { database, clock } = services;
@@ -43,7 +43,7 @@ async function sendLockText(services: Services, text: DueLockTextRow): Promise<v
     const messageId = parseId('msg', message.id);
     if (messageId) await storeLockText(pool, text, messageId);
   } catch (error) {
-    // Anything else passes: the next round tries again.
+    // A passing problem: the next round tries again.
     if (!(error instanceof AppError) || error.status >= 500) throw error;
     await storeRefusedLockText(pool, text, error.message);
     await releaseTestText(pool, { team_id: teamId, id: text.setup_link_id });

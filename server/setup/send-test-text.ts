@@ -15,19 +15,19 @@ import { isSent, type TestText } from './setup-progress.ts';
 import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from './setup-store.ts';
 
 export interface TestTextForm {
-  /** The number as a person types it. */
+  /** The recipient's number as a person types it. */
   readonly written: string;
-  /** The test texts that were counted when the form was made; undefined: not known. */
+  /** The count of test texts when the form was made; undefined: unknown. */
   readonly after: number | undefined;
 }
 
 /**
- * Sends the test text of the setup page as any other message of the team: it counts for the month's limit (specification
- * section 11.8). A link sends five at most, and once one of them was sent, further ones to the same number only. Only
- * the phone of the link is handed one: none is accepted before its first poll, which takes over from an older phone.
- * A form that is sent again after a lost connection sends nothing more.
+ * Sends the setup page's test text as a message of the team, which counts for the month's limit (specification section
+ * 11.8). A link sends at most five, and after the first only to the same number. None is accepted before the first poll
+ * of the link's phone, which takes over from an older phone. A form that is sent again after a lost connection sends
+ * nothing.
  * @throws AppError 400, param to, for no phone number or another one than before; 402 at the month's limit; 409 before
- *   the first poll and after the last test text; what a send is refused with
+ * the first poll and after the last test text; any error of a send
  */
 export async function sendTestText(
   services: Runtime & { readonly sends: SendBatcher },
@@ -47,7 +47,7 @@ export async function sendTestText(
   if (sent && sent.to !== to)
     throw invalid(
       'to',
-      `This link sends test texts to ${formatPhoneNumber(sent.to)} only, where one has arrived.`,
+      `A test text was sent to ${formatPhoneNumber(sent.to)}, so this link sends more only there. Type that number.`,
     );
   if (!(await countTestText(services, link, after))) return;
   try {
@@ -65,21 +65,22 @@ export async function sendTestText(
   }
 }
 
-/** The last test text of a link that was sent. @param messageIds its test texts, in their order */
+/** The link's last test text that was sent. @param messageIds its test texts in their order */
 export async function findSentTestText(
   services: Pick<Runtime, 'database'>,
   link: SetupLinkRow,
   messageIds: readonly MessageId[],
 ): Promise<TestText | undefined> {
   const texts = await Promise.all(messageIds.map((messageId) => readTestText(services, link, messageId)));
-  return texts.findLast((text) => text !== undefined && isSent(text.status));
+  // An erased one has no recipient: the next text may go to any number.
+  return texts.findLast((text) => text !== undefined && text.to !== '' && isSent(text.status));
 }
 
 /**
  * Counts one more test text.
- * @param after the texts that were counted before, where the caller knows
- * @returns false where another text was counted since
- * @throws AppError 409 where the link has had all of its test texts
+ * @param after the count that the caller knows, if any
+ * @returns false if another test text was counted meanwhile
+ * @throws AppError 409 if the link has used all of its test texts
  */
 export async function countTestText(
   { database }: Pick<Runtime, 'database'>,

@@ -7,7 +7,7 @@ import type { MarkName, SetupProgress } from './setup-progress.ts';
 import { areChecksDone, type LeftThing, listLeft } from './setup-step-list.ts';
 import { endFormId } from './tick-line.ts';
 
-/** How much is left, in words; undefined where nothing is. */
+/** The number of remaining tasks in words; undefined if none is left. */
 export function leftWords(progress: SetupProgress): string | undefined {
   const { length } = listLeft(progress);
   if (length === 0) return undefined;
@@ -16,7 +16,7 @@ export function leftWords(progress: SetupProgress): string | undefined {
 
 const keepIt = 'This iPhone goes on working. Leave it on the charging cable, and do not stop Ownline Outbox.';
 
-/** The end of the page: what is left, and the button that closes the link. It comes first once nothing is left. */
+/** The end of the page: remaining tasks, and the button that closes the link. It comes first once nothing is left. */
 export function renderEnd(context: FormContext, progress: SetupProgress): Html {
   const form = (label: string, style: string) =>
     html`<form id="${endFormId}" method="post" action="${context.path}/done" data-ticks="${context.path}/ticks" data-plain>${hiddenFields(context)}<input type="hidden" name="${keptField}" value="${progress.ticked.join(' ')}"><button class="${style}">${label}</button></form>`;
@@ -35,12 +35,14 @@ ${form('Stop here anyway', 'plain')}`
   }</section>`;
 }
 
-/** Says that the operator makes a new link, and where. */
+/** Says where an owner or admin creates a new link. */
 function newLink({ isVerified }: SetupProgress): Html {
   return html`An owner or an admin of the team makes it on the dashboard: <b>Numbers</b>, this number, <b>${isVerified ? 'Set up again' : 'Show a setup link'}</b>.`;
 }
 
-/** Consequences of a check that has not passed, once the iPhone is connected. A later one of a group goes without saying where an earlier one is missing. */
+/**
+ * The consequences of each check that has not passed, once the iPhone is connected. Only the first of a group is shown.
+ */
 const consequences: readonly {
   readonly name: MarkName | 'answer';
   readonly words: string;
@@ -54,7 +56,7 @@ const consequences: readonly {
   { name: 'address', words: 'an iPhone cannot use this address everywhere', group: 'address' },
 ];
 
-/** Consequences of the checks that are missing; undefined where every check has passed. */
+/** The consequences of checks that have not passed; undefined if all have. */
 function missingWords({ marks }: SetupProgress): string | undefined {
   const kindOf = (name: MarkName) => (name.startsWith('answer_') ? 'answer' : name);
   const isOpen = (kind: string) => marks.some(({ name, state }) => kindOf(name) === kind && state !== 'done');
@@ -70,7 +72,7 @@ export interface ClosedSetup {
   readonly addressProblem: AddressProblem | undefined;
 }
 
-/** The page after the link was closed: whether the iPhone works, what is left, and how to do that without the page. */
+/** The page of a closed link: whether the iPhone works, what is left, and how to do that without the page. */
 export function renderClosed({ phoneNumber, progress, addressProblem }: ClosedSetup): {
   readonly title: string;
   readonly body: Html;

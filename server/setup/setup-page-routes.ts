@@ -34,12 +34,12 @@ const answers = Object.fromEntries([200, 400, 402, 404, 409, 503].map((status) =
 
 type Field = ReturnType<typeof parseForm>;
 
-/** How a page is to look, beside what its setup is. */
+/** How a page is shown, apart from the state of its setup. */
 interface Shown {
-  /** `phone` or `computer` where a person chose; otherwise the browser decides. */
+  /** The chosen view, `phone` or `computer`; any other text lets the browser's kind decide. */
   readonly view: string;
   readonly isTokenShown: boolean;
-  /** Whether the click asked for the shortcuts: then the signing command may run. */
+  /** True if the click asked for the shortcuts: then the signing command may run. */
   readonly isPrepared?: true;
   /** The form that is answered. */
   readonly submitted?: FormProblem['form'];
@@ -47,8 +47,8 @@ interface Shown {
 }
 
 /**
- * Routes of the setup page (specification section 11.8). Opening it changes nothing, so that a scanner that follows
- * links does no harm. A click shows the token, and another one closes the link.
+ * Routes of the setup page (specification section 11.8). Opening the page changes nothing, because link scanners open
+ * it, too. One click shows the token; another closes the link.
  */
 export function setupPageRoutes(services: SetupServices): Route[] {
   const { config } = services;
@@ -56,7 +56,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
   const headers = setupPageHeaders(base);
   const page = (html: string, status = 200): Answer => ({ status, body: html, headers });
   const over = () => page(renderSetupExpired(base), 404);
-  /** The link ended between the look-up and the click. */
+  /** Answers a click on a link that ended after its look-up. */
   const onOver = (error: unknown): Answer => {
     if (error instanceof AppError && error.code === 'not_found') return over();
     throw error;
@@ -110,7 +110,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       return setup ? handle(setup, call).catch(onOver) : over();
     };
 
-  /** Runs a form's work and shows the page again, with the problem where there is one. */
+  /** Runs a form's work and shows the page again, with the problem if there is one. */
   const submit = (form: FormProblem['form'], work: (setup: Setup, field: Field) => Promise<void>) =>
     withSetup(async (setup, { request }) => {
       const field = parseForm(request);
@@ -142,7 +142,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       audience: 'page',
       byToken: true,
       looseBody: textFieldsSchema('view', 'token'),
-      // The signing command takes up to a minute, one at a time, behind a bounded queue.
+      // The signing command takes up to a minute, one file at a time, so it has its own bounded queue.
       ownQueue: true,
       answers,
       handle: withSetup((setup, { request }) =>
@@ -247,7 +247,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       answers,
       handle: withSetup(async (setup, { request }) => {
         const field = parseForm(request);
-        // Without script the form of the steps is the first to say what was ticked.
+        // Without script, this form is the first to send the ticks of the steps.
         if (field('view') === 'phone') await keepTicks(setup, field);
         const { progress, addressProblem } = await readSetup(
           services,
@@ -267,15 +267,15 @@ const isPhone = ({ headers }: FastifyRequest) => /\biPhone\b/.test(headers['user
 
 const isView = (view: string) => view === 'phone' || view === 'computer';
 
-/** The count of test texts that a form was made with; undefined for none. */
+/** Reads the count of test texts that a form was made with; undefined if there is none. */
 const countOf = (text: string) => (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
 
-/** @param view `phone` or `computer` where the person chose; otherwise the browser decides */
+/** @param view `phone` or `computer` if the person chose; otherwise the browser's kind decides */
 function isPhoneView(request: FastifyRequest, view: string): boolean {
   return view === 'phone' || (view !== 'computer' && isPhone(request));
 }
 
-/** Whether an iPhone has asked for the page at the address that its shortcuts will use. */
+/** True if an iPhone requested the page at the address that its shortcuts will use. */
 function isOpenOnPhone(request: FastifyRequest, appUrl: string): boolean {
   return isPhone(request) && request.headers.host === new URL(appUrl).host;
 }

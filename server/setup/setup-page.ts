@@ -5,6 +5,7 @@ import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { type PageParts, pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { copyMessage, copyRow } from './copy-row.ts';
 import { restartTimes } from './hand-ticks.ts';
 import { renderByHand, renderNoButtons } from './install-step.ts';
@@ -22,8 +23,8 @@ const partsFor = (base: string): PageParts => ({ base, style: setupStyle, script
 export const setupPageHeaders = (base: string) => pageHeadersFor(partsFor(base));
 
 /**
- * The page that connects a phone (specification section 11.8): steps on an iPhone, a QR code on a computer. Where no
- * iPhone opens its address, it says so alone, unless a person chose a view.
+ * The page that connects a phone (specification section 11.8): steps on an iPhone, a QR code on a computer. If no
+ * iPhone can open its address, the page says only that, unless a person chose a view.
  */
 export function renderSetupPage(page: SetupPage): string {
   const { state, form } = page;
@@ -45,11 +46,11 @@ ${form.isPhone ? renderPhoneView(page) : renderComputerView(page)}
   return renderPage(title, String(body), parts);
 }
 
-/** Automations that every iPhone needs. */
+/** The number of automations that every iPhone needs. */
 const automationCount =
   inboundTests.filter(({ set }) => set === 'needed').length + restartTimes('').length + 1;
 
-/** The time of the steps. Building by hand takes longer, and is for a technician. */
+/** The time that the steps take. Building by hand takes longer, and is for a technician. */
 const timeWords = `Allow ${setupMinutes} minutes, for two shortcuts, ${automationCount} automations, and a test of each part.`;
 
 function renderPhoneView(page: SetupPage): Html {
@@ -66,7 +67,7 @@ ${renderEnd(form, progress)}
 ${renderByHand(page)}`;
 }
 
-/** The steps; at an address that is to change, in a closed box until they were begun. */
+/** The steps. At an address that should be changed they are in a closed box, until they were begun. */
 function stepsOrWait(page: SetupPage): Html {
   const { progress, addressProblem } = page.state;
   const isToChange = addressProblem === 'private' || addressProblem === 'plain_http';
@@ -99,7 +100,7 @@ const addressWords: Readonly<Record<AddressProblem, string>> = {
   plain_http: 'This address has no https: what the iPhone sends and receives can be read on its way.',
 };
 
-/** A message for the operator: it has no secret. */
+/** A message to the operator about the address; it contains no secret. */
 function addressMessage({ state, addressSetting }: SetupPage): string {
   const number = formatPhoneNumber(state.setup.number.phone_number);
   const reason = {
@@ -129,12 +130,12 @@ ${
 <li><b>A VPN</b> that the iPhone joins, such as Tailscale; <code class="long">tailscale serve 3000</code> gives an https address in it.</li></ul>
 ${
   isLoopback &&
-  html`<p>To try Ownline on this machine without an iPhone, start a simulated one:</p>${copyRow(`npm run -s ownline -- phone simulate --setup-url ${setupUrl}`)}
+  html`<p>To try Ownline on this machine without an iPhone, start a simulated one:</p>${copyRow(`${commandLine} phone simulate --setup-url ${setupUrl}`)}
 ${!isViewChosen && html`<p>To see the page all the same: <a href="${form.path}?view=computer">the progress</a> or <a href="${form.path}?view=phone">the steps</a>.</p>`}`
 }</details></div>`;
 }
 
-/** The page of a link that was used up, replaced or is too old, or never was one. It tells nothing about a number. */
+/** The page of a link that was used up, replaced, expired or never made. It reveals nothing about a number. */
 export function renderSetupExpired(base: string): string {
   return renderPage(
     'Setup link',

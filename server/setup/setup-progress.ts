@@ -9,32 +9,31 @@ import { askedNone, chosenTests, type HandTick, handTicks } from './hand-ticks.t
 import { lockTestMs, lockTextMaxMs, unlockAfterMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 
-/** The marks of the setup page, in the order of its steps (specification section 11.8). */
+/** Names of the setup page's marks, in the order of its steps (specification section 11.8). */
 const markNames = ['address', 'poll', 'text', 'one_word', 'inbound', 'locked'] as const;
-/** `answer_c` is there once the person has said that texts of the team ask for C. */
+/** `answer_c` exists once the person has said that the team's texts ask for C. */
 export type MarkName = (typeof markNames)[number] | `answer_${string}`;
 
-/** `busy`: begun, and the server waits for the phone. */
+/** `busy`: begun; the server waits for the phone. */
 export type MarkState = 'open' | 'busy' | 'done' | 'failed';
 
 export interface Mark {
   readonly name: MarkName;
   readonly state: MarkState;
-  /** A short name. */
   readonly title: string;
-  /** A sentence about its state. */
+  /** A sentence about the mark's state. */
   readonly detail: string;
-  /** How to find it out without the page. */
+  /** How to check this without the page. */
   readonly remedy: string;
-  /** When it came into its state, where that is known and of interest. */
+  /** When the state began, if it is known and shown. */
   readonly since?: Date;
   /** When the person may unlock the iPhone. */
   readonly unlockAt?: Date;
-  /** The step to go to after a failure. */
+  /** The step that a failed mark leads to. */
   readonly nextStep?: number;
 }
 
-/** A line that the person ticks. */
+/** A line to tick. */
 export interface TickState extends HandTick {
   readonly isMade: boolean;
 }
@@ -44,19 +43,19 @@ export interface InboundTestResult extends InboundTest {
 }
 
 export interface SetupProgress {
-  /** Whether a phone of the number has ever polled. */
+  /** True if a phone of the number has ever polled. */
   readonly isVerified: boolean;
   readonly marks: readonly Mark[];
   readonly ticks: readonly TickState[];
-  /** Names of all squares that were ticked. */
+  /** Names of all ticks. */
   readonly ticked: readonly string[];
   readonly inboundTests: readonly InboundTestResult[];
-  /** Whether the device token was shown or claimed. */
+  /** True once the device token was shown or claimed. */
   readonly claimed: boolean;
   readonly lockTest: LockTestState;
-  /** The number of the last test text. */
+  /** The recipient of the last test text. */
   readonly testRecipient: string | undefined;
-  /** Test texts that were counted so far. */
+  /** Count of test texts so far. */
   readonly textCount: number;
 }
 
@@ -64,35 +63,35 @@ export interface SetupProgress {
 export interface TestText {
   readonly to: string;
   readonly status: MessageStatus;
-  /** A sentence about a failed one. */
+  /** Why a failed text failed, as a sentence. */
   readonly error: string;
 }
 
 export interface ProgressInput {
-  readonly number: Pick<NumberRow, 'phone_number' | 'verified_at'>;
+  readonly number: Pick<NumberRow, 'phone_number'>;
   readonly facts: SetupFactsRow;
   readonly testText: TestText | undefined;
   /** The text of the lock test, once it was accepted. */
   readonly lockText: TestText | undefined;
   readonly address: {
-    /** Why an iPhone does not use it everywhere, or not safely; undefined where it does. */
+    /** Why iPhones can't use the address everywhere, or not safely; undefined if they can. */
     readonly problem: AddressProblem | undefined;
     readonly isOpenOnPhone: boolean;
     readonly server: string;
   };
   readonly now: Date;
-  /** How long a session outlives its last answer: a phone that is silent for longer has stopped. */
+  /** How long a session lives after its last answer: a phone that is silent for longer has stopped. */
   readonly sessionLifeMs: number;
 }
 
-/** The state of each mark, from what the server has seen. Pure. */
+/** Computes the state of each mark from what the server has seen. Pure. */
 export function setupProgress(input: ProgressInput): SetupProgress {
   const { facts, testText, number } = input;
   const received = facts.received_tests ?? [];
   const results = inboundTests.map((test) => ({ ...test, passed: received.includes(test.name) }));
   const lockTest = lockTestState(input);
   return {
-    isVerified: number.verified_at !== null,
+    isVerified: facts.is_verified,
     marks: [
       addressMark(input),
       pollMark(facts),
@@ -135,7 +134,7 @@ function addressMark(input: ProgressInput): Mark {
     title: 'This iPhone reaches Ownline',
     remedy: 'Ask the operator of this server for an address with https that every iPhone reaches.',
   } as const;
-  // An address of this machine alone is reached by a simulated iPhone only.
+  // Only a simulated iPhone reaches a loopback address.
   const hasPolled = facts.session_id !== null && address.problem !== 'loopback';
   const isReachable = address.problem === undefined || address.problem === 'plain_http';
   if (hasPolled || (address.isOpenOnPhone && isReachable)) {
@@ -146,7 +145,7 @@ function addressMark(input: ProgressInput): Mark {
   return { ...mark, state: 'failed', detail: unreachableDetail(input) };
 }
 
-/** A simulated iPhone of this machine may be connected: the sentence names it, so that both marks agree. */
+/** A simulated iPhone may be connected at a loopback address: the text says so, so that both marks agree. */
 function unreachableDetail({ facts, address: { problem, server } }: ProgressInput): string {
   if (problem === 'private') return `An iPhone reaches ${server} in your own network only.`;
   if (facts.session_id === null) return `No iPhone reaches ${server}.`;
@@ -168,7 +167,7 @@ function pollMark({ session_id, device_name, system_version }: SetupFactsRow): M
   return { ...mark, state: 'done', detail, since: timeOfId(session_id) };
 }
 
-/** A name from outside, whose writing direction does not reach the rest of its sentence. */
+/** Isolates a name's writing direction from the rest of its sentence. */
 const isolated = (name: string) => `\u2068${name}\u2069`;
 
 export const isSent = (status: MessageStatus) => status === 'sent' || status === 'delivered';
@@ -196,7 +195,7 @@ function textMark(text: TestText | undefined): Mark {
 const makeAutomation = (texts: string) =>
   `In Shortcuts: Automation, +, Message, Message Contains ${texts}, Run Immediately, Next, Ownline Inbound.`;
 
-/** Only the automation with a single space shows that texts of several words come in, whatever their letters are. */
+/** Only the automation with a single space proves that texts of several words come in, whatever their letters. */
 function wordsMark(received: readonly string[]): Mark {
   const mark = {
     name: 'inbound',
@@ -234,7 +233,7 @@ function oneWordMark(results: readonly InboundTestResult[]): Mark {
   };
 }
 
-/** A reply of one letter or digit that texts of the team ask for. */
+/** The mark of a reply of one letter or digit that the team's texts ask for. */
 function answerMark({ name, contains, reply, passed }: InboundTestResult): Mark {
   const letter = contains.toUpperCase();
   return {
@@ -259,8 +258,8 @@ export type LockTestState =
   | 'text_late';
 
 /**
- * The lock test (specification section 11.8). It passes once the session that was current at its start has polled for
- * two minutes and sent the text of the test. The number of its polls shows that it had no long gaps.
+ * Decides the lock test (specification section 11.8). It passes once the session that was current at its start has
+ * polled for two minutes and sent the test's text. The count of its polls proves that it had no long gaps.
  */
 function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): LockTestState {
   const { lock_started_at: startedAt, lock_passed_at, last_seen_at: lastSeenAt } = facts;
@@ -282,7 +281,7 @@ function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): 
 
 type Detail = Pick<Mark, 'state' | 'detail' | 'unlockAt' | 'nextStep'>;
 
-/** Causes of a failure while locked, the likely ones first. */
+/** Causes of a failed lock test to check, the likeliest first. */
 const firstCheck =
   'First check: is it on the charging cable (step 1)? Is Allow Running When Locked switched on for both shortcuts (step 2)?';
 

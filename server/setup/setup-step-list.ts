@@ -8,7 +8,7 @@ import {
 } from './hand-ticks.ts';
 import type { Mark, MarkName, MarkState, SetupProgress, TickState } from './setup-progress.ts';
 
-/** A step of the setup page, with the marks that the server sets in it and the lines that the person ticks. */
+/** A step of the setup page, with the server's marks and the person's ticks in it. */
 interface SetupStep {
   readonly title: string;
   readonly marks: readonly MarkName[];
@@ -17,7 +17,7 @@ interface SetupStep {
 
 const namesOf = (ticks: readonly { readonly name: string }[]) => ticks.map(({ name }) => name);
 
-/** The steps on the iPhone, in their order (specification section 11.8). */
+/** The steps on the iPhone, in order (specification section 11.8). */
 export const setupSteps: readonly SetupStep[] = [
   { title: 'Before you start', marks: ['address'], ticks: [readyTick.name] },
   { title: 'Install two shortcuts', marks: [], ticks: namesOf(lockedPermissions) },
@@ -49,11 +49,11 @@ export function ticksOfStep({ ticks }: SetupProgress, step: number): readonly Ti
   return ticks.filter(({ name }) => setupSteps[step - 1]?.ticks.includes(name));
 }
 
-/** A remaining task: a check that has not passed, or a line that was not ticked. */
+/** A remaining task: a check that has not passed, or a line that is not ticked. */
 export interface LeftThing {
   readonly step: number;
   readonly title: string;
-  /** How to do it without the page. */
+  /** How to do this without the page. */
   readonly remedy: string;
 }
 
@@ -66,12 +66,12 @@ export function listLeft(progress: SetupProgress): readonly LeftThing[] {
   });
 }
 
-/** Whether the server has seen that all works. Lines to tick may be left. */
+/** True if every mark is done; lines may still need a tick. */
 export function areChecksDone({ marks }: SetupProgress): boolean {
   return marks.every(({ state }) => state === 'done');
 }
 
-/** The state of a step: done once its marks are green and its lines are ticked. */
+/** The state of a step: done once its marks are done and its lines are ticked. */
 export function stepState(progress: SetupProgress, step: number): MarkState {
   const marks = marksOfStep(progress, step).map(({ state }) => state);
   const ticks = ticksOfStep(progress, step).map(({ isMade }): MarkState => (isMade ? 'done' : 'open'));
@@ -85,7 +85,7 @@ export function countDoneSteps(progress: SetupProgress): number {
   return setupSteps.filter((_, index) => stepState(progress, index + 1) === 'done').length;
 }
 
-/** The first step that is not done; the last one where all are. The first step is over once the link was claimed. */
+/** The first step that is not done, or the last one if all are. The first step is done once the link was claimed. */
 export function currentStep(progress: SetupProgress): number {
   const open = setupSteps.findIndex((_, index) =>
     index === 0 ? !progress.claimed : stepState(progress, index + 1) !== 'done',

@@ -40,7 +40,7 @@ ${renderMark(progress, 'address')}${nextStep(installStep)}`;
 
 function renderTwoShortcuts(page: SetupPage): Html {
   const { progress } = page.state;
-  // Before the click there is nothing to open yet.
+  // Before the link is claimed there are no shortcuts to open.
   const areThere = progress.claimed;
   const lines = lockedPermissions.map(({ name, title }) => ({
     name,
@@ -59,7 +59,7 @@ ${lineList('permissions', lines, nextStep(sendStep))}${renderKeepTicks(page.form
   }</div>`;
 }
 
-/** @param title name of the shortcut */
+/** @param title the name of the shortcut */
 const lockedSteps = (
   title: string,
 ) => html`<ol class="taps"><li><p>Open Shortcuts. On <b>${title}</b>, tap the three dots.</p>${threeDots(title)}

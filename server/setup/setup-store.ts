@@ -10,25 +10,27 @@ import type {
 } from '#server/platform/ids/ids.ts';
 import type { ChangedTicks } from './hand-ticks.ts';
 
-/** The database's facts about a setup link: its phone, the phone's session and the tests of the setup page. */
+/** The database's facts about a setup link: its phone, the phone's session and the setup page's tests. */
 export interface SetupFactsRow {
-  /** null until the device token was shown or claimed. */
+  /** The device of the link; null until its token was shown or claimed. */
   readonly device_id: DeviceId | null;
+  /** True if a phone of the number has ever polled. Read with the session, in one snapshot. */
+  readonly is_verified: boolean;
   readonly device_name: string | null;
   readonly system_version: string | null;
   readonly received_tests: readonly string[] | null;
-  /** null until the phone of this very link has polled. */
+  /** The session of the link's phone; null until that phone has polled. */
   readonly session_id: DeviceSessionId | null;
   readonly poll_sequence: number | null;
   readonly last_seen_at: Date | null;
-  /** Test texts that were accepted, in their order. */
+  /** The test texts that were accepted, in their order. */
   readonly message_ids: readonly MessageId[];
   readonly text_count: number;
   readonly lock_started_at: Date | null;
   readonly lock_session_id: DeviceSessionId | null;
   readonly lock_poll_sequence: number | null;
   readonly lock_passed_at: Date | null;
-  /** The recipient of the lock test's text until it is accepted; then the message, or why it was refused. */
+  /** The recipient of the lock test's text until it is accepted or refused; then the message, or the refusal. */
   readonly lock_text_to: string | null;
   readonly lock_message_id: MessageId | null;
   readonly lock_text_refusal: string | null;
@@ -36,7 +38,7 @@ export interface SetupFactsRow {
   readonly hand_ticks: readonly string[];
 }
 
-/** A lock test whose text is to be sent. */
+/** A lock test whose text is due. */
 export interface DueLockTextRow {
   readonly team_id: TeamId;
   readonly setup_link_id: SetupLinkId;
@@ -46,15 +48,17 @@ export interface DueLockTextRow {
   readonly lock_started_at: Date;
 }
 
-// Only a newer link's phone could replace the session, and a newer link ends this one.
+// The number's session is that of this link's phone: a newer link, whose phone could replace it, ends this one.
 const findFacts = statement<SetupFactsRow>(
   'setup.find-facts',
-  `SELECT d.id AS device_id, d.name AS device_name, d.system_version, d.received_tests,
+  `SELECT d.id AS device_id, n.verified_at IS NOT NULL AS is_verified,
+     d.name AS device_name, d.system_version, d.received_tests,
      s.session_id, s.poll_sequence, s.last_seen_at,
      coalesce(t.message_ids, '{}') AS message_ids, coalesce(t.text_count, 0) AS text_count,
      t.lock_started_at, t.lock_session_id, t.lock_poll_sequence, t.lock_passed_at,
      t.lock_text_to, t.lock_message_id, t.lock_text_refusal, coalesce(t.hand_ticks, '{}') AS hand_ticks
    FROM setup_links l
+   JOIN numbers n ON n.team_id = l.team_id AND n.id = l.number_id
    LEFT JOIN devices d ON d.team_id = l.team_id AND d.setup_link_id = l.id
    LEFT JOIN device_sessions s ON s.number_id = l.number_id AND s.device_id = d.id
    LEFT JOIN setup_tests t ON t.team_id = l.team_id AND t.setup_link_id = l.id
@@ -92,7 +96,7 @@ const startLock = statement<{ number_id: string }>(
    RETURNING (SELECT number_id FROM setup_links WHERE team_id = $1 AND id = $2)`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
-// Through the index on tests with a text to send.
+// Reads along the index of tests with a text to send.
 const findDueLockTexts = statement<DueLockTextRow>(
   'setup.due-lock-texts',
   `SELECT t.team_id, t.setup_link_id, n.id AS number_id, n.phone_number, t.lock_text_to, t.lock_started_at
@@ -101,10 +105,11 @@ const findDueLockTexts = statement<DueLockTextRow>(
    JOIN numbers n ON n.team_id = l.team_id AND n.id = l.number_id
    WHERE l.ended_at IS NULL AND t.lock_text_to IS NOT NULL AND t.lock_started_at > $1 AND t.lock_started_at <= $2 LIMIT $3`,
 );
+// Once its recipient was erased, nothing more is stored of it.
 const endLockText = statement<{ number_id: NumberId }>(
   'setup.end-lock-text',
   `UPDATE setup_tests t SET lock_text_to = NULL, lock_message_id = $4, lock_text_refusal = $5 FROM setup_links l
-   WHERE t.team_id = $1 AND t.setup_link_id = $2 AND t.lock_started_at = $3 AND l.team_id = t.team_id
+   WHERE t.team_id = $1 AND t.setup_link_id = $2 AND t.lock_started_at = $3 AND t.lock_text_to IS NOT NULL AND l.team_id = t.team_id
      AND l.id = t.setup_link_id
    RETURNING l.number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },
@@ -124,7 +129,7 @@ const passLock = statement<{ setup_link_id: string }>(
    WHERE team_id = $1 AND setup_link_id = $2 AND lock_passed_at IS NULL RETURNING setup_link_id`,
 );
 
-/** @throws where the link was purged, which an open one is not */
+/** @throws if the link was purged; an open one never is */
 export async function getSetupFacts(db: Queryable, link: SetupLinkRow): Promise<SetupFactsRow> {
   const facts = await findFacts.row(db, link.team_id, link.id);
   if (!facts) throw new Error('an open setup link has no row');
@@ -133,8 +138,8 @@ export async function getSetupFacts(db: Queryable, link: SetupLinkRow): Promise<
 
 /**
  * Counts one more test text of a link.
- * @param after the count before, where the caller knows it
- * @returns false where it has had as many as it may, or another count than that
+ * @param after the count that the caller knows, if any
+ * @returns false if the limit is reached or the count has changed
  */
 export async function reserveTestText(
   db: Queryable,
@@ -145,7 +150,7 @@ export async function reserveTestText(
   return (await reserve.row(db, link.team_id, link.id, textsMax, after ?? null)) !== undefined;
 }
 
-/** A test text that was counted was refused. */
+/** Uncounts a test text that was refused. */
 export async function releaseTestText(
   db: Queryable,
   link: Pick<SetupLinkRow, 'team_id' | 'id'>,
@@ -158,8 +163,8 @@ export async function storeTestText(db: Queryable, link: SetupLinkRow, messageId
 }
 
 /**
- * Notes how far the phone of the link has polled, and to which number it is to send a text.
- * @returns false where it has not polled yet
+ * Starts a lock test: stores the phone's poll number, and the recipient of the test's text.
+ * @returns false if the phone has not polled yet
  */
 export async function storeLockTest(
   db: Queryable,
@@ -170,7 +175,7 @@ export async function storeLockTest(
   return (await startLock.row(db, link.team_id, link.id, at, textTo)) !== undefined;
 }
 
-/** Lock tests that began after `since` and until `until`, and whose text is to be sent. */
+/** Lists lock tests that began after `since` and until `until`, and whose text is due. */
 export function listDueLockTexts(
   db: Queryable,
   since: Date,
@@ -180,7 +185,7 @@ export function listDueLockTexts(
   return findDueLockTexts.rows(db, since, until, limit);
 }
 
-/** The text of a lock test was accepted. A test that was started again since keeps its own. */
+/** Stores that the text of a lock test was accepted, unless the test was started again meanwhile. */
 export async function storeLockText(
   db: Queryable,
   text: DueLockTextRow,
@@ -201,7 +206,7 @@ export async function storePassedLockTest(db: Queryable, link: SetupLinkRow, at:
   await passLock.row(db, link.team_id, link.id, at);
 }
 
-/** Adds and removes squares of the person. All others stay as they are. */
+/** Adds and removes hand ticks; all others stay as they are. */
 export async function storeTickChanges(
   db: Queryable,
   link: SetupLinkRow,

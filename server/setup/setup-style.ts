@@ -1,4 +1,4 @@
-/** CSS of the setup page, beside that of every page. */
+/** CSS of the setup page, in addition to that of every page. */
 export const setupStyle = `
 :root { --soft: var(--sunken); --edge: light-dark(#7d8592, #7b8490); --tint: var(--accent-tint); }
 body:has(.phone) { --column: 42rem; } body:has(.computer) { --column: 62rem; }

@@ -22,8 +22,8 @@ export interface UnsignedShortcut {
 }
 
 /**
- * Signs shortcuts with SHORTCUT_SIGN_COMMAND (specification section 11.8), one at a time and once for each
- * content. Results are kept by content in DATA_DIR for as long as a setup link is good: they may hold a device token.
+ * Signs shortcuts with SHORTCUT_SIGN_COMMAND (specification section 11.8), one at a time. Results are cached by content
+ * in DATA_DIR for a setup link's lifetime, because they may contain a device token.
  */
 export class ShortcutSigner {
   readonly #services: Pick<Runtime, 'clock' | 'logger'>;
@@ -31,7 +31,7 @@ export class ShortcutSigner {
   readonly #folder: string;
   readonly #semaphore = new Semaphore(1);
   readonly #stopping = new AbortController();
-  /** Files that are signed or wait for it, by path. */
+  /** Files that are being signed or wait for it, by path. */
   readonly #jobs = new Map<string, Promise<Buffer<ArrayBuffer> | undefined>>();
   /** Paths of files that the command failed to sign, with the time of the failure in ms, oldest first. */
   readonly #failures = new Map<string, number>();
@@ -42,19 +42,19 @@ export class ShortcutSigner {
     this.#folder = join(shortcutFolder(services.config.dataDir), 'signed');
   }
 
-  /** The signed file, where it was made already. */
+  /** The signed file, if it was made already. */
   async find(shortcut: UnsignedShortcut): Promise<Buffer<ArrayBuffer> | undefined> {
     const path = this.#pathOf(shortcut);
     return (await this.#isKept(path)) ? readSignedFile(path).catch(() => undefined) : undefined;
   }
 
-  /** Whether the command failed to sign this file a short time ago. */
+  /** True if the command failed to sign this file recently. */
   hasFailed(shortcut: UnsignedShortcut): boolean {
     const failedAtMs = this.#failures.get(this.#pathOf(shortcut));
     return failedAtMs !== undefined && this.#services.clock.nowMs() - failedAtMs < signFailureRetentionMs;
   }
 
-  /** @returns undefined where the command failed or too many files wait, which is logged, and after a recent failure */
+  /** @returns undefined, with a log entry, if the command fails or too many files wait; also after a recent failure */
   async sign(shortcut: UnsignedShortcut): Promise<Buffer<ArrayBuffer> | undefined> {
     const path = this.#pathOf(shortcut);
     const present = this.#jobs.get(path);
@@ -72,7 +72,7 @@ export class ShortcutSigner {
     return job;
   }
 
-  /** Ends a command that runs, and starts none any more. */
+  /** Ends a running command, and refuses later ones. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -102,14 +102,14 @@ export class ShortcutSigner {
     await this.#deleteExpired();
     const work = await mkdtemp(join(this.#folder, 'work-'));
     try {
-      // The iPhone names the shortcut after the file, and `shortcuts sign` wants this ending.
+      // The iPhone names the shortcut after the file, and `shortcuts sign` requires this ending.
       const from = join(work, `${shortcut.name}${shortcutFileEnding}`);
       const to = join(work, `signed${shortcutFileEnding}`);
       await writeFile(from, shortcut.propertyList, { mode: 0o600 });
       const argv = this.#command.argv.map((word) => word.replaceAll('{in}', from).replaceAll('{out}', to));
       await this.#runCommand(argv);
       const bytes = await readSignedFile(to);
-      if (!bytes) throw new Error('it ended well and wrote no file to {out}.');
+      if (!bytes) throw new Error('it exited with 0 and wrote no file to {out}.');
       const copy = join(work, 'copy');
       await writeFile(copy, bytes, { mode: 0o600 });
       await rename(copy, this.#pathOf(shortcut));
@@ -119,13 +119,13 @@ export class ShortcutSigner {
     }
   }
 
-  /** @throws Error with the first lines of its standard error where it fails or takes too long */
+  /** @throws Error with the first lines of the command's standard error if it fails or takes too long */
   async #runCommand([program = '', ...args]: readonly string[]): Promise<void> {
     const { clock } = this.#services;
     const { signal } = this.#stopping;
     signal.throwIfAborted();
     const { environment: env } = this.#command;
-    // A process group of its own, so that its children end with it.
+    // The command gets its own process group, so that its children end with it.
     const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -146,7 +146,7 @@ export class ShortcutSigner {
         child.once('error', (error) => fail(error.message));
         child.once('exit', (code, killedBy) => {
           if (code === 0) return resolve();
-          // A process that left the group may keep standard error open for ever: only a moment is waited for its end.
+          // A process that left the group may hold standard error open: its end is awaited for a moment only.
           const end = () => fail(killedBy ? `it was ended by ${killedBy}` : `it exited with ${code}`);
           child.once('close', end);
           cancels.push(clock.after(signErrorGraceMs, end));
@@ -183,7 +183,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shortcutFileMaxBytes } from './limits.ts';
 
-/** The ending of a file name that iOS opens with Shortcuts. */
+/** The file name ending that iOS opens with Shortcuts. */
 export const shortcutFileEnding = '.shortcut';
 
 /** The folder in DATA_DIR for signed files (docs/configuration.md). */
@@ -10,13 +10,13 @@ export function shortcutFolder(dataDir: string): string {
   return join(dataDir, 'shortcuts');
 }
 
-/** A signed shortcut is an Apple Encrypted Archive; an iPhone refuses anything else. */
+/** The first bytes of a signed shortcut, an Apple Encrypted Archive; an iPhone refuses any other file. */
 const signature = Buffer.from('AEA1');
 
 /**
  * Reads a signed shortcut.
- * @returns undefined where there is no file
- * @throws Error with a sentence where it is no signed shortcut or can't be read
+ * @returns undefined if there is no file
+ * @throws Error with a sentence if it can't be read or is no signed shortcut
  */
 export async function readSignedFile(path: string): Promise<Buffer<ArrayBuffer> | undefined> {
   let size: number;

@@ -7,8 +7,8 @@ import { getSetupFacts, storeLockTest } from './setup-store.ts';
 
 /**
  * Starts the lock test (specification section 11.8): the phone has to go on polling for two minutes, and to send a text
- * meanwhile. It goes to the number of the test texts and counts as one of them.
- * @throws AppError 409 where the phone of the link has not polled yet, no test text was sent yet, or all were
+ * meanwhile. The text goes to the recipient of the test texts, and counts as one.
+ * @throws AppError 409 if the link's phone has not polled, no test text was sent, or the limit is reached
  */
 export async function startLockTest(
   services: Pick<Runtime, 'database' | 'clock'>,
@@ -21,9 +21,9 @@ export async function startLockTest(
   if (!sent)
     throw new AppError(
       'conflict',
-      'No test text was sent yet. Send one in step 3 first: this test sends another one to the same number.',
+      'No test text was sent yet. Send one in step 3 first: the lock test sends another text to the same number.',
     );
-  // The text of a test that is started again was counted already, unless it was accepted.
+  // If the test is started again before its text was accepted, the text was counted already.
   if (facts.lock_text_to === null) await countTestText(services, link);
   if (!(await storeLockTest(database.pool, link, clock.now(), sent.to))) throw notPolledError();
 }

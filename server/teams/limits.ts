@@ -1,17 +1,15 @@
-/*
- * Limits and periods of teams and invitations (specification sections 3.5, 12.4 and 12.5).
- */
+/* Limits and periods of teams and invitations (specification sections 3.5, 12.4 and 12.5). */
 
 /** Lifetime of an invitation (specification section 3.5). */
 export const invitationMs = 7 * 24 * 3_600_000;
 
-/** Invitation mails per hour: to one address by all teams together, and by one team. */
+/** Limits of invitation mails per hour: to one address by all teams together, and by one team. */
 export const invitationMailsPerAddressAndHour = 5;
 
 export const invitationMailsPerTeamAndHour = 100;
 
-/** Retention of invitations that were accepted, revoked or expired. It is short, because they name people. */
+/** Retention of ended invitations (accepted, revoked or expired). It is short, because they name people. */
 export const endedInvitationRetentionMs = 30 * 24 * 3_600_000;
 
-/** The window of a double submit; longer than a double click. */
+/** Time after the first submit in which a second one counts as a double submit. */
 export const doubleSubmitMs = 60_000;

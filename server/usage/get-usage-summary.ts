@@ -5,7 +5,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf, monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { findUsageSummary } from './usage-store.ts';
 
-/** A team's usage in the present month, as sums (specification section 12.9). */
+/** Returns the sums of a team's present month (specification section 12.9). */
 export async function getUsageSummary(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   teamId: TeamId,

@@ -9,10 +9,7 @@ import { findMonthUsage, listUsageDays } from './usage-store.ts';
 
 const dayMs = 86_400_000;
 
-/**
- * A team's usage in a month, day by day (specification section 12.7).
- * @param month `2026-11`; undefined for the present one
- */
+/** Returns a team's usage day by day (specification section 12.7). @param month `2026-11`; undefined for the present */
 export async function getUsage(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   teamId: TeamId,

@@ -39,15 +39,15 @@ export interface NoticeRow {
   readonly created_at: Date;
 }
 
-/** The notices that were sent to a team in a month. @param month `2026-11-01` */
+/** Lists the usage notices that a team got in a month. @param month `2026-11-01` */
 export function listNotices(db: Queryable, teamId: TeamId, month: string): Promise<NoticeRow[]> {
   return list.rows(db, teamId, month);
 }
 
 /**
- * Teams that have used 80 % or 100 % of a month's limit and have no notice of it yet, by id.
+ * Lists teams, by id, that have used 80 % or 100 % of a month's limit and have no notice of it yet.
  * @param month `2026-11-01`
- * @param after the last id that was seen
+ * @param after the last team id of the previous page
  */
 export function listTeamsToNotify(
   db: Queryable,

@@ -4,16 +4,16 @@ import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
 import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
+import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import { listMembers } from '#server/teams/members/member-store.ts';
 import { insertNotice, listTeamsToNotify, type NearLimitRow } from './limit-notice-store.ts';
 
-/** Teams that one page reads. */
+/** Number of teams in one page of the query. */
 const pageTeams = 500;
 
 /**
- * Notifies owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section
- * 12.7). Each notice is sent once, for any number of processes. It is a row with a key of its own, in the transaction
- * that queues the mails.
+ * Mails owners and admins of a team that 80 % or 100 % of the month's limit are used (specification section 12.7). A
+ * unique row, written in the transaction that queues the mails, makes any number of processes send each notice once.
  */
 export async function notifyUsageLimits(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>,
@@ -24,13 +24,13 @@ export async function notifyUsageLimits(
     try {
       await database.transaction((trx) => notify(trx, services, near, now));
     } catch (error) {
-      // One failure does not delay the other teams; it is tried again in the next round.
+      // A failure does not delay the other teams; the next round tries again.
       logger.error({ err: error }, 'sending a usage notice to a team failed');
     }
   }
 }
 
-/** Page by page: a team without recipients stays in the list, and must not block later ones. */
+/** Reads page by page: a team without recipients stays in the list, and must not block later teams. */
 async function* teamsNearLimit({ pool }: Runtime['database'], now: Date): AsyncGenerator<NearLimitRow> {
   let page: NearLimitRow[];
   let after = firstIdAt(0);
@@ -49,9 +49,9 @@ async function notify(
 ): Promise<void> {
   const members = await listMembers(trx, near.team_id);
   const recipients = members.filter(({ role }) => role === 'owner' || role === 'admin');
-  // A team without owners and admins keeps its notice for later.
+  // A team without owners and admins gets the notice later, once it has an owner or admin.
   if (recipients.length === 0 && isMailEnabled(services.config)) return;
-  // At 100 % both are recorded and one mail is sent, about the higher one.
+  // A notice at 100 % is recorded as the one at 80 % too, and one mail goes out.
   const percents = near.percent === 100 ? ([80, 100] as const) : ([80] as const);
   let isNew = false;
   for (const percent of percents) {
@@ -64,7 +64,7 @@ async function notify(
 
 function noticeMessage(near: NearLimitRow, appUrl: string, resetsAt: Date): MailContent {
   const { team_name: team, percent, accepted, monthly_message_limit: limit } = near;
-  const until = resetsAt.toISOString().slice(0, 10);
+  const until = dayForPeople(resetsAt);
   const isFull = percent === 100;
   return {
     subject: isFull

@@ -10,9 +10,9 @@ import {
 } from './limits.ts';
 
 /**
- * Concurrency limiter: a semaphore per team that a request passes before its work (specification section 8), so that no
- * team takes all database connections. A team's keys, its members, the polls of its phones and their other calls have a
- * queue each. These alternate: a dashboard stays usable beside a busy integration. Requests about a person's own
+ * Concurrency limiter: a semaphore per team that each request passes (specification section 8), so that no team takes
+ * all database connections. The team's keys, its members, the polls of its phones and their other calls each have a
+ * queue. The queues alternate: a dashboard stays usable beside a busy integration. Requests about a person's own
  * account are limited per account.
  */
 export function createTeamConcurrencyLimiter({ clock }: Pick<Runtime, 'clock'>): LimitConcurrency {
@@ -48,7 +48,8 @@ const deviceQueue = (name: string): QueueBounds => ({
   name,
   waitingMax: Number.POSITIVE_INFINITY,
   waitMaxMs: deviceCallWaitMaxMs,
-  refuse: () => unavailable('Too many calls of phones of this team wait.'),
+  refuse: () =>
+    unavailable('Too many requests of the phones of this team wait. Repeat the request in a moment.'),
 });
 
 const pollQueue = deviceQueue('poll');

@@ -7,7 +7,8 @@ import { teamMembersRateMultiple } from './limits.ts';
 
 /**
  * Rate limiter for all members of a team together, per minute and process (specification section 12.3). Its limit is
- * five times that of the keys. Both are counted apart, so pages and integrations never use up each other's requests.
+ * five times that of the team's keys. Keys are counted apart, so that pages and integrations never use up each other's
+ * requests.
  */
 export class TeamMembersRateLimiter {
   readonly #limit: FixedWindowLimiter;

@@ -7,22 +7,19 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 
 const windowSeconds = 60;
 
-/**
- * The share of a limit that a process reserves at once, at least one permit. It may leave that
- * unused when a minute ends.
- */
+/** The share of a limit that a process reserves at once, at least one permit. Unused permits end with the minute. */
 const blockShare = 0.01;
 
 interface ReservedRow {
-  /** Permits taken in the row's present window, this block included; may exceed the limit. */
+  /** Permits taken in the stored minute, this block included; may exceed the limit. */
   readonly taken: number;
-  /** The present window, in minutes since the epoch. */
+  /** The stored minute, counted since 1970. */
   readonly minute: number;
 }
 
 /**
- * The clocks of two processes differ by milliseconds: a stored minute may be the next one. A minute further ahead comes
- * from a wrong clock, and counts as over.
+ * The clocks of two processes differ by milliseconds, so a stored minute may be the next one. A minute further ahead
+ * comes from a wrong clock, and is overwritten.
  */
 const minutesAheadMax = 1;
 
@@ -38,21 +35,21 @@ const reservePermits = statement<ReservedRow>(
 
 interface Window {
   minute: number;
-  /** Permits that this process has left. */
+  /** Permits that this process has reserved and not used. */
   permits: number;
-  /** Permits that all processes of the team have taken together, as far as this one knows. */
+  /** Permits that all processes have taken for the team, as of the last reservation. */
   taken: number;
   waiting: number;
   block: Promise<void> | undefined;
 }
 
-/** Teams that a process remembers; past this number it drops all of them and reserves again. */
+/** Teams that a process remembers; beyond this number it drops all their permits and reserves again. */
 const windowsMax = 10_000;
 
 /**
  * Rate limiter per team and minute, over all processes (specification section 7.2, decision 0011). A process reserves
- * permits in blocks of a hundredth of the limit. The limit therefore holds for any number of processes, and most
- * requests cost no statement. At the limit it refuses until the minute ends.
+ * permits in blocks of a hundredth of the limit. The limit holds for any number of processes, and most requests cost no
+ * statement. A team at its limit is refused until the minute ends.
  */
 export class TeamRateLimiter {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;
@@ -110,7 +107,7 @@ export class TeamRateLimiter {
     const wanted = Math.max(1, Math.floor(limit * blockShare), window.waiting);
     const row = await reservePermits.row(this.#services.database.hot, teamId, window.minute, wanted);
     if (!row) throw new Error('the count of requests was not returned');
-    // Another process's clock may be in the next minute already: this block counts there.
+    // Another process's clock may have begun the next minute: this block counts in that minute.
     window.minute = row.minute;
     window.taken = row.taken;
     window.permits += Math.max(0, Math.min(wanted, limit - (row.taken - wanted)));

@@ -1,7 +1,7 @@
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** A day in UTC. */
+/** A team's usage of one UTC day. */
 export interface UsageDayRow {
   /** `2026-11-21` */
   readonly day: string;
@@ -9,7 +9,7 @@ export interface UsageDayRow {
   readonly received: number;
 }
 
-/** The usage of a team in a month. */
+/** A team's limit and usage of a month. */
 export interface UsageSummaryRow {
   readonly monthly_message_limit: number;
   readonly sent: number;
@@ -25,7 +25,7 @@ const lockMonths = statement<Record<string, never>>(
   'usage.lock-months',
   'SELECT FROM usage_months WHERE team_id = ANY($1::uuid[]) ORDER BY team_id, month FOR NO KEY UPDATE',
 );
-// Refund: quota is returned to the day and month in which the message was accepted.
+// Refund: returns quota to the day and month in which the message was accepted.
 const refund = statement<Record<string, never>>(
   'usage.refund',
   `WITH back AS (
@@ -65,7 +65,7 @@ const summarize = statement<UsageSummaryRow>(
    FROM teams t WHERE t.id = $1`,
 );
 
-/** Creates the row that counts a month's sends. Idempotent. */
+/** Creates the row that counts a month's sends, if it is missing. */
 export async function ensureUsageMonth(
   db: Queryable,
   teamIds: readonly TeamId[],
@@ -74,14 +74,14 @@ export async function ensureUsageMonth(
   await ensureMonth.row(db, teamIds, month);
 }
 
-/** Locked before numbers (lock order team, number, key), by every transaction that may refund messages. */
+/** Locks the months of teams for a refund, before any lock on numbers (lock order team, number, key). */
 export async function lockUsage(trx: Transaction, teamIds: readonly TeamId[]): Promise<void> {
   await lockMonths.rows(trx, teamIds);
 }
 
 /**
- * Refunds messages that failed before any hand-out, each to its own day and month.
- * @param messages `day` is the day of acceptance, as `2026-11-21`
+ * Refunds the quota of messages that failed before any hand-out, each to its own day and month.
+ * @param messages `day` is the UTC day of acceptance, such as `2026-11-21`
  */
 export async function refundMessages(
   trx: Transaction,
@@ -95,12 +95,15 @@ export async function refundMessages(
   );
 }
 
-/** Last in its transaction, because all inbound messages of the team write this row. */
+/** Counts an inbound message. Call it last in a transaction: all inbound messages of the team contend for this row. */
 export async function countInboundMessage(trx: Transaction, teamId: TeamId, day: string): Promise<void> {
   await countInbound.row(trx, teamId, day);
 }
 
-/** Days with messages, oldest first. @param from and `until` as `2026-11-01`, the second not included */
+/**
+ * Lists days with messages, oldest first. @param from the first day, such as `2026-11-01` @param until the day after
+ * the last one
+ */
 export function listUsageDays(
   db: Queryable,
   teamId: TeamId,
@@ -110,12 +113,12 @@ export function listUsageDays(
   return listDays.rows(db, teamId, from, until);
 }
 
-/** The used part of the month's limit. @param month its first day: `2026-11-01` */
+/** @param month its first day, such as `2026-11-01` @returns the number of messages counted against the limit */
 export async function findMonthUsage(db: Queryable, teamId: TeamId, month: string): Promise<number> {
   return (await findMonth.row(db, teamId, month))?.accepted ?? 0;
 }
 
-/** The sums of a month. @param month its first day, and `next` that of the month after: `2026-11-01` */
+/** Sums up a month. @param month its first day, such as `2026-11-01` @param next the first day of the next month */
 export function findUsageSummary(
   db: Queryable,
   teamId: TeamId,

@@ -1,8 +1,8 @@
 import { type ReplyGroup, replies, repliesOf } from './replies.ts';
 
 /**
- * The rule by which an automation of the kind Message fires, `content CONTAINS[cd] text` of Foundation: case and diacritics
- * do not count.
+ * The rule by which an automation for messages fires: `content CONTAINS[cd] text` of Foundation ignores case and
+ * diacritics.
  */
 export function contains(content: string, text: string): boolean {
   return plain(content).includes(plain(text));
@@ -12,7 +12,7 @@ function plain(text: string): string {
   return text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().normalize('NFC');
 }
 
-/** Sets of automations: the text of *Message Contains* of each. */
+/** Sets of automations, each given by its text of *Message Contains*. */
 export const automationSets = {
   space: [' '],
   needed: [' ', 'e', 'o', 'a', 'i'],
@@ -25,7 +25,6 @@ export type AutomationSet = keyof typeof automationSets;
 
 const automationSetNames = Object.keys(automationSets) as AutomationSet[];
 
-/** The automations of a set that fire for a text. */
 export function automationsFor(content: string, set: AutomationSet): readonly string[] {
   return automationSets[set].filter((text) => contains(content, text));
 }
@@ -33,7 +32,7 @@ export function automationsFor(content: string, set: AutomationSet): readonly st
 export interface CoverageRow {
   readonly group: ReplyGroup;
   readonly count: number;
-  /** Share of the replies that each set catches, in whole percent. */
+  /** The percentage of the replies that each set catches, a whole number. */
   readonly percent: Readonly<Record<AutomationSet, number>>;
 }
 
@@ -48,12 +47,11 @@ export function computeCoverage(): readonly CoverageRow[] {
   });
 }
 
-/** The words of a list that no automation of a set catches. */
 export function missedWords(words: readonly string[], set: AutomationSet): readonly string[] {
   return words.filter((word) => automationsFor(word, set).length === 0);
 }
 
-/** The tables of docs/iphone.md. @param optOutWords by language */
+/** Renders the tables of docs/iphone.md. @param optOutWords the opt-out keywords by language */
 export function coverageDocument(optOutWords: Readonly<Record<string, readonly string[]>>): string {
   const rows = computeCoverage().map(({ group, count, percent }) => [
     group,
@@ -84,7 +82,7 @@ export function coverageDocument(optOutWords: Readonly<Record<string, readonly s
   ].join('\n');
 }
 
-/** @param allCount the number of words that are one word */
+/** @param allCount the number of keywords without a space */
 function listed(words: readonly string[], allCount: number): string {
   if (words.length === 0) return 'none';
   return words.length === allCount ? 'all of one word' : words.join(', ');

@@ -1,5 +1,5 @@
 import { optOutWords } from '#contract/opt-out-words.ts';
 import { coverageDocument } from './coverage.ts';
 
-// The tables for docs/iphone.md: `node shortcut/inbound-coverage/print-coverage.ts`.
+// Prints the tables for docs/iphone.md: `node shortcut/inbound-coverage/print-coverage.ts`.
 process.stdout.write(`${coverageDocument(optOutWords)}\n`);

@@ -1,6 +1,6 @@
 /**
- * Replies of one word that people text: yes and no, agreement, thanks, stopping, numbers, days, times, greetings. Written for
- * this list; each language counts alike.
+ * One-word replies that people text: yes and no, agreement, thanks, stopping, numbers, days, times, greetings. The
+ * lists were written for this measurement; each language has the same weight.
  */
 export const replies = {
   English: `Yes No Ok Okay K Yep Yeah Nope Sure Fine Thanks Thx Ty Great Perfect Cool Good Done Stop Quit Help Start Hi Hello Hey
@@ -39,7 +39,6 @@ export const replies = {
 
 export type ReplyGroup = keyof typeof replies;
 
-/** The replies of a group, one word each. */
 export function repliesOf(group: ReplyGroup): readonly string[] {
   return replies[group].split(/\s+/);
 }

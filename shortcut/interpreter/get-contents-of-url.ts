@@ -8,13 +8,13 @@ export interface UrlRequest {
   readonly json: Readonly<Record<string, string>> | undefined;
 }
 
-/** Without a byte for this long iOS ends the request. */
+/** iOS ends a request after this long without a byte. */
 const silenceMaxMs = 60_000;
 
 /**
- * Get Contents of URL. The HTTP status is not looked at: any answer is a result. JSON becomes a dictionary, plain text a
- * text, everything else a file.
- * @throws ActionFailure where no whole answer came: no connection, TLS, 60 s of silence, a connection that broke
+ * The action Get Contents of URL. Any answer is a result, whatever its HTTP status. JSON becomes a dictionary, plain
+ * text a text, and everything else a file.
+ * @throws ActionFailure where no complete answer arrived: connection or TLS failure, 60 s of silence
  */
 export async function getContentsOfUrl(
   request: UrlRequest,
@@ -23,7 +23,7 @@ export async function getContentsOfUrl(
   signal: AbortSignal,
 ): Promise<Value> {
   if (!/^https?:\/\//.test(request.url) || !URL.canParse(request.url))
-    throw new ActionFailure(`"${request.url}" is no address`);
+    throw new ActionFailure(`"${request.url}" is not a URL`);
   const silence = new AbortController();
   const timeOut = () => silence.abort(new ActionFailure(`${request.url} did not answer in time`));
   let cancel = clock.after(silenceMaxMs, timeOut);
@@ -67,7 +67,7 @@ function itemsOf(response: Response, bytes: Buffer): readonly Item[] {
   return [{ kind: 'file', file: { name: fileName(response.url, mediaType), mediaType, bytes } }];
 }
 
-/** The last part of the path. Where its ending is not one of the media type, the first of that type is added. */
+/** The last path segment. If its extension does not fit the media type, the type's first one is appended. */
 function fileName(url: string, mediaType: string): string {
   const last = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
   const endings = endingsOf(mediaType);
@@ -76,7 +76,7 @@ function fileName(url: string, mediaType: string): string {
   return `${last}.${endings[0]}`;
 }
 
-/** @returns none for bytes of an unknown type: those keep the ending of the address */
+/** @returns no endings for an unknown media type; the file then keeps the name in its URL */
 function endingsOf(mediaType: string): readonly string[] {
   const known = knownEndings[mediaType];
   if (known) return known;

@@ -6,7 +6,7 @@ import {
 import { WorkflowError } from './operation.ts';
 
 /**
- * The import of a file on an iPhone: each question's answer is written into the parameter that it names.
+ * Imports a file as an iPhone does: it writes each question's answer into the parameter that the question names.
  * @param answers in the order of the questions
  * @throws WorkflowError where a question names no parameter of an action
  */

@@ -1,4 +1,4 @@
-/** The actions of a shortcut, read from its property list and checked. */
+/** An action of a shortcut, read from its property list and validated. */
 export type Operation =
   | { readonly kind: 'text'; readonly uuid: string; readonly text: Template }
   | { readonly kind: 'device_detail'; readonly uuid: string; readonly detail: DeviceDetail }
@@ -13,7 +13,6 @@ export type Operation =
       readonly uuid: string;
       readonly url: Template;
       readonly headers: readonly Entry[];
-      /** undefined for a GET. */
       readonly json: readonly Entry[] | undefined;
     }
   | { readonly kind: 'dictionary'; readonly uuid: string; readonly input: Source }
@@ -38,7 +37,7 @@ export type Operation =
   | { readonly kind: 'stop' }
   | { readonly kind: 'nothing' };
 
-/** An operation and its position in the list of actions, for error messages. */
+/** An operation with its position in the list of actions, which error messages name. */
 export interface NumberedOperation {
   readonly index: number;
   readonly operation: Operation;
@@ -47,7 +46,6 @@ export interface NumberedOperation {
 export type DeviceDetail = 'Device Name' | 'System Version';
 export type Condition = 'is' | 'is not' | 'begins with' | 'contains';
 
-/** Text with values inside. */
 export type Template = readonly (string | Source)[];
 
 export interface Entry {
@@ -55,7 +53,7 @@ export interface Entry {
   readonly value: Template;
 }
 
-/** Where a value comes from, and how it is changed before its use. */
+/** The origin of a value, and the changes to make before its use. */
 export interface Source {
   readonly from:
     | { readonly kind: 'variable'; readonly name: string }
@@ -71,7 +69,7 @@ export type Change =
 
 export type Property = 'Sender' | 'Content' | 'Recipients' | 'File Extension';
 
-/** A property list that no iPhone could run as it is meant: a fault of its generator. */
+/** A property list that no iPhone could run as intended: a fault of its generator. */
 export class WorkflowError extends Error {
   constructor(message: string) {
     super(message);

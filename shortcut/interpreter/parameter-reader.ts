@@ -1,17 +1,17 @@
 import { isPropertyArray, type PropertyList } from '../property-list/property-list.ts';
 import { type Change, type Entry, type Source, type Template, WorkflowError } from './operation.ts';
 
-/** Stands for a value inside a text: one UTF-16 code unit. */
+/** The UTF-16 code unit that marks the position of a value inside a text. */
 const valuePlaceholder = '\ufffc';
 
 /**
- * Reads a dictionary of a property list key by key. A missing key, a value of another type and a key that is left over are
- * errors, so that a misspelt parameter cannot pass.
+ * Reads a dictionary of a property list key by key. Missing keys, values of a wrong type and unread keys are errors, so
+ * that a misspelt parameter is noticed.
  */
 export class ParameterReader {
   readonly #where: string;
   readonly #left: Map<string, PropertyList>;
-  /** UUIDs of the actions before this one whose result may be used. */
+  /** UUIDs of the earlier actions whose results may be used. */
   readonly #results: ReadonlySet<string>;
 
   constructor(where: string, value: PropertyList | undefined, results: ReadonlySet<string>) {
@@ -52,7 +52,7 @@ export class ParameterReader {
     return word;
   }
 
-  /** @throws WorkflowError where the value is another one */
+  /** Reads a parameter that must be a constant. @throws WorkflowError where it is not `expected` */
   expect(key: string, expected: PropertyList): void {
     const value = this.take(key);
     if (JSON.stringify(value) !== JSON.stringify(expected))
@@ -73,13 +73,13 @@ export class ParameterReader {
     return this.array(key).map((item, index) => this.#reader(`${key} ${index}`, item));
   }
 
-  /** Ends the reading. @throws WorkflowError where a key was not read */
+  /** Ends the reading of a dictionary. @throws WorkflowError where a key was not read */
   end(): void {
     const [key] = this.#left.keys();
     if (key !== undefined) throw this.#error(`has the unknown key ${key}`);
   }
 
-  /** One variable. */
+  /** Reads a parameter that consists of one variable. */
   attachment(key: string): Source {
     const reader = this.inside(key);
     reader.expect('WFSerializationType', 'WFTextTokenAttachment');
@@ -92,7 +92,7 @@ export class ParameterReader {
     return typeof this.#left.get(key) === 'number' ? this.integer(key) : this.attachment(key);
   }
 
-  /** A text, with or without variables. */
+  /** Reads a text, with or without variables. */
   template(key: string): Template {
     const value = this.#left.get(key);
     if (typeof value !== 'string') return this.tokenString(key);
@@ -109,7 +109,7 @@ export class ParameterReader {
     return template;
   }
 
-  /** Headers or a JSON body: texts only. */
+  /** Reads headers or a JSON body, whose values are all texts. */
   entries(key: string): readonly Entry[] {
     const reader = this.inside(key);
     reader.expect('WFSerializationType', 'WFDictionaryFieldValue');
@@ -125,7 +125,7 @@ export class ParameterReader {
     return entries;
   }
 
-  /** The variable that this dictionary describes. */
+  /** Reads a reference to a variable from this dictionary. */
   source(): Source {
     const type = this.oneOf('Type', ['Variable', 'ActionOutput', 'ExtensionInput']);
     const from = this.#from(type);
@@ -163,7 +163,7 @@ export class ParameterReader {
     return { kind: 'property', name };
   }
 
-  /** Splits the string at its placeholders. Each has its range, and each range its placeholder. */
+  /** Splits the string at its placeholders. Each placeholder needs a range, and each range a placeholder. */
   #templateValue(): Template {
     const string = this.string('string');
     const ranges = this.has('attachmentsByRange') ? this.inside('attachmentsByRange') : undefined;

@@ -4,7 +4,7 @@ import { ParameterReader } from './parameter-reader.ts';
 
 /**
  * Reads the property list of a shortcut into operations.
- * @throws WorkflowError for an action, a parameter or a type that is not known here, and where If and Repeat do not nest
+ * @throws WorkflowError for an unknown action, parameter or type, and where If and Repeat do not nest
  */
 export function readWorkflow(workflow: PropertyList): readonly NumberedOperation[] {
   const root = new ParameterReader('the workflow', workflow, new Set());
@@ -19,7 +19,7 @@ export function readWorkflow(workflow: PropertyList): readonly NumberedOperation
   return operations;
 }
 
-// Repeated here, because a wrong constant of the generator must not be read as right.
+// The generator's constants are repeated here on purpose, so that a wrong one there is noticed.
 const actionPrefix = 'is.workflow.actions.';
 const controlFlow = { start: 0, otherwise: 1, end: 2 };
 const conditions: ReadonlyMap<number, Condition> = new Map([
@@ -59,7 +59,7 @@ class ActionListReader {
     return this.#next >= this.#actions.length;
   }
 
-  /** Actions up to the next Otherwise or End, which stays unread. */
+  /** Reads actions up to the next Otherwise or End, which stays unread. */
   block(): readonly NumberedOperation[] {
     const block: NumberedOperation[] = [];
     while (!this.isAtEnd) {
@@ -131,7 +131,7 @@ class ActionListReader {
     return { kind: 'repeat', times, body };
   }
 
-  /** Reads the Otherwise or End of a group, where it is next. */
+  /** Reads the Otherwise or End of a group if it is the next action. @returns whether it was */
   #readMarker(name: string, group: string, mode: number): boolean {
     if (this.isAtEnd || modeOf(this.#actions[this.#next]) !== mode) return false;
     const next = this.#peek();
@@ -231,7 +231,7 @@ function readSendMessage(parameters: ParameterReader): Operation {
     Name: 'Messages',
     TeamIdentifier: '0000000000',
   });
-  // Otherwise a person has to tap Send.
+  // If ShowWhenRun were true, iOS would ask a person to tap Send.
   parameters.expect('ShowWhenRun', false);
   return {
     kind: 'send_message',

@@ -1,10 +1,9 @@
-/** The clock of a run. Tests pass one that they move. */
+/** The clock of a run. Tests pass a clock that they move. */
 export interface RunClock {
-  /** Calls back once `ms` have passed. The returned function cancels. */
+  /** Calls back after `ms`. @returns a function that cancels the call */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** The clock of this machine. */
 export const realClock: RunClock = {
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
@@ -12,7 +11,7 @@ export const realClock: RunClock = {
   },
 };
 
-/** Resolves once `ms` have passed, or the signal aborts. */
+/** Resolves after `ms`, or when the signal aborts. */
 export function sleep(clock: RunClock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -26,14 +26,14 @@ import {
   type Value,
 } from './value.ts';
 
-/** An iPhone, as far as a shortcut can tell. */
+/** The parts of an iPhone that a shortcut can notice. */
 export interface Phone {
   readonly clock: RunClock;
   readonly deviceName: string;
   readonly systemVersion: string;
-  /** Messages takes a text or one file; where it throws, the action fails. */
+  /** Sends a text or one file. If it throws, the action fails. */
   readonly sendMessage: (message: OutgoingMessage) => void | Promise<void>;
-  /** Instead of the network of this machine. */
+  /** Replaces the network of this machine, for tests. */
   readonly fetch?: typeof fetch;
 }
 
@@ -42,27 +42,26 @@ export type OutgoingMessage =
   | { readonly kind: 'file'; readonly to: string; readonly file: PhoneFile };
 
 export interface RunOptions {
-  /** The message that started it. */
+  /** The message that started the shortcut. */
   readonly input?: ReceivedMessage;
-  /** Ends the run, in the middle of an action as well. */
+  /** Ends the run when it aborts, even within an action. */
   readonly signal?: AbortSignal;
-  /** After which iOS ends the run; see `inlineRunMaxMs`. */
+  /** The time after which iOS ends the run, such as `inlineRunMaxMs`. */
   readonly limitMs?: number;
 }
 
-/** iOS ends a run after four minutes where the automation has actions of its own, Run Shortcut included. */
+/** iOS ends the run of an automation that has its own actions, Run Shortcut included, after four minutes. */
 export const inlineRunMaxMs = 4 * 60_000;
 
-/** How a run ended. */
 export type RunEnd =
   | { readonly kind: 'completed' | 'stopped' | 'aborted' | 'time_limit' }
-  /** An action failed: Shortcuts has no way to catch that. `index` is its position in the file. */
+  /** An action failed, which Shortcuts cannot catch. `index` is its position in the file. */
   | { readonly kind: 'failed'; readonly index: number; readonly error: ActionFailure };
 
 /**
- * The interpreter: runs a shortcut as an iPhone does (docs/specification.md section 11.11). A failing action ends the run, the
- * status of an HTTP answer is not looked at, and JSON null and missing keys are nothing.
- * @throws WorkflowError where the property list is not as an iPhone needs it
+ * The interpreter: runs a shortcut as an iPhone does (docs/specification.md section 11.11). A failing action ends the
+ * run. An HTTP error status is no failure. JSON null and missing keys give no value.
+ * @throws WorkflowError where the property list differs from the form that an iPhone needs
  */
 export async function runShortcut(
   workflow: PropertyList,
@@ -89,7 +88,6 @@ export async function runShortcut(
 }
 
 class Run {
-  /** Position of the action that runs. */
   index = 0;
   readonly #phone: Phone;
   readonly #input: ReceivedMessage | undefined;
@@ -103,7 +101,7 @@ class Run {
     this.#signal = signal;
   }
 
-  /** @returns false where the shortcut stopped itself */
+  /** Runs operations in order. @returns false where the shortcut stopped itself */
   async block(operations: readonly NumberedOperation[]): Promise<boolean> {
     for (const { index, operation } of operations) {
       this.index = index;
@@ -191,7 +189,7 @@ class Run {
     }
   }
 
-  /** @throws ActionFailure for several files: those need a person who taps Send */
+  /** @throws ActionFailure for several files, which iOS sends only when a person taps Send */
   #singleFile(content: Template): PhoneFile | undefined {
     const items = content.flatMap((part) => (typeof part === 'string' ? [] : this.#value(part).items));
     const files = items.flatMap((item) => (item.kind === 'file' ? [item.file] : []));
@@ -235,7 +233,7 @@ class Run {
     }
   }
 
-  /** An iPhone would go on with nothing: the shortcuts never mean that. */
+  /** An iPhone would continue with no value, which the shortcuts never intend. */
   #known(value: Value | undefined, what: string): Value {
     if (!value) throw new WorkflowError(`action ${this.index} reads ${what} before it is set`);
     return value;

@@ -1,6 +1,6 @@
 import type { Change, Property } from './operation.ts';
 
-/** A message as an automation passes it on: nothing else is known of it. */
+/** A received message, with the fields that an automation passes to its shortcut. */
 export interface ReceivedMessage {
   readonly sender: string;
   readonly content: string;
@@ -20,10 +20,10 @@ export type Item =
   | { readonly kind: 'file'; readonly file: PhoneFile }
   | { readonly kind: 'message'; readonly message: ReceivedMessage };
 
-/** Everything in Shortcuts is a list of items; an empty one is nothing. */
+/** A value of Shortcuts is a list of items; the empty list means no value. */
 export interface Value {
   readonly items: readonly Item[];
-  /** Whether it comes from Get Dictionary Value unchanged: an If cannot compare it. */
+  /** Whether the value is an unchanged result of Get Dictionary Value, which an If cannot compare. */
   readonly isDictionaryValue: boolean;
 }
 
@@ -31,7 +31,7 @@ export const nothingValue: Value = { items: [], isDictionaryValue: false };
 export const textValue = (text: string): Value => plainValue({ kind: 'text', text });
 export const plainValue = (...items: Item[]): Value => ({ items, isDictionaryValue: false });
 
-/** An action of the phone that fails, which ends the run. */
+/** The failure of an action, which ends the run. */
 export class ActionFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -39,7 +39,7 @@ export class ActionFailure extends Error {
   }
 }
 
-/** A value as a text: several items stand on lines of their own, nothing is empty. */
+/** Converts a value to text: one line for each item, "" for no value. */
 export function textOf({ items }: Value): string {
   return items.map(itemText).join('\n');
 }
@@ -59,9 +59,7 @@ function itemText(item: Item): string {
   }
 }
 
-/**
- * Converts parsed JSON to items: null to none, a boolean to 1 or 0, an array to several.
- */
+/** Converts parsed JSON to items: null gives none, a boolean 1 or 0, an array several. */
 export function itemsOfJson(json: unknown): readonly Item[] {
   if (json === null || json === undefined) return [];
   if (typeof json === 'string') return [{ kind: 'text', text: json }];
@@ -71,7 +69,7 @@ export function itemsOfJson(json: unknown): readonly Item[] {
   return [{ kind: 'dictionary', entries: json as Readonly<Record<string, unknown>> }];
 }
 
-/** Get Dictionary from Input. @throws ActionFailure where the input is no dictionary */
+/** The action Get Dictionary from Input. @throws ActionFailure where the input is no dictionary */
 export function toDictionary(value: Value): Value {
   const [item] = value.items;
   if (item?.kind === 'dictionary') return plainValue(item);
@@ -81,7 +79,7 @@ export function toDictionary(value: Value): Value {
   return plainValue({ kind: 'dictionary', entries: json as Readonly<Record<string, unknown>> });
 }
 
-/** @returns undefined where the text is no JSON */
+/** @returns undefined where the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -90,7 +88,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Get Dictionary Value: nothing for a missing key. @throws ActionFailure where the input is no dictionary */
+/** Get Dictionary Value: a missing key gives no value. @throws ActionFailure where the input is no dictionary */
 export function dictionaryValueOf(value: Value, key: string): Value {
   const [item] = toDictionary(value).items;
   const entries = item?.kind === 'dictionary' ? item.entries : {};

@@ -1,4 +1,4 @@
-/** A value of a property list, as far as shortcuts use them: no dates, no data, whole numbers only. */
+/** A value of a property list, of the types that shortcuts use: no dates, no data, whole numbers only. */
 export type PropertyList = string | number | boolean | readonly PropertyList[] | PropertyDictionary;
 
 export interface PropertyDictionary {
@@ -9,7 +9,7 @@ export function isPropertyArray(value: PropertyList): value is readonly Property
   return Array.isArray(value);
 }
 
-/** @throws RangeError for a number that a property list of a shortcut cannot hold */
+/** Checks a number of a property list. @throws RangeError where it is no safe integer */
 export function checkInteger(value: number): number {
   if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no whole number`);
   return value;

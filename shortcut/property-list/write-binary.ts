@@ -1,15 +1,15 @@
 import { checkInteger, isPropertyArray, type PropertyList } from './property-list.ts';
 
 /**
- * Writes a binary property list (`bplist00`): header, objects, the table of their offsets, trailer. Equal texts share an
- * object. The same value gives the same bytes.
+ * Writes a binary property list (`bplist00`): header, objects, offset table, trailer. Equal texts share an object. The
+ * same value gives the same bytes.
  */
 export function writeBinaryPropertyList(value: PropertyList): Buffer {
   const objects: PropertyList[] = [];
   const referencesOf = new Map<PropertyList, readonly number[]>();
   const scalars = new Map<string | number | boolean, number>();
 
-  /** Numbers a value and everything inside it. A dictionary's references are its keys, then its values. */
+  /** Numbers a value and everything inside it. The references of a dictionary are its keys, then its values. */
   const add = (item: PropertyList): number => {
     if (typeof item !== 'object') {
       const known = scalars.get(item);
@@ -60,13 +60,13 @@ function encode(item: PropertyList, references: readonly number[], referenceByte
   ]);
 }
 
-/** Lengths from 15 on follow as an integer of their own. */
+/** A length of 15 or more follows the marker as an integer. */
 function marker(kind: number, count: number): Buffer {
   if (count < 15) return Buffer.from([kind | count]);
   return Buffer.concat([Buffer.from([kind | 0x0f]), encodeInteger(count)]);
 }
 
-/** Negative numbers always take 8 bytes: shorter ones are read as unsigned. */
+/** Negative numbers always take 8 bytes, because shorter ones are read as unsigned. */
 function encodeInteger(value: number): Buffer {
   if (value < 0) {
     const bytes = Buffer.alloc(9, 0x13);
@@ -77,7 +77,7 @@ function encodeInteger(value: number): Buffer {
   return Buffer.concat([Buffer.from([0x10 | Math.log2(size)]), unsigned(value, size)]);
 }
 
-/** The smallest of 1, 2, 4 and 8 bytes that holds a number. */
+/** The number of bytes for an unsigned integer: 1, 2, 4 or 8. */
 function bytesFor(value: number): number {
   return [1, 2, 4].find((size) => value < 2 ** (8 * size)) ?? 8;
 }

@@ -2,7 +2,7 @@ import { checkInteger, isPropertyArray, type PropertyList } from './property-lis
 
 /**
  * Writes an XML property list. The same value gives the same bytes.
- * @throws RangeError where a text holds a character that XML 1.0 cannot hold
+ * @throws RangeError where a text contains a character that XML 1.0 does not allow
  */
 export function writeXmlPropertyList(value: PropertyList): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -38,7 +38,7 @@ function escapeXml(text: string): string {
   if (found !== undefined) {
     throw new RangeError(`XML cannot hold U+${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
   }
-  // A bare carriage return would be read as a line feed.
+  // XML parsers read an unescaped carriage return as a line feed.
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

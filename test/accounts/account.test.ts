@@ -36,7 +36,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
   const enter = (email: string, written: string) =>
     new Browser(service.baseUrl).post('/app/sign-in', { email, password: written });
 
-  it('every address of it asks for a session: 401 without one', async () => {
+  it('every address of an account answers 401 without a session', async () => {
     const routes = service.app.routes.filter(({ audience }) => audience === 'account');
     assert.ok(routes.length >= 13);
     for (const { method, path } of routes) {
@@ -46,7 +46,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     }
   });
 
-  it('shows the signed-in account and its teams, in the order it joined them (§12.3/get-account)', async () => {
+  it('GET /app/account shows the signed-in account and its teams, in the order it joined them (§12.3/get-account)', async () => {
     const { account, byPassword } = await newPerson();
     const browser = await byPassword();
     const { database, ids, clock } = service.runtime;
@@ -69,7 +69,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.deepEqual([nobody.status, nobody.headers.get('location')], [303, '/sign-in']);
   });
 
-  it('a name has 1 to 100 characters; left out, or as it is, nothing changes and nothing is noted (§12.3/update-account)', async () => {
+  it('a name has 1 to 100 characters; a missing or equal name changes nothing and writes no audit entry (§12.3/update-account)', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (const name of ['', ' ', 'x'.repeat(101)]) {
@@ -95,7 +95,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     );
   });
 
-  it('a new password asks for the present one and ends all other sessions (§12.2/reauthentication)', async () => {
+  it('setting a new password requires the current one and ends all other sessions (§12.2/reauthentication)', async () => {
     const { email, byPassword } = await newPerson();
     const [browser, elsewhere] = [await byPassword(), await byPassword()];
     for (const body of [{ password: another }, { password: another, current_password: 'not this one' }]) {
@@ -116,7 +116,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await enter(email, another)).status, 200);
   });
 
-  it('the first password asks for a fresh sign-in (§12.3/set-password)', async () => {
+  it('setting the first password requires a sign-in of the last 15 minutes (§12.3/set-password)', async () => {
     const { email, byLink } = await newPerson(false);
     const old = await byLink();
     service.clock.advance(15 * 60_000);
@@ -129,7 +129,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await enter(email, another)).status, 200);
   });
 
-  it('a session that began by a link less than 15 minutes ago needs no present one; an older one does (§12.2/reauthentication)', async () => {
+  it('a session that a link began within 15 minutes sets a password without the current one; an older session needs it (§12.2/reauthentication)', async () => {
     const { email, byLink } = await newPerson();
     const [fresh, old] = [await byLink(), await byLink()];
     service.clock.advance(14 * 60_000);
@@ -143,7 +143,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal(field(refused.json, 'error.param'), 'current_password');
   });
 
-  it('signing out everywhere and a new password end open links (§12.2/reauthentication)', async () => {
+  it('signing out everywhere and setting a password end open magic links (§12.2/reauthentication)', async () => {
     const { account, email, byPassword } = await newPerson();
     const newLink = async () => {
       const url = await service.runtime.database.transaction((trx) =>
@@ -160,7 +160,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await new Browser(service.baseUrl).submit(again)).status, 404);
   });
 
-  it('one of two simultaneous new passwords is set, and the other is 409', async () => {
+  it('one of two simultaneous new passwords is set, and the other request gets 409', async () => {
     const { email, byPassword } = await newPerson();
     const browsers = [await byPassword(), await byPassword()];
     const words = ['the first of two sentences', 'the second of two sentences'];
@@ -178,7 +178,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     }
   });
 
-  it('its audit log has every entry about it, with actor, action, address and request id (section 12.6)', async () => {
+  it('the audit log of an account has every entry about it, with actor, action, address and request id (section 12.6)', async () => {
     const { account, email, byLink, byPassword } = await newPerson();
     const browser = await byPassword();
     await browser.put('/app/account', { name: 'Grace' });
@@ -210,7 +210,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await storedAuditEntries(service, { accountId: account.id })).length, entries.length);
   });
 
-  it('the audit log comes in pages that show every entry of the account once, and no other account’s (§12.3/account-audit)', async () => {
+  it('pages of the audit log show every entry of the account once, and none of another account (§12.3/account-audit)', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (let n = 0; n < 6; n += 1) await browser.put('/app/account', { name: `Name ${n}` });
@@ -223,7 +223,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
       seen.push(...(json.entries as unknown[]));
       cursor = String(json.cursor);
       more = json.has_more === true;
-      // Entries that are added meanwhile shift no page.
+      // Entries that are added meanwhile move no entry to another page.
       await browser.put('/app/account', { name: `Later ${cursor}` });
     }
     assert.deepEqual(seen, whole.entries);
@@ -243,7 +243,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.deepEqual(beyond.json, { entries: [], cursor: '', has_more: false });
   });
 
-  it('unknown fields, and characters that PostgreSQL cannot store, are refused by name', async () => {
+  it('unknown fields, and characters that PostgreSQL cannot store, are refused with the name of the field', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (const [method, path, body, param] of [

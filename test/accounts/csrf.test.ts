@@ -11,7 +11,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
 
-/** Origin headers for which a request is refused. */
+/** Combinations of request headers that the CSRF guard refuses. */
 const foreign: readonly (readonly [string, Readonly<Record<string, string | undefined>>])[] = [
   ['nothing at all', { 'sec-fetch-site': undefined }],
   ['another site', { 'sec-fetch-site': 'cross-site' }],
@@ -58,21 +58,21 @@ describe('forged requests (specification section 12.3)', () => {
   const named = (headers: Readonly<Record<string, string | undefined>>) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.replace('OWN', own())]));
   const pathOf = ({ path }: Route) => path.replace(':team_id', team.publicId).replace(/:\w+/g, 'x');
-  /** Everything that a forged request could be after. */
+  /** The database rows that a forged request could change. */
   const state = async () => ({
     counts: await countSignInRows(service),
     audited: (await storedAuditEntries(service)).filter(({ outcome }) => outcome === 'done'),
     rows: await storedRowTexts(service, 'accounts', 'teams', 'numbers'),
   });
 
-  it('this test covers every route for people that changes something', () => {
+  it('the CSRF tests cover every route for people that changes something', () => {
     const audiences = new Set(service.app.routes.map(({ audience }) => audience));
     const known = ['api', 'device', 'operations', 'team', 'account', 'visitor', 'page'];
     assert.deepEqual([...audiences].sort(), known.sort());
     assert.ok(unsafe(['account', 'visitor', 'page', 'team']).length >= 25);
   });
 
-  it('each one that changes something is refused without an Origin of this server, and changes nothing (§12.3/csrf-and-checks)', async () => {
+  it('every state-changing route refuses a request without an Origin of this server, and changes nothing (§12.3/csrf-and-checks)', async () => {
     const before = await state();
     for (const route of unsafe(['account', 'visitor', 'page', 'team'])) {
       for (const [what, headers] of foreign) {
@@ -87,7 +87,7 @@ describe('forged requests (specification section 12.3)', () => {
     assert.deepEqual(await state(), before);
   });
 
-  it('each one with such an origin is accepted, by either of the two headers', async () => {
+  it('every state-changing route accepts either of the two headers that name this server’s origin', async () => {
     const routes = unsafe(['account', 'visitor', 'page', 'team']).filter(
       ({ path }) => !path.includes('sign-out'),
     );
@@ -115,7 +115,7 @@ describe('forged requests (specification section 12.3)', () => {
     }
   });
 
-  it('the setup page and links of media need nothing but the token in their address, so that a phone reaches them by any name', async () => {
+  it('the setup page and media links need only the token in their address, so a phone opens them by any host name', async () => {
     const byToken = service.app.routes
       .filter(({ audience, byToken }) => audience === 'page' && byToken)
       .map(({ method, path }) => [method, path] as const);
@@ -135,7 +135,7 @@ describe('forged requests (specification section 12.3)', () => {
     }
   });
 
-  it('a form of another site is refused on a page of its own', async () => {
+  it('a form that another site posts is refused with an HTML page', async () => {
     const answer = await browser.request('POST', '/sign-in', {
       form: { email, password, by: 'password' },
       headers: { 'sec-fetch-site': 'cross-site', origin: 'https://example.net', accept: 'text/html' },
@@ -145,14 +145,14 @@ describe('forged requests (specification section 12.3)', () => {
     assert.match(answer.text, /role="alert"[^>]*>This request must come from a page of/);
   });
 
-  it('reading asks for no origin, so that a link to a page opens it', async () => {
+  it('a GET from another site is answered, so that a link to a page opens it', async () => {
     for (const path of ['/', '/sign-in', '/app/account']) {
       const answer = await browser.request('GET', path, { headers: { 'sec-fetch-site': 'cross-site' } });
       assert.ok(answer.status < 400, `${path}: ${answer.status}`);
     }
   });
 
-  it('HEAD and OPTIONS change nothing either, and no answer allows another origin to read it', async () => {
+  it('HEAD and OPTIONS change nothing, and no answer allows another origin to read it', async () => {
     const before = await state();
     for (const method of ['HEAD', 'OPTIONS']) {
       for (const { path } of unsafe(['account', 'visitor', 'page'])) {

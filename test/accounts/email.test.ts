@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { normalizeEmail } from '#server/accounts/account/email.ts';
 
-describe('how addresses are compared (§12.1/account)', () => {
-  it('upper and lower case are one, and so are the ways to write a letter with its accent', () => {
+describe('comparison of e-mail addresses (§12.1/account)', () => {
+  it('upper and lower case, and the Unicode spellings of one accented letter, are the same address', () => {
     const same = [
       ['Ada@Example.COM', 'ada@example.com'],
       ['ZOË@example.com', 'zoe\u0308@example.com'],
@@ -16,7 +16,7 @@ describe('how addresses are compared (§12.1/account)', () => {
       assert.equal(normalizeEmail(normalizeEmail(address)), normalizeEmail(address));
   });
 
-  it('letters that only look or sound alike are different: another mailbox may have them', () => {
+  it('letters that only look or sound alike make different addresses, as another mailbox may have them', () => {
     const different = [
       ['straße@example.com', 'strasse@example.com'],
       ['ada@straße.example', 'ada@strasse.example'],

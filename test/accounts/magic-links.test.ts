@@ -27,7 +27,7 @@ const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
 const minuteMs = 60_000;
 
-describe('links that sign in (specification section 12.2)', () => {
+describe('magic links, which sign in (specification section 12.2)', () => {
   let service: TestService;
   let account: AccountRow;
 
@@ -53,7 +53,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.equal(answer.headers.get('set-cookie'), null);
   };
 
-  it('begin with APP_URL and carry a token of which only the hash is kept', async () => {
+  it('a magic link begins with APP_URL, and the database has only the hash of its token', async () => {
     const url = await service.runtime.database.transaction((trx) =>
       createMagicLink(trx, service.runtime, account, { hours: 24 }),
     );
@@ -67,7 +67,7 @@ describe('links that sign in (specification section 12.2)', () => {
     }
   });
 
-  it('opening one shows the account and changes nothing, however often a scanner opens it (§12.2/magic-links)', async () => {
+  it('opening a magic link shows the account and changes nothing, however often a scanner opens it (§12.2/magic-links)', async () => {
     const link = await newLink();
     for (const _ of [1, 2, 3]) {
       const page = await browser().get(link);
@@ -79,7 +79,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.equal((await browser().submit(link)).status, 303);
   });
 
-  it('a click signs in, once, and leads to the start (§12.2/magic-links)', async () => {
+  it('a click on a magic link signs in once and leads to the start page (§12.2/magic-links)', async () => {
     const link = await newLink();
     const person = browser();
     const answer = await person.submit(link);
@@ -91,7 +91,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assertOver(await browser().get(link));
   });
 
-  it('one of many simultaneous clicks signs in', async () => {
+  it('one of many simultaneous clicks on a magic link signs in', async () => {
     const link = await newLink();
     const answers = await Promise.all(Array.from({ length: 8 }, () => browser().submit(link)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [
@@ -100,7 +100,7 @@ describe('links that sign in (specification section 12.2)', () => {
     ]);
   });
 
-  it('one that is too old, made up or malformed is over', async () => {
+  it('an expired, invented or malformed magic link answers that it is over', async () => {
     const old = await newLink(0.5);
     service.clock.advance(30 * minuteMs + 1);
     const never = `/link/${'x'.repeat(43)}`;
@@ -110,7 +110,7 @@ describe('links that sign in (specification section 12.2)', () => {
     }
   });
 
-  it('leads on to a path of ours that was asked for, and never elsewhere', async () => {
+  it('a magic link leads to the requested path of this server, and never to another site', async () => {
     const table: [string, string][] = [
       ['/invite/abc-_123', '/invite/abc-_123'],
       ['/', '/'],
@@ -150,7 +150,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.equal(twice.headers.get('location'), '/');
   });
 
-  it('an address or a name never becomes part of a page', async () => {
+  it('HTML in an address or a name is escaped on every page', async () => {
     const odd = await newAccount(service, {
       email: 'a&b`=/+{}@example.com',
       name: '<script>alert("&")</script>',
@@ -164,7 +164,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.ok(form.text.includes('value="&quot;&gt;&lt;b&gt;x"') && !form.text.includes('<b>x'));
   });
 
-  it('the form accepts forms in UTF-8 only, and its error is a page', async () => {
+  it('the sign-in form accepts only form bodies in UTF-8, and refuses others with an HTML page', async () => {
     const send = (headers: Record<string, string>, body: string | Uint8Array<ArrayBuffer>) =>
       fetch(`${service.baseUrl}/sign-in`, {
         method: 'POST',
@@ -190,7 +190,7 @@ describe('links that sign in (specification section 12.2)', () => {
     assert.equal(field(await asProgram.json(), 'error.code'), 'invalid_request');
   });
 
-  it('without mail the page offers no link, and a request for one is refused with advice', async () => {
+  it('without mail the page offers no magic link, and a request for one is refused with advice', async () => {
     const page = await browser().get('/sign-in');
     assert.ok(
       !page.text.includes('value="link"') && page.text.includes('Ask the operator of this server for a link'),
@@ -210,7 +210,7 @@ describe('requests for magic links (specification section 12.2)', () => {
   let baseUrl: string;
   const sent: { readonly to: string; readonly url: string }[] = [];
 
-  /** A server with mail: the test keeps the links instead of mailing them. */
+  /** A server with mail. The test keeps the links instead of mailing them. */
   before(async () => {
     service = await startTestService();
     await newAccount(service, { email, password });
@@ -264,7 +264,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     service.clock.advance(60 * minuteMs - (service.clock.nowMs() % (60 * minuteMs)));
   };
 
-  it('one is mailed to the address of the account, works for 30 minutes, and signs in', async () => {
+  it('a requested link is mailed to the account’s address, works for 30 minutes, and signs in', async () => {
     nextHour();
     assert.equal((await ask('ADA@example.com')).status, 202);
     assert.deepEqual(
@@ -281,7 +281,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.equal(message.action?.url, 'https://texts.example.com/link/x');
   });
 
-  it('asking answers the same after the same statements, whether the address is known or not (§12.2/magic-links)', async () => {
+  it('a request for a link gets the same answer after the same statements, whether the address is known or not (§12.2/magic-links)', async () => {
     nextHour();
     const watch = watchStatements(['accounts.', 'throttle.', 'magic-links.', 'audit.', 'account-sessions.']);
     const seen: unknown[] = [];
@@ -291,7 +291,7 @@ describe('requests for magic links (specification section 12.2)', () => {
       const answer = await browser.post('/app/sign-in/link', { email: address });
       argon2.stop();
       const { 'request-id': _id, date: _date, ...headers } = Object.fromEntries(answer.headers);
-      // The work after the answer is awaited here; a visitor does not wait for it.
+      // Only the test awaits this work: the answer was sent before it.
       await magicLinks.drain();
       const [first] = watch.take();
       seen.push({ status: answer.status, json: answer.json, headers, first, argon2: argon2.runs() });
@@ -307,7 +307,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     );
   });
 
-  it('at most 5 an hour are mailed to one address, with the same answer; the next hour allows more (§12.2/magic-links)', async () => {
+  it('one address gets at most 5 links an hour, always with the same answer, and more in the next hour (§12.2/magic-links)', async () => {
     nextHour();
     for (let n = 0; n < 12; n += 1) assert.equal((await ask(email, `198.51.100.${n}`)).status, 202);
     assert.equal(sent.length, 5);
@@ -316,7 +316,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.equal(sent.length, 1);
   });
 
-  it('a person with a session from a client network still gets links there, after requests from others', async () => {
+  it('a person with a session from a client network still gets links there after others used up the limit', async () => {
     nextHour();
     await signedIn({ baseUrl }, email, password, { 'x-forwarded-for': '203.0.113.7' });
     for (let n = 0; n < 9; n += 1) await ask(email, `198.51.100.${n}`);
@@ -325,7 +325,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.equal(sent.length, 10);
   });
 
-  it('one client network may ask 60 times an hour; then it gets 429', async () => {
+  it('one client network may request 60 links an hour; then it gets 429', async () => {
     nextHour();
     for (let n = 0; n < 60; n += 1) assert.equal((await ask(`nobody-${n}@example.com`)).status, 202);
     const refused = await ask('nobody@example.com');
@@ -335,7 +335,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.equal((await ask('nobody@example.com', '198.51.100.2')).status, 202);
   });
 
-  it('an invalid address is 400, and nothing is counted', async () => {
+  it('an invalid address is answered 400 and not counted', async () => {
     nextHour();
     for (const wrong of [
       '',
@@ -351,7 +351,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     }
   });
 
-  it('the page asks with the same form, says the same for every address, and keeps where it is to lead', async () => {
+  it('the sign-in page says the same for every address, and its link leads to the requested next path', async () => {
     nextHour();
     const browser = new Browser(baseUrl);
     const form = await browser.get('/sign-in?next=/invite/abc');
@@ -374,7 +374,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.deepEqual([entered.status, entered.headers.get('location')], [303, '/invite/abc']);
   });
 
-  it('neither an answer nor a later one waits for the mail, and a server that stops finishes it', async () => {
+  it('no answer waits for the mail to be sent, and a stopping server finishes it', async () => {
     nextHour();
     let release = () => {};
     const gate = new Promise<void>((resolve) => {

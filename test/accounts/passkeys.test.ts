@@ -35,7 +35,6 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answer.status, 200, answer.text);
     return answer.json as unknown as RequestOptions;
   };
-  /** A passkey that was added. */
   const newPasskey = async (options?: { counts: boolean }) => {
     made += 1;
     const authenticator = new SoftwareAuthenticator(appUrl, options);
@@ -52,11 +51,11 @@ describe('passkeys (specification section 12.2)', () => {
     browser.post('/app/sign-in/passkey', { response });
   const assertRefused = (answer: BrowserAnswer, what: string) => {
     assert.equal(answer.status, 401, `${what}: ${answer.text}`);
-    assert.match(answer.text, /This passkey is not known here, or took too long/, what);
+    assert.match(answer.text, /The server does not know this passkey, or the browser took too long/, what);
     assert.equal(answer.headers.get('set-cookie'), null, what);
   };
 
-  it('one that was added signs in without an address, and shows when it last did (§12.2/passkeys, §12.3/list-passkeys)', async () => {
+  it('a registered passkey signs in without an address, and the list shows when it last did (§12.2/passkeys, §12.3/list-passkeys)', async () => {
     const { authenticator, id } = await newPasskey();
     const browser = new Browser(service.baseUrl);
     const answer = await enter(authenticator.get(await requestOptions()), browser);
@@ -76,7 +75,7 @@ describe('passkeys (specification section 12.2)', () => {
     );
   });
 
-  it('the options ask for a discoverable credential of this host, and exclude the registered ones', async () => {
+  it('the registration options ask for a discoverable credential of this host, and exclude registered ones', async () => {
     const { authenticator } = await newPasskey();
     const { json } = await ada.post('/app/account/passkeys/options');
     assert.equal(field(json, 'rp.id'), 'texts.example.com');
@@ -91,7 +90,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(field(options, 'allowCredentials'), undefined, 'it names no passkeys');
   });
 
-  it('a challenge is used up by its first answer, be that right or wrong (§12.3/passkey-sign-in)', async () => {
+  it('the first answer to a challenge uses it up, whether it is right or wrong (§12.3/passkey-sign-in)', async () => {
     const { authenticator } = await newPasskey();
     const options = await requestOptions();
     const first = authenticator.get(options);
@@ -103,7 +102,7 @@ describe('passkeys (specification section 12.2)', () => {
     assertRefused(await enter(authenticator.get(spoilt)), 'right, to a challenge that was answered wrongly');
   });
 
-  it('one of many equal simultaneous answers signs in', async () => {
+  it('one of many equal simultaneous answers to a challenge signs in', async () => {
     const { authenticator } = await newPasskey();
     const answer = authenticator.get(await requestOptions());
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => enter(answer)))).map(
@@ -112,7 +111,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.deepEqual(statuses.sort(), [200, ...Array.from({ length: 7 }, () => 401)]);
   });
 
-  it('a challenge is over after 5 minutes', async () => {
+  it('a challenge expires after 5 minutes', async () => {
     const { authenticator } = await newPasskey();
     const inTime = await requestOptions();
     service.clock.advance(299_000);
@@ -122,7 +121,7 @@ describe('passkeys (specification section 12.2)', () => {
     assertRefused(await enter(authenticator.get(late)), 'late');
   });
 
-  it('another origin, host, ceremony or challenge, an absent person, and a foreign signature are refused', async () => {
+  it('an answer for another origin, host, ceremony or challenge, or without user presence or a valid signature, is refused', async () => {
     const { authenticator } = await newPasskey();
     const stranger = new SoftwareAuthenticator(appUrl);
     const options = await requestOptions();
@@ -158,13 +157,13 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal((await enter(authenticator.get(await requestOptions()))).status, 200, 'it still works');
   });
 
-  /** The id of one authenticator, to be put on the answer of another. */
+  /** The credential id of one authenticator, for a response of another. */
   const pick = (authenticator: SoftwareAuthenticator) => {
     const id = authenticator.credentialId.toString('base64url');
     return { id, rawId: id };
   };
 
-  it('a counter that did not grow is refused as a copy; one that stays 0 is accepted (§12.2/passkeys)', async () => {
+  it('a signature counter that did not grow is refused as a copy; a counter that stays 0 is accepted (§12.2/passkeys)', async () => {
     const { authenticator } = await newPasskey();
     assert.equal((await enter(authenticator.get(await requestOptions(), { counter: 10 }))).status, 200);
     for (const counter of [10, 9, 0]) {
@@ -178,7 +177,7 @@ describe('passkeys (specification section 12.2)', () => {
     for (const _ of [1, 2]) assert.equal((await enter(still.get(await requestOptions()))).status, 200);
   });
 
-  it('one of a passkey and its copy that answer at once with one counter signs in', async () => {
+  it('a passkey and its copy that answer at once with one counter value sign in once', async () => {
     const { authenticator } = await newPasskey();
     const challenges = await Promise.all(Array.from({ length: 6 }, requestOptions));
     const answers = await Promise.all(
@@ -187,7 +186,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   });
 
-  it('adding asks for a fresh sign-in or the present password (§12.3/add-passkey)', async () => {
+  it('registering a passkey requires a sign-in of the last 15 minutes or the current password (§12.3/add-passkey)', async () => {
     const [grown, nobody] = ['linus@example.com', 'margaret@example.com'];
     await newAccount(service, { email: grown, password });
     await newAccount(service, { email: nobody, password });
@@ -214,7 +213,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal((await add(margaret)).status, 403, 'without a password a fresh sign-in is all there is');
   });
 
-  it('adding asks for a fresh challenge of the same account, our origin and no certificates (§12.3/add-passkey)', async () => {
+  it('registering a passkey requires a fresh challenge of the same account, our origin and no certificates (§12.3/add-passkey)', async () => {
     await newAccount(service, { email: 'grace@example.com', password });
     const grace = await signedIn(service, 'grace@example.com', password);
     const add = (response: unknown, browser = ada) =>
@@ -266,7 +265,7 @@ describe('passkeys (specification section 12.2)', () => {
     );
   });
 
-  it('only its owner renames or removes one; once removed, it does not sign in (§12.3/change-passkey)', async () => {
+  it('only the owner renames or removes a passkey, and a removed passkey does not sign in (§12.3/change-passkey)', async () => {
     const { authenticator, id } = await newPasskey();
     const grace = await signedIn(service, 'grace@example.com', password);
     for (const answer of [
@@ -295,19 +294,19 @@ describe('passkeys (specification section 12.2)', () => {
   });
 });
 
-describe('passkeys without a name to bind them to (specification section 12.2)', () => {
+describe('passkeys under an APP_URL with and without a host name (specification section 12.2)', () => {
   for (const [url, status] of [
     ['http://127.0.0.1:3000', 400],
     ['https://192.0.2.10', 400],
     ['https://[2001:db8::1]', 400],
     ['http://localhost:3000', 200],
   ] as const) {
-    it(`APP_URL ${url}: ${status}`, async () => {
+    it(`a passkey sign-in under APP_URL ${url} is answered ${status}`, async () => {
       const service = await startTestService({ APP_URL: url });
       try {
         const answer = await new Browser(service.baseUrl).post('/app/sign-in/passkey/options');
         assert.equal(answer.status, status, answer.text);
-        if (status === 400) assert.match(answer.text, /Passkeys need an APP_URL with a name/);
+        if (status === 400) assert.match(answer.text, /Passkeys need a domain name in APP_URL/);
       } finally {
         await service.close();
       }

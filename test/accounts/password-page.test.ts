@@ -11,7 +11,7 @@ const password = 'a sentence that nobody guesses';
 const another = 'another sentence that nobody guesses';
 const freshMs = 900_000;
 
-describe('the form for a password (specification section 12.2)', () => {
+describe('the page on which a person sets a password (specification section 12.2)', () => {
   let service: TestService;
 
   before(async () => {
@@ -19,7 +19,7 @@ describe('the form for a password (specification section 12.2)', () => {
   });
   after(() => service.close());
 
-  /** A person with a password or without one, signed in by it or by a link. */
+  /** A person with or without a password, signed in by the given method. */
   const begin = async (method: SignInMethod, given?: string) => {
     const person = await newPerson(service, given === undefined ? {} : { password: given });
     const enter = async () =>
@@ -30,7 +30,7 @@ describe('the form for a password (specification section 12.2)', () => {
     };
     return { person, enter, browser: await enter(), signInWith: status };
   };
-  /** Passwords that the account's log has as set, and those that it has as refused, repeats included. */
+  /** Numbers of audit entries for passwords that were set and refused; a folded entry counts its repeats. */
   const notedOf = async (browser: Browser) => {
     const { entries } = (await browser.get('/app/account/audit')).json;
     const noted = (entries as Record<string, unknown>[]).filter(
@@ -46,7 +46,7 @@ describe('the form for a password (specification section 12.2)', () => {
     until(`${count} refusals are noted`, async () => (await notedOf(browser)).refused >= count);
   const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;
 
-  it('the page of passwords offers to set a first password, and confirms it once; other browsers are signed out (§12.2/sign-in-pages)', async () => {
+  it('the password page sets a first password, confirms it once, and signs other browsers out (§12.2/sign-in-pages)', async () => {
     const { enter, browser, signInWith } = await begin('invitation');
     const elsewhere = await enter();
     const start = await browser.get('/password');
@@ -69,7 +69,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.equal(await signInWith(password), 303);
   });
 
-  it('the notice that it is set appears once, within a minute, in the session that set it only, whatever the address (§12.2/sign-in-pages)', async () => {
+  it('the notice that a password is set appears once, within a minute, only in the session that set it (§12.2/sign-in-pages)', async () => {
     const said = /Your password is set/;
     const { browser, enter } = await begin('link');
     assert.doesNotMatch((await browser.open('/password')).text, said);
@@ -91,7 +91,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.match((await browser.open('/password')).text, said);
   });
 
-  it('a change asks for the present one; errors are shown at their fields, and are in the audit log (§12.2/sign-in-pages)', async () => {
+  it('a change needs the current password; errors appear at their fields and in the audit log (§12.2/sign-in-pages)', async () => {
     const { browser, signInWith } = await begin('password', password);
     const start = await browser.get('/password');
     assert.match(start.text, /<h2>Change your password<\/h2>[\s\S]*name="current_password"/);
@@ -112,13 +112,13 @@ describe('the form for a password (specification section 12.2)', () => {
     const changed = await browser.submit('/password', { password: another, current_password: password });
     assert.equal(changed.status, 303);
     assert.deepEqual([await signInWith(password), await signInWith(another)], [401, 303]);
-    // Those after the first are one entry at the minute's end.
+    // Refusals after the first are folded into one entry at the minute's end.
     service.clock.advance(60_000);
     await untilRefusalsNoted(browser, 3);
     assert.deepEqual(await notedOf(browser), { done: 1, refused: 3 });
   });
 
-  it('a session that just began by a link needs no present one, and later does', async () => {
+  it('a session that a link began needs the current password only after 15 minutes', async () => {
     const { browser, signInWith } = await begin('link', password);
     assert.ok(!(await browser.get('/password')).text.includes('name="current_password"'));
     service.clock.advance(freshMs);
@@ -140,7 +140,7 @@ describe('the form for a password (specification section 12.2)', () => {
     assert.ok((await browser.get('/app/account')).text.includes('"has_password":false'));
   });
 
-  it('has a page of its own; without a session it leads to the sign-in; from another origin: 403', async () => {
+  it('the password page leads to the sign-in without a session, and answers 403 to a form of another origin', async () => {
     const { browser, signInWith } = await begin('link', password);
     assert.match((await browser.get('/password')).text, /<h1>Password<\/h1>[\s\S]*Back to the start/);
     const visitor = new Browser(service.baseUrl);

@@ -5,7 +5,7 @@ import { type GivenPasswords, givenPasswords, password } from '#test/support/peo
 import { storedThrottleCounters } from '#test/support/people/stored-accounts.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-describe('passwords of many at once (specification section 12.2)', () => {
+describe('many simultaneous password checks (specification section 12.2)', () => {
   let service: TestService;
   let attempt: GivenPasswords['attempt'];
 
@@ -29,8 +29,8 @@ describe('passwords of many at once (specification section 12.2)', () => {
     assert.ok(ratio > 0.5 && ratio < 2, `medians are apart by ${ratio}`);
   });
 
-  it('one that is over capacity is answered 503 and does not count', async () => {
-    // The beginning of a window of its own: attempts on both sides of its end would be counted apart.
+  it('a password check over capacity is answered 503 and not counted as an attempt', async () => {
+    // All attempts have to be within one throttle window, which counts them together.
     service.clock.advance(loginWindowMs - (service.clock.nowMs() % loginWindowMs));
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, n) => attempt(`somebody-${n}@example.com`, 'a wrong password')),

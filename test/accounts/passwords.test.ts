@@ -21,7 +21,7 @@ describe('passwords (specification section 12.2)', () => {
   after(() => service.close());
   const hashOf = async (email: string) => (await storedAccount(service, email)).passwordHash ?? '';
 
-  it('are kept as argon2id with 19 MiB, two passes, one lane and a salt of their own (§12.2/passwords)', async () => {
+  it('a password is stored as argon2id with 19 MiB, two passes, one lane and its own salt (§12.2/passwords)', async () => {
     const [ada, grace] = [await hashOf('ada@example.com'), await hashOf('grace@example.com')];
     assert.notEqual(ada, grace, 'the same password, two salts');
     for (const hash of [ada, grace]) {
@@ -41,7 +41,7 @@ describe('passwords (specification section 12.2)', () => {
     }
   });
 
-  it('have 12 to 200 characters, counted as people see code points, and compare whatever form they were typed in', async () => {
+  it('a password has 12 to 200 code points and matches in any Unicode normalization form', async () => {
     const browser = await signedIn(service, 'grace@example.com', password);
     const set = (written: string, present: string) =>
       browser.put('/app/account/password', { password: written, current_password: present });
@@ -59,7 +59,7 @@ describe('passwords (specification section 12.2)', () => {
     assert.equal((await set(password, present.normalize('NFD'))).status, 200);
   });
 
-  it('at most two are computed at a time, however many sign in, and each of them once (§12.2/passwords)', async () => {
+  it('at most two password hashes are computed at a time, each once, however many people sign in (§12.2/passwords)', async () => {
     const watch = watchArgon2();
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, n) => attempt('ada@example.com', n % 2 === 0 ? password : 'wrong')),
@@ -69,10 +69,10 @@ describe('passwords (specification section 12.2)', () => {
     assert.deepEqual([watch.runs(), watch.mostAtATime()], [16, 2]);
   });
 
-  it('an unknown address, a wrong password and an account without one: same answer, statements and work (§12.2/passwords)', async () => {
+  it('an unknown address, a wrong password and an account without a password get the same answer, after the same statements and work (§12.2/passwords)', async () => {
     for (const path of ['/app/sign-in', '/sign-in']) {
       const seen: unknown[] = [];
-      // The entry in the account's log is written beside the answer, which does not wait for it.
+      // The audit entry is written beside the answer, so its statements are not compared.
       const statements = watchStatements(['accounts.', 'account-sessions.', 'throttle.', 'magic-links.']);
       for (const email of ['ada@example.com', 'none@example.com', 'nobody@example.com']) {
         const argon2 = watchArgon2();
@@ -87,7 +87,7 @@ describe('passwords (specification section 12.2)', () => {
         argon2.stop();
         assert.equal(answer.status, 401, answer.text);
         const { 'request-id': _id, date: _date, ...headers } = Object.fromEntries(answer.headers);
-        // The form shows the address again that was written.
+        // The form repeats the submitted address.
         const text = answer.text.replaceAll(email, 'somebody');
         delete headers['content-length'];
         const work = { statements: statements.take(), argon2: argon2.runs(), text, headers };
@@ -101,7 +101,7 @@ describe('passwords (specification section 12.2)', () => {
     }
   });
 
-  it('one that was replaced while it was being checked does not sign in', async () => {
+  it('a password that was replaced during its check does not sign in', async () => {
     const change = await holdPasswordChange(service, 'grace@example.com');
     const late = attempt('grace@example.com', password);
     await change.waiting(1);

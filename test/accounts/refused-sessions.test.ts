@@ -37,7 +37,7 @@ describe('unknown session cookies (§12.3/refused-sessions)', () => {
   };
   const many = (count: number) => Array.from({ length: count }, madeUp);
 
-  it('are refused with 401 up to a limit of their client network and with 429 after, in few statements', async () => {
+  it('unknown session cookies get 401 up to a limit per client network and then 429, with few statements', async () => {
     nextMinute(service.clock);
     const watch = watchStatements(['account-sessions.find-live']);
     try {
@@ -55,7 +55,7 @@ describe('unknown session cookies (§12.3/refused-sessions)', () => {
     }
   });
 
-  it('refuse no valid session of their network, seen before or not, and no page', async () => {
+  it('unknown session cookies never make the server refuse a valid session or a page of their network', async () => {
     nextMinute(service.clock);
     await statusesOf(many(perMinute + 1));
     const { cookie: unseen } = await newMember(service, team, 'member');

@@ -32,13 +32,12 @@ describe('sessions (specification section 12.2)', () => {
   const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;
   const sessionsOf = async (browser: Browser) =>
     (await browser.get('/app/account/sessions')).json.sessions as Listed[];
-  /** The set-cookie header, unparsed. */
   const cookieOf = async (baseUrl: string) => {
     const answer = await new Browser(baseUrl).post('/app/sign-in', { email, password });
     return answer.headers.getSetCookie();
   };
 
-  it('signing in answers the account and sets the session’s cookie and the browser’s: HttpOnly, SameSite=Lax, kept for longer than a session lives (§12.3/sign-in)', async () => {
+  it('signing in answers the account and sets the session and device cookies: HttpOnly, SameSite=Lax, longer-lived than a session (§12.3/sign-in)', async () => {
     const answer = await new Browser(service.baseUrl).post('/app/sign-in', {
       email: 'ADA@example.com',
       password,
@@ -54,7 +53,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.match(known, /^ownline-known=[\w-]{100,}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/);
   });
 
-  it('on https its name binds it to this host, and it is Secure (§12.2/sessions)', async () => {
+  it('on https the cookie’s name binds it to this host, and the cookie is Secure (§12.2/sessions)', async () => {
     const https = await startTestService({ APP_URL: 'https://texts.example.com' });
     try {
       await newAccount(https, { email, password });
@@ -81,7 +80,7 @@ describe('sessions (specification section 12.2)', () => {
     }
   });
 
-  it('no token is in the database, only its hash (§12.2/sessions)', async () => {
+  it('the database has only the hash of a session token (§12.2/sessions)', async () => {
     const browser = await enter();
     const token = browser.token;
     assert.equal(await isSessionStored(service, token), true);
@@ -94,7 +93,7 @@ describe('sessions (specification section 12.2)', () => {
     }
   });
 
-  it('each sign-in makes a new token, whatever the browser carried before (§12.2/sessions)', async () => {
+  it('each sign-in makes a new token, whatever cookie the browser sent (§12.2/sessions)', async () => {
     const browser = await enter();
     const first = browser.token;
     await browser.post('/app/sign-in', { email, password });
@@ -107,7 +106,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(planter), false, 'a planted cookie signs in no person, then or later');
   });
 
-  it('signing in again ends the session that the browser had, of whichever account, and no other (§12.2/sessions)', async () => {
+  it('signing in again ends the session that the browser had, of any account, and no other (§12.2/sessions)', async () => {
     const grace = await newAccount(service, { email: 'former@example.com', password });
     const [first, elsewhere] = [await enter(), await enter()];
     const stolen = first.at(service.baseUrl);
@@ -127,7 +126,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.ok(!JSON.stringify(latest).includes('former@example.com'), 'and not who came after');
   });
 
-  it('lives for 30 days from its last use, and no longer (§12.2/sessions)', async () => {
+  it('a session lives for 30 days from its last use, and no longer (§12.2/sessions)', async () => {
     const [used, left] = [await enter('used'), await enter('left')];
     service.clock.advance(20 * dayMs);
     assert.equal(await isSignedIn(used), true);
@@ -140,7 +139,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(used), false);
   });
 
-  it('signing out ends it at once, on another process too, and clears the cookie (§12.2/end-sessions)', async () => {
+  it('signing out ends the session at once, on every process, and clears the cookie (§12.2/end-sessions)', async () => {
     const other = await service.startAnother();
     try {
       const browser = await enter();
@@ -161,7 +160,7 @@ describe('sessions (specification section 12.2)', () => {
     }
   });
 
-  it('people see their sessions, which one asks, and end each of them (§12.2/end-sessions, §12.3/list-sessions, §12.3/end-session)', async () => {
+  it('people see their sessions, which of them is the current one, and can end each (§12.2/end-sessions, §12.3/list-sessions, §12.3/end-session)', async () => {
     const account = await newAccount(service, { email: 'grace@example.com', password });
     const enterGrace = (userAgent: string) =>
       signedIn(service, 'grace@example.com', password, { 'user-agent': userAgent });
@@ -214,7 +213,7 @@ describe('sessions (specification section 12.2)', () => {
     for (const browser of browsers) assert.equal(await isSignedIn(browser), false);
   });
 
-  it('an empty, odd or foreign cookie is none', async () => {
+  it('an empty, malformed or foreign cookie counts as no session', async () => {
     const good = `ownline=${(await enter()).token}`;
     const statusWith = async (cookie: string) =>
       (await new Browser(service.baseUrl).request('GET', '/app/account', { headers: { cookie } })).status;
@@ -230,7 +229,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await statusWith(`a=b; ${good} ; c=d`), 200);
   });
 
-  it('expired rows are deleted: sessions, links, challenges and counts (section 12.2)', async () => {
+  it('expired rows of sessions, links, challenges and counts are deleted (section 12.2)', async () => {
     const https = await startTestService({ APP_URL: 'https://texts.example.com' });
     try {
       const account = await newAccount(https, { email, password });
@@ -246,7 +245,7 @@ describe('sessions (specification section 12.2)', () => {
         const { sessions, magicLinks, passkeyChallenges, throttleCounters } = await countSignInRows(https);
         return [sessions, magicLinks, passkeyChallenges, throttleCounters];
       };
-      // Counts of the recognised browser, and of all recognised ones.
+      // Counters of the device cookie's browser, and of all browsers with such a cookie.
       assert.deepEqual(await counts(), [1, 1, 1, 2]);
       https.clock.advance(301_000);
       assert.deepEqual((await counts())[2], 0);

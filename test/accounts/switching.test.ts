@@ -12,7 +12,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 
 const password = 'a sentence that nobody guesses';
 
-describe('a person who is signed in to another account (specification sections 12.2 and 12.4)', () => {
+describe('switching the account on the sign-in page and on invitations (specification sections 12.2 and 12.4)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -29,12 +29,12 @@ describe('a person who is signed in to another account (specification sections 1
     ((await team.api.get('/v1/team/members')).json.members as { id: string; email: string }[]).find(
       (member) => member.email === email,
     )?.id;
-  /** Where the form with that button leads. */
+  /** The action of the form with the given button. */
   const actionOf = (text: string, button: string) =>
     new RegExp(`<form method="post" action="([^"]*)">(?:(?!</form>)[\\s\\S])*${button}`).exec(text)?.[1] ??
     '';
 
-  it('sees the account on /sign-in, and continues, or signs out and keeps next (§12.2/sign-in-pages)', async () => {
+  it('a signed-in person sees the account on /sign-in, and continues or signs out with next kept (§12.2/sign-in-pages)', async () => {
     const eve = await newPerson(service);
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
     const page = await browser.open('/sign-in?next=/invite/abc');
@@ -48,7 +48,7 @@ describe('a person who is signed in to another account (specification sections 1
     assert.equal(away.headers.get('location'), '/sign-in');
   });
 
-  it('signs out on the page of an invitation, signs in as the invited person, and joins (§12.4/acceptance)', async () => {
+  it('a signed-in person signs out on an invitation page, signs in as the invited person, and joins (§12.4/acceptance)', async () => {
     const [ada, eve] = [await newPerson(service, { password }), await newPerson(service)];
     const link = await invite(ada.email);
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
@@ -61,7 +61,7 @@ describe('a person who is signed in to another account (specification sections 1
     assert.equal((await browser.submit(link)).status, 303);
   });
 
-  it('signs out on a link without an address, and sees the form of a new person', async () => {
+  it('signing out on an owner link without an address shows the form for a new account', async () => {
     const here = await service.newTeam();
     const eve = await newPerson(service);
     const url = await service.runtime.database.transaction(async (trx) => {
@@ -89,7 +89,7 @@ describe('a person who is signed in to another account (specification sections 1
     );
   });
 
-  it('the second submit of one form signs in, and no other holder of the link (§12.4/double-submit)', async () => {
+  it('the second submit of one form signs in; another holder of the link does not (§12.4/double-submit)', async () => {
     const link = await invite('again@example.com');
     const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
     const page = await new Browser(service.baseUrl).open(link);
@@ -146,7 +146,7 @@ describe('a person who is signed in to another account (specification sections 1
     }
   });
 
-  it('nor for a removed member who is still signed in, nor for a session that another form began', async () => {
+  it('a second submit does not sign in a removed member, nor where another form began the session', async () => {
     const form = { name: 'Ada', password, form_token: 'the form of one who was removed' };
     const removed = new Browser(service.baseUrl);
     const link = await invite('removed@example.com');
@@ -175,7 +175,7 @@ describe('a person who is signed in to another account (specification sections 1
     assert.equal((await new Browser(service.baseUrl).submit(second, form)).status, 404);
   });
 
-  it('leads below the path of APP_URL everywhere', async () => {
+  it('every redirect and link stays below the path of APP_URL', async () => {
     const appUrl = 'https://example.com/texts';
     const below = await startTestService({ APP_URL: appUrl });
     try {

@@ -19,7 +19,7 @@ const wrong = 'a wrong password';
 const quarterMs = 900_000;
 const appUrl = 'https://texts.example.com';
 
-describe('failed passwords are held back (specification section 12.2)', () => {
+describe('the throttle of failed passwords (specification section 12.2)', () => {
   let service: TestService;
   let other: { readonly baseUrl: string; readonly close: () => Promise<void> };
   let people = 0;
@@ -33,7 +33,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     await service.close();
   });
 
-  /** Each test begins a quarter of an hour of its own, with an account of its own. */
+  /** Begins a new throttle window with a new account. */
   const begin = async () => {
     service.clock.advance(quarterMs - (service.clock.nowMs() % quarterMs));
     people += 1;
@@ -45,13 +45,13 @@ describe('failed passwords are held back (specification section 12.2)', () => {
   const attempt = (source: string, email: string, written = wrong, baseUrl = service.baseUrl) =>
     at(source, baseUrl).post('/app/sign-in', { email, password: written });
   const statusOf = async (...asked: Parameters<typeof attempt>) => (await attempt(...asked)).status;
-  /** How many got which status. */
+  /** Counts the responses per status. */
   const all = async (tries: readonly Promise<number>[]) => {
     const counts: Record<number, number> = {};
     for (const status of await Promise.all(tries)) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
   };
-  /** Attempts that the throttle has counted as the route does, without the work of a hash. */
+  /** Counts attempts in the throttle as the route does, without computing password hashes. */
   const counted = (tries: readonly { readonly source: string; readonly email: string }[]) =>
     Promise.all(
       tries.map(({ source, email }) =>
@@ -60,7 +60,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     );
   const each = <T>(n: number, make: (n: number) => T) => Array.from({ length: n }, (_, index) => make(index));
 
-  it('10 for one address from one client network in a quarter of an hour; then 429 on every process, right or wrong (§12.2/failed-passwords)', async () => {
+  it('after 10 attempts for one address from one client network in 15 minutes every process answers 429, right or wrong (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const [here, there] = ['198.51.100.1', '198.51.100.2'];
     for (const n of each(10, (n) => n)) {
@@ -75,7 +75,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf(here, 'somebody-else@example.com'), 401, 'another address');
   });
 
-  it('has retry-after and advice; after that time a password is checked again', async () => {
+  it('a throttled sign-in has retry-after and advice; after that time a password is checked again', async () => {
     const { email } = await begin();
     service.clock.advance(100_000);
     for (const _ of each(10, () => 0)) await attempt('198.51.100.1', email);
@@ -93,7 +93,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf('198.51.100.1', email, password), 200);
   });
 
-  it('counts before it checks: of 60 simultaneous ones 10 are checked', async () => {
+  it('attempts are counted before the check: of 60 simultaneous ones 10 are checked', async () => {
     const { email } = await begin();
     const watch = watchArgon2();
     const counts = await all(each(60, () => statusOf('198.51.100.1', email)));
@@ -101,7 +101,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.deepEqual([counts, watch.runs()], [{ 401: 10, 429: 50 }, 10]);
   });
 
-  it('50 from one client network, whatever the addresses; a client network of IPv6 is a network of 64 bits', async () => {
+  it('one client network (of IPv6 64 bits) has 50 attempts, whatever the addresses', async () => {
     const { email } = await begin();
     const sourceOf = (n: number) => `2001:db8:1:2:${(n + 1).toString(16)}::${n.toString(16)}`;
     const strangerOf = (n: number) => `somebody-${n}@example.com`;
@@ -114,7 +114,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf('198.51.100.1', email), 429, 'IPv4 is one source however it is written');
   });
 
-  it('100 for one address in all; a client network with a session of the account is spared (§12.2/failed-passwords)', async () => {
+  it('one address has 100 attempts in all; client networks with a session of the account are exempt (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const own = at('203.0.113.7');
     assert.equal((await own.post('/app/sign-in', { email, password })).status, 200);
@@ -127,7 +127,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal(await statusOf('203.0.113.7', email, password), 429, 'once signed out everywhere');
   });
 
-  it('an address without an account is held back like any other', async () => {
+  it('an address without an account is throttled like any other', async () => {
     await begin();
     const email = `nobody-${people}@example.com`;
     assert.deepEqual(await all(each(12, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 2 });
@@ -138,28 +138,28 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     });
   });
 
-  it('right ones and those that are held back do not count', async () => {
+  it('right passwords and throttled attempts do not count', async () => {
     const { email } = await begin();
     for (const _ of each(15, () => 0)) assert.equal(await statusOf('198.51.100.1', email, password), 200);
     assert.deepEqual(await all(each(10, () => statusOf('198.51.100.1', email, password))), { 200: 10 });
-    // From one client network as often as would reach the limit of the address.
+    // Enough attempts from one client network to reach the limit of the address, if throttled ones counted.
     assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 10 });
     for (const _ of each(5, () => 0))
       assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 429: 20 });
     assert.equal(await statusOf('198.51.100.2', email, password), 200);
     const counters = await storedThrottleCounters(service, service.clock.in(-quarterMs));
-    // Counts of the client network, of the address, and of both.
+    // Counters of the client network, of the address, and of both together.
     assert.deepEqual(
       counters.map(({ hits }) => hits),
       [10, 10, 10],
     );
   });
 
-  describe('a browser that signed in before is known again', () => {
+  describe('sign-ins with a device cookie, which marks a known browser', () => {
     const here = '198.51.100.1';
     const signIn = (browser: Browser, email: string, written = password) =>
       browser.post('/app/sign-in', { email, password: written });
-    /** One that signed in by a link, and out again. */
+    /** A browser with a device cookie: it signed in by a link, and out again. */
     const knownTo = async (account: Awaited<ReturnType<typeof newAccount>>) => {
       const browser = at(here);
       const url = await service.runtime.database.transaction((trx) =>
@@ -174,11 +174,11 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.deepEqual(await all(each(12, () => statusOf(here, email))), { 401: 10, 429: 2 });
     };
 
-    it('strangers at the same client network do not hold it back, on any process, on the page or below /app (§12.2/device-cookie)', async () => {
+    it('failed passwords of strangers in its client network do not throttle a known browser, on any process or page (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const owner = await knownTo(account);
       await lockOut(email);
-      // And from so many client networks that the address is shut, those of the client network itself used up.
+      // The limits of the address and of the client network are both used up.
       await counted(each(90, (n) => ({ source: `198.51.103.${n}`, email })));
       await counted(each(40, (n) => ({ source: here, email: `somebody-${n}@example.com` })));
       assert.equal(await statusOf('198.51.104.1', email, password), 429, 'the address');
@@ -187,13 +187,13 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.equal((await signIn(owner.at(other.baseUrl), email)).status, 200);
       const form = { email: email.toUpperCase(), password, by: 'password' };
       assert.equal((await owner.submit('/sign-in', form)).status, 303);
-      // Nor where a change asks for the present one.
+      // A password change, which asks for the current password, is not throttled either.
       const change = { password: `${password}, and more`, current_password: password };
       const changed = await owner.request('PUT', '/app/account/password', { body: change });
       assert.equal(changed.status, 200, changed.text);
     });
 
-    it('its own wrong passwords are limited to 10, and those of all such browsers to 100 (§12.2/device-cookie)', async () => {
+    it('one known browser has 10 wrong passwords, and all known browsers of an account 100 (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const browsers = await Promise.all(each(11, () => knownTo(account)));
       for (const browser of browsers.slice(0, 10)) {
@@ -208,14 +208,14 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.equal((await signIn(last, email)).status, 200);
     });
 
-    it('right ones do not count, and a new sign-in makes it known anew', async () => {
+    it('right passwords of a known browser do not count', async () => {
       const { email, account } = await begin();
       const owner = await knownTo(account);
       for (const _ of each(15, () => 0)) assert.equal((await signIn(owner, email)).status, 200);
       assert.equal((await signIn(owner, email, wrong)).status, 401);
     });
 
-    it('another account’s cookie, a forged one and one that is too old have no effect (§12.2/device-cookie)', async () => {
+    it('a device cookie of another account, a forged one and an expired one have no effect (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const foreign = await knownTo(await newAccount(service, { email: `other-of-${email}` }));
       const { cookie } = await knownTo(account);
@@ -235,7 +235,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
       assert.equal((await signIn(old, email)).status, 429);
     });
 
-    it('signing out everywhere ends it (§12.2/device-cookie)', async () => {
+    it('signing out everywhere ends the device cookie (§12.2/device-cookie)', async () => {
       const { email, account } = await begin();
       const stolen = await knownTo(account);
       const owner = at('203.0.113.7');
@@ -247,7 +247,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     });
   });
 
-  it('links and passkeys keep working where passwords are throttled (§12.2/failed-passwords)', async () => {
+  it('links and passkeys sign in while passwords are throttled (§12.2/failed-passwords)', async () => {
     const { email, account } = await begin();
     const own = at('203.0.113.7');
     await own.post('/app/sign-in', { email, password });
@@ -269,7 +269,7 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     assert.equal((await at('198.51.100.1').submit(new URL(url).pathname)).status, 303);
   });
 
-  it('the page shows the errors of the API, and a wrong present password counts like any other of its browser', async () => {
+  it('the sign-in page shows the errors of the API, and a wrong current password counts against its browser', async () => {
     const { email } = await begin();
     const browser = at('198.51.100.1');
     await browser.post('/app/sign-in', { email, password });
@@ -279,18 +279,18 @@ describe('failed passwords are held back (specification section 12.2)', () => {
     for (const _ of each(10, () => 0)) {
       const page = await at('198.51.100.1').submit('/sign-in', { email, password: wrong, by: 'password' });
       assert.equal(page.status, 401);
-      assert.match(page.text, /role="alert"[^>]*>This address and password do not belong together/);
+      assert.match(page.text, /role="alert"[^>]*>The address or the password is wrong/);
       assert.ok(page.text.includes(`value="${email}"`) && !page.text.includes(wrong));
     }
     for (const _ of each(5, () => 0)) assert.equal((await change()).status, 400, 'strangers do not count');
     assert.equal((await change()).status, 429);
     const page = await at('198.51.100.1').submit('/sign-in', { email, password, by: 'password' });
     assert.equal(page.status, 429);
-    assert.match(page.text, /Too many passwords were wrong\. Retry in \d+ seconds/);
+    assert.match(page.text, /Too many wrong passwords were tried\. Retry in \d+ seconds/);
     assert.ok(Number(page.headers.get('retry-after')) > 0);
   });
 
-  it('subjects are hashes: no address and no client network is kept', async () => {
+  it('throttle counters are stored under hashes, without e-mail addresses and client networks', async () => {
     const { email } = await begin();
     await attempt('198.51.100.77', email);
     const counters = await storedThrottleCounters(service);
@@ -298,8 +298,8 @@ describe('failed passwords are held back (specification section 12.2)', () => {
   });
 });
 
-describe('requests of visitors (specification section 12.3)', () => {
-  it('are limited to 120 a minute for each client network, on pages and below /app together (§12.3/csrf-and-checks)', async () => {
+describe('the rate limit of visitors (specification section 12.3)', () => {
+  it('visitors have 120 requests a minute per client network, on pages and below /app together (§12.3/csrf-and-checks)', async () => {
     const service = await startTestService({ TRUST_PROXY: 'loopback', RATE_LIMITS: 'on', APP_URL: appUrl });
     try {
       nextMinute(service.clock);

@@ -11,7 +11,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 
 const password = 'a sentence that nobody guesses';
 
-describe('an account that a stranger prepared for another’s address (specification section 12.1)', () => {
+describe('an account that a stranger prepared for another person’s address (specification section 12.1)', () => {
   let service: TestService;
   let made = 0;
 
@@ -34,7 +34,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     return new URL(String(json.accept_url)).pathname;
   }
 
-  /** The attack of an admin who keeps the link: an account with their password, and a session of it. */
+  /** Attack of an admin who keeps the invitation link: makes an account for the address, with password and session. */
   async function prepare(email: string): Promise<Browser> {
     const someone = new Browser(service.baseUrl);
     const link = await invite(await service.newTeam(), email);
@@ -54,7 +54,7 @@ describe('an account that a stranger prepared for another’s address (specifica
       ).url,
     ).pathname;
 
-  it('the first link that verifies the address ends its sessions, its password and its passkeys, and its page announces that (§12.1/verified-address)', async () => {
+  it('the first link that verifies an address ends the account’s sessions, password and passkeys, as its page announces (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     await putPasskey(service, (await storedAccount(service, email)).id);
@@ -82,7 +82,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     assert.equal((await enter(email)).status, 401);
   });
 
-  it('a second submit of the form signs in no more once the earlier sessions and credentials have ended (§12.4/double-submit)', async () => {
+  it('a second submit of the form does not sign in once the earlier sessions and credentials have ended (§12.4/double-submit)', async () => {
     const press = 'of the form that made the account';
     const shutOut = {
       'by a link that proves the address': async (email: string, _someone: Browser) => {
@@ -111,7 +111,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     }
   });
 
-  it('a later link leaves sessions, password and passkeys as they are', async () => {
+  it('a later link leaves sessions, password and passkeys unchanged', async () => {
     const person = await newPerson(service, { password });
     const link = await operatorLink(person.email);
     const browser = new Browser(service.baseUrl);
@@ -121,7 +121,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     assert.equal((await enter(person.email)).status, 200);
   });
 
-  it('by an invitation that was shown it joins no further team, and the page has advice (§12.1/verified-address)', async () => {
+  it('an account with an unverified address joins no further team by an invitation, and the page has advice (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const teamB = await service.newTeam();
@@ -137,7 +137,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     assert.equal((await ceo.submit(link)).status, 303, 'the link stayed good');
   });
 
-  it('an account that the operator makes an owner loses its credentials first (§12.1/verified-address)', async () => {
+  it('an account that the operator makes an owner loses its unverified credentials first (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const teamB = await service.newTeam();
@@ -149,7 +149,7 @@ describe('an account that a stranger prepared for another’s address (specifica
     assert.equal((await ceo.get(`/app/teams/${teamB.publicId}/team`)).status, 200);
   });
 
-  it('two simultaneous proofs both sign in, and the earlier sessions and credentials are gone', async () => {
+  it('two simultaneous verifications of an address both sign in, and end the earlier sessions and credentials', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     const links = [await operatorLink(email), await operatorLink(email)];
@@ -160,7 +160,7 @@ describe('an account that a stranger prepared for another’s address (specifica
   });
 });
 
-describe('an invitation that is mailed (specification section 12.1)', () => {
+describe('an invitation that was mailed (specification section 12.1)', () => {
   let service: TestService;
 
   before(async () => {
@@ -172,7 +172,7 @@ describe('an invitation that is mailed (specification section 12.1)', () => {
   });
   after(() => service.close());
 
-  it('verifies the address, and revokes the credentials of the stranger who prepared the account', async () => {
+  it('a mailed invitation verifies the address, and revokes the credentials of the stranger who prepared the account', async () => {
     const person = await newPerson(service, { password, isEmailVerified: false });
     const other = await newCookie(service, person.account);
     await join(service, await service.newTeam(), person, 'member');

@@ -19,13 +19,13 @@ describe('API keys (§5.1/api-key)', () => {
   });
   after(() => service.close());
 
-  it('never asks the database about a mistyped key', async (t) => {
+  it('a mistyped key is refused without a database query', async (t) => {
     const mistyped = new ApiClient(service.baseUrl, `${newApiKey().slice(0, -1)}~`);
     const wrongSum = newApiKey().replace(/.$/, (last) => (last === '0' ? '1' : '0'));
     const unknown = new ApiClient(service.baseUrl, newApiKey());
     const lock = await holdTableLock(service, 'api_keys');
     t.after(() => lock.release());
-    // While keys can't be read, a mistyped one is answered and a well-formed one has to wait.
+    // While the table of keys is locked, mistyped keys are answered and a well-formed key has to wait.
     const order: string[] = [];
     const waiting = unknown.get('/v1/numbers').then((answer) => order.push(`unknown ${answer.status}`));
     for (const api of [mistyped, new ApiClient(service.baseUrl, wrongSum)]) {
@@ -36,7 +36,7 @@ describe('API keys (§5.1/api-key)', () => {
     assert.deepEqual(order, ['mistyped 401', 'mistyped 401', 'unknown 401']);
   });
 
-  it('stops a revoked key within a second, on every process', async () => {
+  it('a revoked key stops working within a second, on every process', async () => {
     const second = await service.startAnother();
     try {
       const { id, key } = await service.makeKey(team.id, ['*']);
@@ -45,7 +45,7 @@ describe('API keys (§5.1/api-key)', () => {
       await revokeKey(service.runtime, { teamId: team.id, keyId: id, by: operator });
       service.clock.advance(1_000);
       for (const api of clients) assert.equal((await api.get('/v1/numbers')).status, 401);
-      // A process that never saw the key does not believe it either.
+      // A process that never saw the key refuses it as well.
       const third = await service.startAnother();
       assert.equal((await new ApiClient(third.baseUrl, key).get('/v1/numbers')).status, 401);
       await third.close();
@@ -54,7 +54,7 @@ describe('API keys (§5.1/api-key)', () => {
     }
   });
 
-  it('makes keys of own_live_, 32 random base62 characters and 6 of their CRC-32', () => {
+  it('a key is own_live_, 32 random base62 characters and 6 of their CRC-32', () => {
     const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const keys = Array.from({ length: 50 }, newApiKey);
     for (const key of keys) {
@@ -65,7 +65,7 @@ describe('API keys (§5.1/api-key)', () => {
     assert.equal(new Set(keys).size, keys.length);
   });
 
-  it('keeps no key in the database, only its hash', async () => {
+  it('the database has only the hash of a key', async () => {
     const rows = await storedRowTexts(service, 'api_keys');
     assert.ok(rows.length > 0);
     for (const row of rows) assert.ok(!row.includes(team.api.key.slice(9)));

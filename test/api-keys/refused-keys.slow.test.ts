@@ -8,11 +8,11 @@ import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const perMinute = 60;
 
-describe('refused keys are limited per address (specification section 7.2)', () => {
+describe('the limit of refused API keys per client network (specification section 7.2)', () => {
   let service: TestService;
   let team: TestTeam;
 
-  /** Each test begins with a minute of its own. */
+  /** Moves the clock to a new minute, so that the limits of earlier tests do not count. */
   const beginMinute = (secondsLeft?: number) => nextMinute(service.clock, secondsLeft);
   const start = async (settings: Readonly<Record<string, string>> = {}) => {
     service = await startTestService({ RATE_LIMITS: 'on', ...settings });
@@ -20,7 +20,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
     beginMinute();
   };
 
-  /** A request with a key that is refused, by default a well-formed unknown one. */
+  /** Sends a request with a key that is refused: by default a well-formed unknown one. */
   const tryKey = (key = newApiKey(), forwardedFor?: string): Promise<ApiAnswer> =>
     new ApiClient(service.baseUrl, key).request('GET', '/v1/team', {
       headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
@@ -36,11 +36,11 @@ describe('refused keys are limited per address (specification section 7.2)', () 
   const times = (n: number, attempt: (n: number) => Promise<ApiAnswer>) =>
     statusesOf(Array.from({ length: n }, (_, index) => () => attempt(index)));
 
-  describe('without a proxy', () => {
+  describe('a service without a proxy', () => {
     before(() => start());
     after(() => service.close());
 
-    it(`answers 401 ${perMinute} times a minute and 429 after, whatever makes the key wrong (§7.2/refused-keys, §8/refused-credentials)`, async () => {
+    it(`refused keys get 401 ${perMinute} times a minute and then 429, whatever is wrong with them (§7.2/refused-keys, §8/refused-credentials)`, async () => {
       const wrong = [
         '',
         'x',
@@ -56,12 +56,12 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       }
     });
 
-    it('still serves valid keys from the same address (§7.2/refused-keys, §8/refused-credentials)', async () => {
+    it('valid keys from a limited address are still served (§7.2/refused-keys, §8/refused-credentials)', async () => {
       assert.equal((await tryKey()).status, 429);
       assert.deepEqual(await times(perMinute * 2, () => team.api.get('/v1/team')), { 200: perMinute * 2 });
     });
 
-    it('has retry-after, after which a key is checked again (§7.1/status-429)', async () => {
+    it('a 429 has retry-after, and after that time a key is checked again (§7.1/status-429)', async () => {
       beginMinute(17);
       assert.deepEqual(await times(perMinute + 1, () => tryKey()), { 401: perMinute, 429: 1 });
       const refused = await tryKey();
@@ -72,14 +72,14 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       assert.equal((await tryKey()).status, 401);
     });
 
-    it('serves a good key that this process has not seen yet, however many wrong ones came from its address (§7.2/refused-keys)', async () => {
+    it('a valid key that the process sees for the first time is served despite many wrong keys from its address (§7.2/refused-keys)', async () => {
       beginMinute();
       assert.deepEqual(await times(400, () => tryKey()), { 401: perMinute, 429: 400 - perMinute });
       const unseen = await service.newKey(team.id, ['*']);
       assert.equal((await unseen.get('/v1/team')).status, 200);
     });
 
-    it('serves every good key right after a start, however many wrong ones came from its address (§7.2/refused-keys)', async () => {
+    it('right after a start every valid key is served despite many wrong keys from its address (§7.2/refused-keys)', async () => {
       beginMinute();
       const fresh = await service.startAnother();
       try {
@@ -93,7 +93,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       }
     });
 
-    it('looks wrong keys up in few statements, and one that was wrong just now in none; a good one once a second (§7.2/refused-keys)', async () => {
+    it('unknown keys share look-ups, a key refused just now needs none, and a valid key one a second (§7.2/refused-keys)', async () => {
       beginMinute();
       await times(perMinute, () => tryKey());
       assert.equal((await team.api.get('/v1/team')).status, 200);
@@ -106,7 +106,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
         assert.deepEqual(await times(10, () => tryKey(wrong)), { 429: 10 });
         assert.equal(watch.take().length, 1);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
-        // On a slow machine a second has gone by already.
+        // On a slow machine a second may have passed, which causes one look-up.
         watch.take();
         service.clock.advance(1_000);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
@@ -116,24 +116,24 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       }
     });
 
-    it('does not count good keys', async () => {
+    it('valid keys do not count', async () => {
       beginMinute();
       await times(perMinute, () => team.api.get('/v1/team'));
       assert.deepEqual(await times(perMinute, () => tryKey()), { 401: perMinute });
     });
 
-    it('believes no X-Forwarded-For (§7.2/refused-keys)', async () => {
+    it('X-Forwarded-For is ignored without a proxy (§7.2/refused-keys)', async () => {
       beginMinute();
       const counts = await times(perMinute + 10, (n) => tryKey(newApiKey(), `198.51.100.${n}`));
       assert.deepEqual(counts, { 401: perMinute, 429: 10 });
     });
   });
 
-  describe('behind a proxy that TRUST_PROXY names (§7.2/refused-keys)', () => {
+  describe('a service behind a proxy that TRUST_PROXY names (§7.2/refused-keys)', () => {
     before(() => start({ TRUST_PROXY: '127.0.0.1' }));
     after(() => service.close());
 
-    it('counts for each address that the proxy names (§8/refused-credentials)', async () => {
+    it('refused keys count for each address that the proxy names (§8/refused-credentials)', async () => {
       assert.deepEqual(await times(perMinute + 5, () => tryKey(newApiKey(), '203.0.113.1')), {
         401: perMinute,
         429: 5,
@@ -142,7 +142,7 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       assert.equal((await tryKey(newApiKey())).status, 401, 'the proxy itself');
     });
 
-    it('counts one client network together, however the proxy writes it: with ports, as a network of IPv6', async () => {
+    it('one client network is counted together, whether the proxy adds ports or writes IPv6 differently', async () => {
       const writings = [
         (n: number) => `203.0.113.9:${49_152 + n}`,
         (n: number) => `2001:db8:7:8:${n.toString(16)}::1`,
@@ -157,18 +157,18 @@ describe('refused keys are limited per address (specification section 7.2)', () 
       }
     });
 
-    it('uses only the address that the proxy added, not one that its client sent', async () => {
+    it('the limit uses only the address that the proxy added, not one that the client sent', async () => {
       beginMinute();
       const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `198.51.100.${n}, 203.0.113.1`));
       assert.deepEqual(counts, { 401: perMinute, 429: 5 });
     });
   });
 
-  describe('behind a proxy that TRUST_PROXY does not name', () => {
+  describe('a service behind a proxy that TRUST_PROXY does not name', () => {
     before(() => start({ TRUST_PROXY: '192.0.2.1' }));
     after(() => service.close());
 
-    it('believes no X-Forwarded-For (§7.2/refused-keys)', async () => {
+    it('X-Forwarded-For of an untrusted proxy is ignored (§7.2/refused-keys)', async () => {
       const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `192.0.2.1, 198.51.100.${n}`));
       assert.deepEqual(counts, { 401: perMinute, 429: 5 });
     });

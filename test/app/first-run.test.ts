@@ -49,7 +49,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
   };
   const count = async (table: 'teams' | 'api_keys') => (await storedRowTexts(connection, table)).length;
 
-  it('writes the key into a DATA_DIR that is not there yet, which it makes for its owner', async () => {
+  it('the first start writes the key into a new DATA_DIR, which only its owner may read', async () => {
     const file = join(config.dataDir, 'first-start.txt');
     assert.ok((await start()).includes(file));
     assert.match(await readFile(file, 'utf8'), /own_live_\w{38}/);
@@ -58,7 +58,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
   });
 
-  it('where the key can not be written, nothing is made, and the error names another way', async () => {
+  it('the first start makes nothing if it can’t write the key, and the error names another way', async () => {
     await writeFile(join(parent, 'not'), 'a file in the place of a folder');
     await assert.rejects(start(), (error: Error) => {
       assert.ok(error instanceof ConfigError, String(error.stack));
@@ -70,7 +70,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.notEqual(await start(), '', 'the next start begins');
   });
 
-  it('is none where a team was made by the command line before, and makes no key with every permission', async () => {
+  it('a start after the command line made a team is no first start, and makes no key with every permission', async () => {
     await runtime.database.transaction((trx) =>
       createTeam(trx, runtime, { name: 'Example team', plan: 'free', by: operator }),
     );
@@ -79,7 +79,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.deepEqual(await readdir(parent), []);
   });
 
-  it('does not happen while another process makes a team, and only one of two simultaneous starts does it', async () => {
+  it('the first start waits for a process that makes a team, and happens in one of two simultaneous starts', async () => {
     const team = await holdNewTeam(connection);
     const starting = start();
     await team.waiting(1);

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { warnOfUnreachableLinks } from '#server/app/link-warnings.ts';
 import { readConfig } from '#server/platform/config.ts';
 
-/** @returns the lines of a start with these settings */
+/** Runs the check of a start with these settings. @returns the log messages */
 function linesOf(settings: Readonly<Record<string, string>>): string[] {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
@@ -12,7 +12,7 @@ function linesOf(settings: Readonly<Record<string, string>>): string[] {
   return lines.map((line) => JSON.parse(line).msg);
 }
 
-it('a start logs one sentence where no iPhone can open its links, which names the setting (specification section 10.1)', () => {
+it('a start whose links no iPhone can open logs one sentence that names the setting (specification section 10.1)', () => {
   const [sentence = '', ...more] = linesOf({});
   assert.deepEqual(more, []);
   assert.match(

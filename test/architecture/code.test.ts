@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { offenders, readSources, root } from '#test/support/architecture/sources.ts';
 
 describe('rules for every file of the code (docs/architecture.md)', () => {
-  it('platform uses no noun of the product', () => {
+  it('no name in platform/ has a noun of the product', () => {
     const nouns = /\b(messages?_|send_queue|numbers n|usage_months|webhook)/;
     const found = offenders(
       (file) =>
@@ -31,8 +31,8 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('there is one clock (decision 0007): no Date.now(), no bare new Date(), no now() in SQL', () => {
-    // The listener is a program of its own, on a machine that may be another one.
+  it('only the Clock reads the time: no Date.now(), no bare new Date(), no now() in SQL', () => {
+    // The webhook listener is a program of its own, which may run on another machine.
     const allowed = [
       'server/platform/time/clock.ts',
       'server/platform/time/host-clock.ts',
@@ -53,7 +53,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     assert.deepEqual([...found, ...migrations], []);
   });
 
-  it('names and sizes: kebab-case, no catch-all names, no barrels, no default exports, at most 400 lines', () => {
+  it('files have kebab-case names that say what is in them, no barrels, no default exports, and at most 400 lines', () => {
     const found = offenders((file) => {
       const name = basename(file.path, '.ts');
       if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return 'is not kebab-case';
@@ -66,7 +66,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('tests, campaigns and benchmarks have files of at most 400 lines too', () => {
+  it('files of tests, campaigns and benchmarks have at most 400 lines', () => {
     const found = readSources('{test,campaign,bench,referees}/**/*.ts').filter(
       ({ text }) => text.split('\n').length > 400,
     );
@@ -76,7 +76,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     );
   });
 
-  it('tests and their helpers have no hook and no change of the environment at the top level: files share a process', () => {
+  it('test files have no hooks and no changes of the environment at the top level, as they share a process', () => {
     const shared =
       /^(?:(?:before|after|beforeEach|afterEach)\(|(?:delete |Object\.assign\()?process\.env\b).*/m;
     const found = readSources('test/**/*.ts').flatMap(({ path, text }) => {

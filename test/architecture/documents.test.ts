@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { columnDeclaration, files, readMigrations, root } from '#test/support/architecture/sources.ts';
 
-describe('citations and names (docs/architecture.md)', () => {
-  it('each section that a comment or a test cites is in docs/specification.md', () => {
+describe('the rules for citations and names (docs/architecture.md)', () => {
+  it('every section that a comment or a test cites is in docs/specification.md', () => {
     const specification = readFileSync(join(root, 'docs/specification.md'), 'utf8');
     const headings = new Set(
       [...specification.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map((match) => match[1]),
@@ -28,7 +28,7 @@ describe('citations and names (docs/architecture.md)', () => {
     );
   });
 
-  it('each decision that a comment cites is in docs/decisions', () => {
+  it('every decision that a comment cites is in docs/decisions', () => {
     const cited = files.flatMap((file) =>
       [...file.text.matchAll(/decision (\d{4})/g)].map((match) => match[1] ?? ''),
     );
@@ -39,7 +39,7 @@ describe('citations and names (docs/architecture.md)', () => {
     assert.ok(existsSync(join(root, 'docs/decisions/dependencies.md')));
   });
 
-  it('the glossary: its files exist and say its terms, as the documents do; no file, export or column has a name that it rules out', () => {
+  it('each term of the glossary is in its files and in the documents, and no name has a word that it rules out', () => {
     const glossary = readFileSync(join(root, 'docs/glossary.md'), 'utf8');
     const rows = [...glossary.matchAll(/^\|([^|]+)\|([^|]+)\|([^|]*)\|([^|]*)\|$/gm)].filter(
       ([, term = '']) => !/^ term $|^-+$/.test(term),
@@ -59,7 +59,7 @@ describe('citations and names (docs/architecture.md)', () => {
       [],
       'files that are not there',
     );
-    // Hyphens and line ends do not count: `slow-reader` is a slow reader.
+    // Compares without hyphens and line breaks: `slow-reader` is a slow reader.
     const plain = (text: string) => text.toLowerCase().replaceAll(/[\s*-]+/g, ' ');
     const commentsOf = (path: string) =>
       plain(
@@ -85,7 +85,7 @@ describe('citations and names (docs/architecture.md)', () => {
       .flatMap(([, , , not = '']) => not.split(',').map((word) => word.trim()))
       .filter(Boolean);
     assert.ok(banned.length > 8);
-    // Whole words, in singular and plural: a hand-out is no hand.
+    // Matches whole words, singular and plural, so `hand-out` does not match `hand`.
     const rule = new RegExp(`(?<![a-z])(${[...new Set(banned)].join('|')})(s|ed)?(?![a-z])(?! out)`);
     const words = (name: string) =>
       name

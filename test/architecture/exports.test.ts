@@ -4,8 +4,8 @@ import { readImports, readSources } from '#test/support/architecture/sources.ts'
 
 const exportedValue = /^export (?:async )?(?:const|let|class|function\*?) (\w+)/gm;
 
-describe('exports (docs/architecture.md)', () => {
-  it('each function, class and constant that a file exports is imported by another file', () => {
+describe('the rule for exports (docs/architecture.md)', () => {
+  it('every exported function, class and constant is imported by another file', () => {
     const exporting = [
       ...readSources('{contract,server,shortcut,simulated-phone,webhook-listener}/**/*.ts'),
       ...readSources('web/{*,!(dist|node_modules)/**/*}.{ts,tsx}'),

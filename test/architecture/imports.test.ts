@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { describe, it } from 'node:test';
 import { files, isOurs, offenders, readSources, sliceOf } from '#test/support/architecture/sources.ts';
 
-/** The order of slices: each may import those to its left (docs/architecture.md). */
+/** The order of slices: each may import earlier ones (docs/architecture.md). */
 const order = [
   'contract',
   'shortcut',
@@ -14,6 +14,7 @@ const order = [
   'mail',
   'accounts',
   'teams',
+  'backups',
   'api-keys',
   'usage',
   'devices',
@@ -29,7 +30,7 @@ const order = [
 
 const isInOrder = (slice: string) => order.some((known) => known === slice);
 
-/** Pairs of slices that do not import each other, whatever their order. */
+/** Pairs of slices that do not import each other, in spite of their order. */
 const strangers: readonly (readonly [string, string])[] = [
   ['events', 'mail'],
   ['api-keys', 'usage'],
@@ -52,7 +53,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     const found = files.flatMap((file) =>
       file.imports.filter(isOurs).flatMap((target) => {
         const [from, to] = [sliceOf(file.path), sliceOf(target)];
-        // The simulated phone and the webhook listener have a test of their own.
+        // The simulated phone and the webhook listener have their own test below.
         if (from === 'root' || from === to || !isInOrder(from)) return [];
         const places = [from, to].map((slice) => order.indexOf(slice as (typeof order)[number]));
         const [fromPlace = -1, toPlace = -1] = places;
@@ -63,7 +64,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('every folder of server/ is in the order', () => {
+  it('every folder of server/ is in the order of slices', () => {
     const slices = new Set(files.map((file) => sliceOf(file.path)));
     const known = new Set<string>([...order, 'root', 'simulated-phone', 'webhook-listener']);
     assert.deepEqual(
@@ -72,7 +73,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     );
   });
 
-  it('inside a slice, stores, views and rules do not look up at routes', () => {
+  it('stores, views and rules of a slice do not import its routes', () => {
     const isLow = (path: string) => /-(store|view|status|statement)\.ts$/.test(path);
     const found = offenders(
       (file) =>
@@ -81,7 +82,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('no files import each other in a circle', () => {
+  it('files do not import each other in a circle', () => {
     const importsOf = new Map(files.map((file) => [file.path, file.imports.filter(isOurs)]));
     const done = new Set<string>();
     const visit = (path: string, trail: readonly string[]): string[] => {
@@ -97,7 +98,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     );
   });
 
-  it('the folders of a slice import one way', () => {
+  it('the folders of a slice import each other in one direction', () => {
     const orders: Readonly<Record<string, readonly string[]>> = {
       'server/accounts': [
         'account',
@@ -135,8 +136,8 @@ describe('the direction of imports (docs/architecture.md)', () => {
     );
   });
 
-  it('inside a slice, only routes import routes, and stores and views import no use case', () => {
-    // A file's kind is its name's ending. A use case is a file that imports a store of its slice; platform is no slice.
+  it('only routes import routes of their slice, and its stores and views import no use case', () => {
+    // The ending of a file's name is its kind. A use case imports a store of its slice; platform is no slice.
     const isRoutes = (path: string) => /(^|[/-])routes?\.ts$/.test(path);
     const isStore = (path: string) => /-(store|queries|statement|view)\.ts$/.test(path);
     const isOwn = (path: string, one: string) =>
@@ -154,7 +155,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('the shortcuts, the simulated phone and the webhook listener know nothing of the server', () => {
+  it('the shortcuts, the simulated phone and the webhook listener import nothing of the server', () => {
     const allowed: Readonly<Record<string, readonly string[]>> = {
       'shortcut/': ['shortcut/', 'contract/'],
       'simulated-phone/': ['simulated-phone/', 'shortcut/'],
@@ -168,7 +169,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('the dashboard is a client of the server over HTTP: web/ knows the wire language alone, and nothing imports web/', () => {
+  it('the dashboard uses the server over HTTP: web/ imports only the contract, and nothing imports web/', () => {
     const found = readSources('web/**/*.{ts,tsx}').flatMap(({ path, imports }) =>
       imports
         .filter((target) => /^(server|shortcut|simulated-phone|webhook-listener|test)\//.test(target))
@@ -181,7 +182,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     );
   });
 
-  it('the generator of the shortcuts does not know the interpreter that tests it', () => {
+  it('the generator of the shortcuts does not import the interpreter that tests it', () => {
     const found = offenders(
       (file) =>
         /^shortcut\/(?!interpreter\/)/.test(file.path) &&
@@ -190,7 +191,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('the campaign is a black-box test: it imports its own files, those of Node, and pg in one file', () => {
+  it('the campaign is a black-box test: it imports only its own files, Node and, in one file, pg', () => {
     const campaign = readSources('campaign/**/*.ts');
     const foreign = (target: string) => !/^(node:|campaign\/|pg$)/.test(target);
     assert.ok(campaign.length > 10);
@@ -207,20 +208,23 @@ describe('the direction of imports (docs/architecture.md)', () => {
 
   it('every outgoing HTTP request goes through platform/outbound-http (decision 0015) (§6.5/all-requests)', () => {
     const guard = /^server\/platform\/outbound-http\//;
-    // Others may open connections with these modules: the operator chose the address.
+    // These files may open connections as well, as the operator chose the address.
     const others: Readonly<Record<string, RegExp>> = {
       nodemailer: /^server\/mail\/smtp-sender\.ts$/, // SMTP_URL
       pg: /^server\/database\//, // DATABASE_URL, or the engine's own socket
     };
-    /** Modules that open connections and do nothing else that a server needs. */
+    const doctorClient = 'server/cli/doctor/public-client.ts';
+    /** Modules whose only use for a server is to open connections. */
     const clients = /^(undici|(node:)?(https|http2|tls|dgram|dns|dns\/promises))$/;
-    /** Exports of node:http and node:net that open no connection: listening is not calling. */
+    /** Exports of node:http and node:net that open no connection: listening sends no request. */
     const harmless = /^(type \w+|createServer|STATUS_CODES|isIP|isIPv4|isIPv6)$/;
     const ofItsOwn =
       /(?<![.\w#])(globalThis\.)?(fetch\(|new (WebSocket|EventSource)\()|\bimport\((?!'[#.@])|\b(createR|r)equire\((?!import\.meta\.url\)\.resolve)/;
     const found = offenders((file) => {
       if (/^(simulated-phone|shortcut\/interpreter)\//.test(file.path) || guard.test(file.path))
         return undefined;
+      // `ownline doctor` calls the installation's own public address, which may be a private one.
+      if (file.path === doctorClient) return undefined;
       const code = file.text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
       const imports = [...code.matchAll(/^import (type )?([^;]*?) from '([^']+)'/gm)];
       const client = imports.find(([, isType, names = '', module = '']) => {
@@ -235,15 +239,24 @@ describe('the direction of imports (docs/architecture.md)', () => {
       return client ? `imports ${client[2]} from ${client[3]}` : ofItsOwn.exec(code)?.[0];
     });
     assert.deepEqual(found, []);
+    const callers = files.filter(({ imports }) => imports.includes(doctorClient)).map(({ path }) => path);
+    assert.ok(callers.length > 0);
+    assert.deepEqual(
+      callers.filter((path) => !path.startsWith('server/cli/doctor/')),
+      [],
+      'the command line alone uses that client',
+    );
   });
 
-  it('a use case takes transaction hooks for effects on slices to its right, and there are four of them', () => {
+  it('a use case takes transaction hooks for effects on slices to its right, and there are five of them', () => {
     const found = files
       .filter((file) => /readonly on[A-Z]\w+: readonly On/.test(file.text))
       .map((file) => file.path);
     assert.deepEqual(
       found.sort(),
       [
+        'server/dashboard/erasure/erase-contact.ts',
+        'server/dashboard/erasure/erasure-routes.ts',
         'server/opt-outs/create-opt-out.ts',
         'server/opt-outs/routes.ts',
         'server/numbers/delete-number.ts',

@@ -9,7 +9,7 @@ import {
   testTitles,
 } from '#test/support/architecture/prose.ts';
 
-/** A subject comes first: `The draft of a conversation`, not `What is written in a conversation`. */
+/** A sentence begins with its subject: `The draft of a conversation`, not `What is written in a conversation`. */
 const withoutSubject = /^["“(]?(?:What|Who|Whom|Whose|Whoever|Whatever|Of)\b/;
 /** Words without a clear subject. A code name in backticks is allowed, such as the system's user `nobody`. */
 const ruledOut =
@@ -24,7 +24,7 @@ function offences(sentences: readonly Sentence[]): string[] {
 }
 
 describe('sentences have a subject, are short and use no pronoun for people (CONTRIBUTING.md, How it is written)', () => {
-  it('in comments', () => {
+  it('comments follow the rules of prose', () => {
     const sentences = commentSentences();
     assert.ok(sentences.length > 4_000);
     assert.deepEqual(offences(sentences), []);
@@ -36,13 +36,13 @@ describe('sentences have a subject, are short and use no pronoun for people (CON
     );
   });
 
-  it('in documents', () => {
+  it('documents follow the rules of prose', () => {
     const sentences = documentSentences();
     assert.ok(sentences.length > 2_000);
     assert.deepEqual(offences(sentences), []);
   });
 
-  it('in titles of tests', () => {
+  it('test titles follow the rules of prose', () => {
     const titles = testTitles();
     assert.ok(titles.length > 1_000);
     assert.deepEqual(offences(titles), []);

@@ -13,7 +13,7 @@ import {
   withoutComments,
 } from '#test/support/architecture/sources.ts';
 
-/** SQL in the literals of a text, or a call that takes some; undefined where there is none. */
+/** Finds SQL in the literals of a text, or a call that takes SQL. */
 function findSql(text: string): string | undefined {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|(?<![:\w])\/\/ .*$/gm, '');
   const call = /\.query[<(]|from 'pg'/.exec(code);
@@ -24,8 +24,8 @@ function findSql(text: string): string | undefined {
   return literals.map((literal) => sql.exec(literal)?.[0]).find((match) => match !== undefined);
 }
 
-describe('SQL (docs/architecture.md)', () => {
-  it('SQL is written with statement(), so that each has a name and a test can walk them', () => {
+describe('the rules for SQL (docs/architecture.md)', () => {
+  it('all SQL is in statement(), so that each statement has a name and a test can walk them', () => {
     const bare = /\.query\(\s*[`']\s*(SELECT|INSERT|UPDATE|DELETE)\b(?! pg_notify)/;
     const found = offenders(
       (file) =>
@@ -36,7 +36,7 @@ describe('SQL (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('tests have SQL only where they make or read rows (test/support) and where they test the schema (test/database)', () => {
+  it('tests have SQL only to make or read rows (test/support) and to test the schema (test/database)', () => {
     const found = readSources('test/**/*.ts').flatMap(({ path, text }) => {
       if (/^test\/(support|database)\//.test(path) || path === 'test/architecture/sql.test.ts') return [];
       const sql = findSql(text);
@@ -55,7 +55,7 @@ describe('SQL (docs/architecture.md)', () => {
       assert.equal(findSql(line), undefined, line);
   });
 
-  it('no statement of a transaction calls pg_notify, which would make commits wait for each other', () => {
+  it('no statement of a transaction calls pg_notify, as commits would wait for each other', () => {
     const found = files.filter((file) => /SELECT pg_notify/.test(file.text)).map((file) => file.path);
     assert.deepEqual(found.sort(), [
       'server/app/shared-settings.ts',
@@ -65,7 +65,7 @@ describe('SQL (docs/architecture.md)', () => {
     ]);
   });
 
-  it('routes, pages, views, authenticators and limits have no SQL', () => {
+  it('routes, pages, views, authenticators and limits contain no SQL', () => {
     const found = offenders(
       ({ path, text }) =>
         /(^|[/-])(routes?|page|view|authenticator|limits)\.ts$/.test(path) &&
@@ -74,14 +74,14 @@ describe('SQL (docs/architecture.md)', () => {
     assert.deepEqual(found, []);
   });
 
-  it('changes are notified by the statements that declare them, and by no other code (decision 0018)', () => {
+  it('changes are notified only by the statements that declare them (decision 0018)', () => {
     const found = offenders(
       (file) => !file.path.startsWith('server/database/') && /\brecordChange\b/.exec(file.text)?.[0],
     );
     assert.deepEqual(found, []);
   });
 
-  it('the code of the server names each column', () => {
+  it('SQL of the server names each column instead of *', () => {
     const server = files.filter(({ path }) => path.startsWith('server/'));
     const words = new Set(server.flatMap(({ text }) => withoutComments(text).match(/\w+/g) ?? []));
     const schema = readMigrations();
@@ -94,7 +94,7 @@ describe('SQL (docs/architecture.md)', () => {
     );
   });
 
-  it('each table has an owner, and other slices write it only as the table of owners says (docs/architecture.md)', () => {
+  it('every table has an owner, and other slices write it only as the table of owners says (docs/architecture.md)', () => {
     const document = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
     const owners = new Map(
       [...document.matchAll(/^\| `(\w+)` \| ([a-z-]+) \|([^|]*)\|$/gm)].map(

@@ -38,7 +38,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
       const rows = await rowsOf(team);
       return rows.length >= count && rows;
     });
-  /** Refused with 403, one after the other. */
+  /** Sends requests that are refused with 403, one after the other. */
   const refuse = async (api: ApiClient, times: number) => {
     for (let n = 0; n < times; n += 1) {
       const answer = await api.put(`/v1/numbers/num_nonsense${n}`, { label: 'x' });
@@ -46,7 +46,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     }
   };
 
-  it('500 equal refusals of one caller make two rows: the first at once, the others with their number at the minute’s end', async () => {
+  it('500 equal refusals of one caller make two rows: the first at once, the rest folded at the minute’s end', async () => {
     team = await service.newTeam();
     const narrow: Grant[] = ['messages:read'];
     const key = await service.makeKey(team.id, narrow);
@@ -60,7 +60,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
       errorCode: 'forbidden',
       details: {},
     });
-    // Another operation, another code and another caller are other kinds.
+    // Refusals of another operation, code or caller have their own entries.
     assert.equal((await reader.post('/v1/webhooks', { nothing: true })).status, 403);
     await refuse(await service.newKey(team.id, narrow), 1);
     assert.equal((await untilRows(3)).length, 3);
@@ -70,7 +70,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     assert.equal(rows.length, 4);
   });
 
-  it('refusals that continue for minutes make one row a minute; after a pause they begin anew', async () => {
+  it('refusals that go on for minutes make one row a minute; after a pause the first makes a row at once', async () => {
     team = await service.newTeam();
     const reader = await service.newKey(team.id, ['messages:read']);
     for (const [repeats, rows] of [
@@ -99,7 +99,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     );
   });
 
-  it('10,000 refusals of every kind from everywhere make a bounded number of rows, and the log says that there were more', async () => {
+  it('10,000 different refusals make a bounded number of rows, and the log says that there were more', async () => {
     team = await service.newTeam();
     const logged: string[] = [];
     const logger = pino({ base: null }, { write: (line) => void logged.push(line) });

@@ -17,7 +17,7 @@ describe('retention of the audit log (§12.6/retention)', () => {
   };
   afterEach(() => service.close());
 
-  /** The first moment of a month, so many months away. */
+  /** Start of the month that is `ahead` months from now. */
   const monthAt = (ahead: number) => {
     const now = service.clock.now();
     return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1));
@@ -29,17 +29,17 @@ describe('retention of the audit log (§12.6/retention)', () => {
   };
   const months = () => auditMonths(service);
 
-  it('AUDIT_DAYS drops the months that are older, rows that had no month included, and nothing younger', async () => {
+  it('AUDIT_DAYS deletes older months, rows without a partition included, and nothing younger', async () => {
     await start('40');
     await addEntry(monthAt(-1), 'last month');
-    // No partition was made for these.
+    // No partition exists for the months of these rows.
     await addEntry(monthAt(-30), 'long ago');
     await addEntry(monthAt(-3), 'three months ago');
     assert.deepEqual(await entries(), ['long ago', 'three months ago', 'last month', 'team.created']);
     await purgeAudit(service.runtime);
     assert.deepEqual(await entries(), ['last month', 'team.created']);
 
-    // Last month ends before the 40 days only once they have passed since.
+    // With AUDIT_DAYS of 40, last month is deleted only 40 days after its end.
     service.clock.advance(monthAt(1).getTime() - service.clock.nowMs());
     await purgeAudit(service.runtime);
     assert.deepEqual(await entries(), ['last month', 'team.created']);
@@ -48,7 +48,7 @@ describe('retention of the audit log (§12.6/retention)', () => {
     assert.deepEqual(await entries(), ['team.created']);
   });
 
-  it('a month that is made again each hour is dropped only where it has rows', async () => {
+  it('an old month that was recreated without rows is not dropped', async () => {
     await start('1');
     service.clock.advance(monthAt(1).getTime() + 2 * 86_400_000 - service.clock.nowMs());
     const made = async () =>
@@ -61,11 +61,11 @@ describe('retention of the audit log (§12.6/retention)', () => {
     assert.deepEqual(await months(), before);
   });
 
-  it('a month that is in use is left alone, and writers do not wait for it longer than a moment; the next round drops it', async () => {
+  it('a month in use is not dropped, and writers hardly wait for the attempt; the next round drops it', async () => {
     await start('40');
     await createMonthPartition(service.runtime.database.pool, 'audit_log', monthOf(monthAt(-4)));
     await addEntry(monthAt(-4), 'old');
-    // Without a partition.
+    // A row without a partition.
     await addEntry(monthAt(-5), 'older');
     const reader = await holdAuditRead(service, 'old');
     assert.equal(await purgeAudit(service.runtime), 0);

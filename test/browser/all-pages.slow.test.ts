@@ -10,12 +10,12 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 
 interface Walk {
   readonly owner: TeamMember;
-  /** `empty`, `full`: the beginning of the names of its pictures. */
+  /** The prefix of the names of pictures: `empty` or `full`. */
   readonly name: string;
   readonly addresses: readonly string[];
 }
 
-/** Ids that no team has: the pages say so. */
+/** Ids that do not exist, so that pages show their error. */
 const unknownValues = {
   phoneNumber: '+14155550100',
   contact: '+14155550199',
@@ -57,7 +57,7 @@ describe('every page of the dashboard, as web/router.tsx lists them (specificati
     await service.close();
   });
 
-  /** Links to this server: a page of web/router.tsx, or an address that the server answers. */
+  /** Whether a link leads to a page of web/router.tsx or to an address that the server answers. */
   async function leadsToPage(link: string): Promise<boolean> {
     const { origin, pathname } = new URL(link);
     if (origin !== service.baseUrl) return true;
@@ -69,7 +69,7 @@ describe('every page of the dashboard, as web/router.tsx lists them (specificati
   }
 
   for (const look of looks.filter(({ colorScheme }) => colorScheme === 'light')) {
-    it(`is sound at ${look.width} pixels in both themes and its links lead to pages, of a team without anything and of one with long names (§12.12/page-sound)`, async () => {
+    it(`every page is sound at ${look.width} px in both themes and has no dead link, for an empty team and one with long names (§12.12/page-sound)`, async () => {
       const faults: string[] = [];
       const links = new Set<string>();
       for (const { owner, name, addresses } of walks) {
@@ -89,7 +89,7 @@ describe('every page of the dashboard, as web/router.tsx lists them (specificati
         await assertQuiet();
       }
       for (const link of links) if (!(await leadsToPage(link))) faults.push(`no page: ${link}`);
-      // All faults at once: a walk takes a while.
+      // All faults are reported together, because the walk takes long.
       assert.deepEqual(faults, []);
     });
   }
@@ -100,7 +100,7 @@ const linksOf = (page: Page) =>
     `[...document.querySelectorAll('a[href]')].map((link) => link.href.replace(/#.*/, ''))`,
   );
 
-/** Waits until the page and its dialog show what they read. */
+/** Waits until the page and its dialog have loaded. */
 async function loaded(page: Page): Promise<void> {
   const isDialogOpen = /[?&](message|delivery|connect|setup)=/.test(page.url());
   const shown = isDialogOpen ? page.getByRole('dialog') : page.locator('main :is(h1, h2):visible').first();

@@ -44,7 +44,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
 
   const assertSound = (page: Page, state: string) => assertSoundDashboard(page, `keys-${state}`);
 
-  /** Makes a key as a person does. @returns its text, and the request that the page shows */
+  /** Creates a key as a person does. @returns the key's text and the sample request */
   async function create(
     page: Page,
     name: string,
@@ -60,7 +60,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     return { dialog, key, command };
   }
 
-  /** Runs a command of the page in a shell. */
+  /** Runs a command from the page in a shell. */
   async function runInShell(command: string): Promise<{ readonly status: number; readonly body: string }> {
     const { stdout } = await run('sh', ['-c', `${command} -s -w '\n%{http_code}'`]);
     const at = stdout.lastIndexOf('\n');
@@ -76,7 +76,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     }[];
   };
 
-  it('nothing closes the dialog while a key is made, and on plain http it is copied by its selection (§12.12/page-shown-once)', async () => {
+  it('the dialog stays open while a key is created, and copies the key by a selection on plain http (§12.12/page-shown-once)', async () => {
     const { page } = await open(owner, desktop);
     await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
     await page.reload();
@@ -110,7 +110,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
   });
 
   for (const look of [desktop, phone]) {
-    it(`${nameOfLook(look)}: a key is made, shown once, used by curl, revoked and refused (§12.12/page-api-keys)`, async () => {
+    it(`${nameOfLook(look)}: a key is created, shown once, used by curl, revoked and then refused (§12.12/page-api-keys)`, async () => {
       const { page, complaints } = await open(owner, look);
       const name = `Booking ${look.width}`;
       const { dialog, key, command } = await create(page, name, async () => undefined);
@@ -152,7 +152,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     });
   }
 
-  it('a key that only reads is shown with a request that it may make (§12.12/page-api-keys)', async () => {
+  it('a key that may only read is shown with a sample request that its permissions allow (§12.12/page-api-keys)', async () => {
     const { page } = await open(owner, desktop);
     const { command, dialog } = await create(page, 'Monitor', async (dialog) => {
       await dialog.getByLabel('Send and cancel messages').uncheck();
@@ -166,7 +166,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
-  it('a member makes keys that do no more than the member, and revokes these alone (§12.12/page-api-keys)', async () => {
+  it('a member creates keys with no more permissions than the member, and can revoke only those keys (§12.12/page-api-keys)', async () => {
     const member = await newMember(service, team, 'member', { name: 'Grace Example' });
     await owner.post(owner.in('/keys'), { name: 'Of the owner', permissions: ['team:write'] });
     const { page, complaints } = await open(member, phone);
@@ -187,7 +187,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
-  it('a viewer sees no link to the page, and at its address the names of administrators (§12.12/page-permissions)', async () => {
+  it('a viewer has no link to the page API keys, and at its address reads whom to ask (§12.12/page-permissions)', async () => {
     const viewer = await newMember(service, team, 'viewer', { name: 'Vera Example' });
     const { page, complaints } = await open(viewer, desktop);
     await page.getByText('Ask Ada Example for another role').waitFor();
@@ -198,7 +198,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
-  it('a refused name is shown at its field, and what was typed stays (§12.12/page-errors)', async () => {
+  it("the refusal of a key's name is shown at its field, and the typed name stays (§12.12/page-errors)", async () => {
     const { page } = await open(owner, phone);
     await page.getByRole('button', { name: 'Create key' }).first().click();
     const dialog = page.getByRole('dialog');
@@ -211,7 +211,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
-  it('an empty page says the next step, in all looks (§12.12/page-sound)', async () => {
+  it('the page API keys without keys offers the next step and is sound in all looks (§12.12/page-sound)', async () => {
     const empty = await newMember(service, await service.newTeam(), 'owner');
     const made = (await empty.get(empty.in('/keys'))).json.keys as readonly { readonly id: string }[];
     for (const { id } of made) await empty.delete(empty.in(`/keys/${id}`));

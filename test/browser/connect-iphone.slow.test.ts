@@ -23,7 +23,7 @@ async function waitForMark(page: Page, name: string, state: string): Promise<voi
   await page.locator(`[data-mark=${name}].is-${state}`).waitFor({ state: 'attached' });
 }
 
-/** Clicks a button that copies, and returns the clipboard. */
+/** Clicks a copy button. @returns the clipboard */
 async function copyFrom(page: Page, label: string | RegExp): Promise<string> {
   await page.getByRole('button', { name: label }).first().click();
   return page.evaluate<string>('navigator.clipboard.readText()');
@@ -51,8 +51,8 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     await front?.close();
   });
 
-  it('QR code, install, first poll, test text, replies, lock; then a text, pause, resume, delete (§11.8/connect)', async (context) => {
-    // The operator has put signed files into DATA_DIR: to the test a signature is its first four bytes.
+  it('an iPhone completes the setup from QR code to lock test, sends a text, is paused, resumed and deleted (§11.8/connect)', async (context) => {
+    // The first four bytes of a signed file stand for the signature of the operator's files in DATA_DIR.
     await mkdir(join(service.dataDir, 'shortcuts'));
     for (const shortcut of shortcuts) {
       const file = Buffer.concat([Buffer.from('AEA1'), writeBinaryPropertyList(buildWorkflow(shortcut))]);
@@ -74,7 +74,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     const onPhone = complaintsAbout(page, front.url);
     await page.goto(scanned ?? '');
 
-    // Install: the setup code comes from the copy button, the files from the buttons of the page.
+    // Install step: the setup code comes from the copy button, the files from the page's buttons.
     await page.getByRole('link', { name: 'Next: Install two shortcuts' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const setupCode = await copyFrom(page, 'Copy setup code');
@@ -131,7 +131,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
       await until('a poll', async () => (await polls()) !== seen);
     }
     await until('the text of the lock test', () => phone.texts.length === 2);
-    // The page looks at a running lock test every 5 s.
+    // The page reads a running lock test every 5 s.
     await until('the text is reported', async () => {
       const { json } = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}&status=sent`);
       return (json.messages as unknown[]).length === 2;
@@ -145,7 +145,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
       await view.getByRole('button', { name: 'Stop here anyway' }).waitFor();
     }
     await keepPicture(page, 'connect-phone-almost-done');
-    // Lines that the server can't see are ticked on the iPhone; the computer follows.
+    // A person ticks steps that the server cannot see. The computer's page follows.
     for (const step of [1, 2, 3, 5, 6]) {
       await page.locator(`#step-${step} > summary`).click();
       for (const box of await page.locator(`#step-${step} input[type=checkbox]`).all()) await box.check();
@@ -157,7 +157,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     await keepPicture(computer, 'connect-computer-all-done');
     assert.deepEqual([onPhone, onComputer], [[], []]);
 
-    // The dashboard and the API see what the page saw.
+    // The dashboard and the API show the same state as the page.
     const numberId = String((await findNumber(team.api, phoneNumber))?.id);
     assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'words');
     await page.getByRole('button', { name: 'Finish and close the link' }).click();

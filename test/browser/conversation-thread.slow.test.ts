@@ -53,7 +53,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     openDashboard(browser, as, `/conversations/${number.phoneNumber}/${encodeURIComponent(contact)}`, look);
   const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
 
-  it('shows pictures and files that came, links that are safe, other alphabets, and who wrote for the team (§12.12/page-conversations, §12.12/page-sound)', async () => {
+  it('a conversation shows received pictures and files, safe links, other alphabets, and the senders of the team (§12.12/page-conversations, §12.12/page-sound)', async () => {
     const contact = '+14155550144';
     const colleague = await newMember(service, team, 'member');
     await receiveFile(contact, pictureOf(240, 160), 'Photo of the table');
@@ -76,7 +76,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
       const page = await open(contact, look);
       const complaints = complaintsAbout(page, service.baseUrl);
       const log = page.getByRole('log');
-      // It resolves once the picture has loaded and can be drawn, and rejects for a broken one.
+      // `decode` resolves once the picture can be drawn, and rejects for a broken one.
       await log
         .getByRole('img', { name: 'Received: A-second-one.png' })
         .evaluate((picture: { decode: () => Promise<void> }) => picture.decode());
@@ -99,7 +99,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     }
   });
 
-  it('a failed message is written again by “Edit and send again”; a paused number and an opt-out say what to do (§12.12/page-conversations)', async () => {
+  it('“Edit and send again” copies a failed message into the reply; a paused number and an opt-out are explained (§12.12/page-conversations)', async () => {
     const contact = '+14155550145';
     const page = await open(contact);
     await send(contact, 'The first try');
@@ -133,7 +133,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('the keys lead through the list, to the conversation and back (§12.12/page-conversations)', async () => {
+  it('keys move the focus through the list, into the conversation and back (§12.12/page-conversations)', async () => {
     await receive(number, ada, 'Hello');
     const page = await openDashboard(browser, member, '/conversations', desktop);
     await page.getByRole('link', { name: /0142/ }).waitFor();
@@ -157,7 +157,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('a long conversation costs one read for each piece of news, and stays where the person reads (§12.12/page-conversations)', async () => {
+  it('a new message costs a long conversation one read and does not move the scroll position (§12.12/page-conversations)', async () => {
     const contact = '+14155550146';
     for (let n = 1; n <= 130; n += 1) await receive(number, contact, `Text ${n}.`);
     const page = await open(contact);
@@ -180,7 +180,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('a contact may be a mail address, a short code or a name, and signing in leads back to it (§12.12/page-conversations)', async () => {
+  it('a conversation opens for an e-mail address, a short code or a name, and after a sign-in as well (§12.12/page-conversations)', async () => {
     for (const contact of ['ada@example.com', '262966', 'Müller & Söhne']) {
       await receive(number, contact, `Hello from ${contact}`);
       const page = await openDashboard(browser, member, '/conversations', desktop);
@@ -199,7 +199,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     }
   });
 
-  it('a plan without media and the month’s limit say so, with the way to usage; what was typed stays (§12.12/page-conversations)', async () => {
+  it('refusals for media and for the monthly limit link to the usage page, and the typed text stays (§12.12/page-conversations)', async () => {
     const small = await service.newTeam({ plan: 'free', monthlyLimit: 1 });
     const owner = await newMember(service, small, 'owner');
     const phone = await connectNumber(service, small);
@@ -228,7 +228,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('at a limit of 0 a member reads that the team can send none, and which owner to ask (§12.12/page-errors)', async () => {
+  it('with a monthly limit of 0, a member reads that the team cannot send and which owner to ask (§12.12/page-errors)', async () => {
     const spent = await service.newTeam({ plan: 'starter', monthlyLimit: 0 });
     await newMember(service, spent, 'owner', { name: 'Ada Example' });
     const grace = await newMember(service, spent, 'member');
@@ -242,7 +242,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('text typed during a send stays, another page shows a refusal, and a lost answer is tried again once (§12.12/page-conversations)', async () => {
+  it('text typed during a send stays, a refusal reaches other pages, and a lost answer sends the message once (§12.12/page-conversations)', async () => {
     const contact = '+14155550147';
     await receive(number, contact, 'Hello');
     const page = await open(contact);
@@ -275,7 +275,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.getByText(refusal.error.message).first().waitFor();
     assert.equal(await reply.inputValue(), 'Refused');
 
-    // The server accepts it, and its answer is lost.
+    // The server accepts the message, and its answer is lost.
     const keys: (string | undefined)[] = [];
     await page.unroute('**/messages/send');
     await page.route(

@@ -63,7 +63,7 @@ describe('the page of conversations in a browser (specification section 12.11)',
     });
   }
 
-  it('an opened conversation leaves the unread count at once, and a reply leaves nothing unread (§12.12/page-conversations)', async () => {
+  it('opening a conversation lowers the unread count at once, and a reply leaves no unread message (§12.12/page-conversations)', async () => {
     const [look] = looks;
     assert.ok(look);
     const quiet = await service.newTeam();
@@ -94,7 +94,7 @@ describe('the page of conversations in a browser (specification section 12.11)',
     await page.context().close();
   });
 
-  it('a viewer reads, can’t reply, and reads whom to ask (§12.12/page-permissions)', async () => {
+  it('a viewer reads conversations, has no reply field, and reads whom to ask (§12.12/page-permissions)', async () => {
     const [look] = looks;
     assert.ok(look);
     const page = await openDashboard(browser, viewer, '/conversations', look);

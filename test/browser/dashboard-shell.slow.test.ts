@@ -23,7 +23,7 @@ describe('the frame of the dashboard in a browser (specification section 12.3)',
 
   for (const look of looks) {
     const name = nameOfLook(look);
-    it(`${name}: pages open by their links and by their addresses, sound and in the theme of the system`, async () => {
+    it(`${name}: pages open by links and by addresses, and are sound in the theme of the system`, async () => {
       const { page, complaints } = await openWatchedDashboard(browser, owner, '', look);
       await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
       await page.getByRole('link', { name: 'Numbers' }).filter({ visible: true }).click();

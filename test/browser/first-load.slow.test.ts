@@ -7,7 +7,7 @@ import { measureFirstLoad } from '#test/support/browser/first-load.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** Brotli, all files and data of the first page (docs/testing.md). */
+/** All files and data of the first page, compressed with Brotli (docs/testing.md). */
 const bytesMax = 250 * 1_024;
 
 describe('the first load of the dashboard (specification section 12.3)', () => {
@@ -28,7 +28,7 @@ describe('the first load of the dashboard (specification section 12.3)', () => {
     ['/conversations', 'No conversations yet'],
     ['/messages', 'No messages yet'],
   ] as const) {
-    it(`${path || '/'} takes at most 250 KB from this server, and asks no other host (§12.3/dashboard-pages)`, async () => {
+    it(`the first load of ${path || '/'} takes at most 250 KB, all from this server (§12.3/dashboard-pages)`, async () => {
       const [look] = looks;
       assert.ok(look);
       const page = await newPage(browser, look);

@@ -41,7 +41,7 @@ describe('going back on a phone (specification section 12.12)', () => {
   const arrowOf = (page: Page) => page.getByRole('link', { name: 'Back to the conversations' });
   const entries = (page: Page) => page.evaluate<number>('history.length');
 
-  it('the arrow of a conversation goes back to the list, and replaces what was opened by its address (§12.12/page-way-back)', async () => {
+  it('the arrow of a conversation goes back in the history, or replaces the page if it was opened by its address (§12.12/page-way-back)', async () => {
     const page = await open('/conversations');
     const row = page.getByRole('link', { name: /0142/ });
     const arrow = arrowOf(page);
@@ -65,7 +65,7 @@ describe('going back on a phone (specification section 12.12)', () => {
     await direct.context().close();
   });
 
-  it('the drawers of a message and of a delivery close by going back, whatever closes them (§12.12/page-way-back)', async () => {
+  it('the drawers of a message and of a delivery go back in the history, whatever closes them (§12.12/page-way-back)', async () => {
     const webhook = await newWebhook(team.api);
     await newDelivery(service, team, webhook.id);
     for (const [path, opener] of [
@@ -89,7 +89,7 @@ describe('going back on a phone (specification section 12.12)', () => {
     }
   });
 
-  it('coming back from the setup page on the same iPhone shows how far it is (§12.12/page-connect)', async () => {
+  it("the dialog shows the setup's progress after a return from the setup page on the same iPhone (§12.12/page-connect)", async () => {
     const page = await open('/numbers?connect=true');
     const dialog = page.getByRole('dialog');
     const phoneNumber = newPhoneNumber();

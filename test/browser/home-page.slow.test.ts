@@ -26,7 +26,7 @@ describe('Home in a browser (specification section 12.10)', () => {
   after(() => opened?.close());
 
   for (const look of [desktop, phone]) {
-    it(`${look.width}: an owner, a member and a viewer see that the month’s limit is reached, and when it ends`, async () => {
+    it(`${look.width} px: Home tells an owner, a member and a viewer that the month’s limit is reached, and when it resets`, async () => {
       const team = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
       const number = await connectNumber(service, team);
       await team.api.send({
@@ -53,7 +53,7 @@ describe('Home in a browser (specification section 12.10)', () => {
     });
 
     const name = nameOfLook(look);
-    it(`${name}: a team that deleted its only number, and one whose number is paused, read that nothing goes out`, async () => {
+    it(`${name}: Home warns that nothing is sent if the only number was deleted or is paused`, async () => {
       const team = await service.newTeam();
       const number = await connectNumber(service, team);
       await team.api.send({ from: number.phoneNumber, to: '+14155550142', content: 'The first' });
@@ -81,7 +81,7 @@ describe('Home in a browser (specification section 12.10)', () => {
       await page.context().close();
     });
 
-    it(`${name}: an owner of a new team is guided, sends a first message with a simulated iPhone, and gets a reply`, async () => {
+    it(`${name}: Home guides an owner to a first message by a simulated iPhone, which gets a reply`, async () => {
       const owner = await newMember(service, await service.newTeam(), 'owner');
       const { page, complaints } = await openWatchedDashboard(browser, owner, '', look);
       await page.getByRole('heading', { name: 'Get started' }).waitFor();
@@ -101,7 +101,7 @@ describe('Home in a browser (specification section 12.10)', () => {
       await page.context().close();
     });
 
-    it(`${name}: says what needs a person: an iPhone that is away, and messages that failed`, async () => {
+    it(`${name}: Home lists matters that need a person: an offline iPhone and failed messages`, async () => {
       const team = await service.newTeam();
       const viewer = await newMember(service, team, 'viewer');
       const number = await connectNumber(service, team);

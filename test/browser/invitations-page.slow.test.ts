@@ -50,7 +50,7 @@ describe('the invitations on the page Team in a browser (specification section 1
   }
 
   for (const look of [desktop, phone]) {
-    it(`${nameOfLook(look)}: an admin invites by mail, sends it again, and the person who opens the link joins (§12.12/page-team-invitations, §12.4/who-invites)`, async () => {
+    it(`${nameOfLook(look)}: an admin mails an invitation, sends it again, and its link lets the person join (§12.12/page-team-invitations, §12.4/who-invites)`, async () => {
       const team = await mailing.newTeam();
       await newMember(mailing, team, 'owner');
       const sam = await newMember(mailing, team, 'admin', { name: 'Sam Example' });
@@ -94,7 +94,7 @@ describe('the invitations on the page Team in a browser (specification section 1
       await page.context().close();
     });
 
-    it(`${nameOfLook(look)}: without mail the link is shown once, is copied, and opens (§12.12/page-team-invitations)`, async () => {
+    it(`${nameOfLook(look)}: without mail the invitation's link is shown once, can be copied, and works (§12.12/page-team-invitations)`, async () => {
       const team = await silent.newTeam();
       const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });
       const { page, complaints } = await open(ada, look);
@@ -135,7 +135,7 @@ describe('the invitations on the page Team in a browser (specification section 1
     });
   }
 
-  it('too many mails to an address are refused in a sentence, with the time to try it again (§12.12/page-errors)', async () => {
+  it('too many mails to an address are refused with the time of the next try (§12.12/page-errors)', async () => {
     const team = await mailing.newTeam();
     const ada = await newMember(mailing, team, 'owner', { name: 'Ada Example' });
     const body = { email: 'often@example.com', role: 'viewer' };
@@ -152,7 +152,7 @@ describe('the invitations on the page Team in a browser (specification section 1
     await page.context().close();
   });
 
-  it('a member is shown at the address, and a full plan in the dialog (§12.12/page-errors)', async () => {
+  it('inviting a member is refused at the field, and a full plan is explained in the dialog (§12.12/page-errors)', async () => {
     const team = await silent.newTeam({ plan: 'free' });
     const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });
     const { page } = await open(ada, phone);
@@ -176,7 +176,7 @@ describe('the invitations on the page Team in a browser (specification section 1
     await page.context().close();
   });
 
-  it('a viewer sees invitations without buttons, and an empty list is sound in all looks (§12.12/page-permissions, §12.12/page-sound)', async () => {
+  it('a viewer sees invitations without buttons; an empty list is sound in all looks (§12.12/page-permissions, §12.12/page-sound)', async () => {
     const team = await silent.newTeam();
     const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });
     const vera = await newMember(silent, team, 'viewer');

@@ -10,7 +10,7 @@ import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-p
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
-/** A page that does not read again by itself within this time shows only what the stream brings. */
+/** Pages reread after a longer time, so a change that appears sooner came by the live stream. */
 const limitMs = 15_000;
 
 describe('pages that follow the live stream in a browser (specification section 12.9)', () => {
@@ -38,7 +38,7 @@ describe('pages that follow the live stream in a browser (specification section 
     return page;
   };
 
-  it('a received message appears in the log, in the list of conversations and in the count of unread ones', async () => {
+  it('a received message appears live in the log, in the list of conversations and in the unread count', async () => {
     await receive(number, '+14155550150', 'The first of all');
     const pages = await Promise.all([open('/messages'), open('/conversations'), open('/keys')]);
     const [log, list, elsewhere] = pages;
@@ -56,7 +56,7 @@ describe('pages that follow the live stream in a browser (specification section 
     for (const page of pages) await page.context().close();
   });
 
-  it('a key that another member makes appears, and an open page follows after a restart of the stream', async () => {
+  it('a key of another member appears live, also one that was created while the browser was offline', async () => {
     const page = await open('/keys');
     await member.post(member.in('/keys'), { name: 'Made elsewhere', permissions: ['team:read'] });
     await page.getByText('Made elsewhere').waitFor();
@@ -67,7 +67,7 @@ describe('pages that follow the live stream in a browser (specification section 
     await page.context().close();
   });
 
-  it('a change of deliveries reads the newest page of a long log, and no other (§12.9/changed)', async () => {
+  it('a change of deliveries rereads only the newest page of a long delivery log (§12.9/changed)', async () => {
     const webhook = await newWebhook(team.api);
     for (let n = 0; n < 60; n += 1) await newDelivery(service, team, webhook.id, { ageMs: 60_000 + n });
     const page = await open(`/webhooks/${webhook.id}`);

@@ -42,7 +42,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
 
   for (const look of looks) {
     const name = nameOfLook(look);
-    it(`${name}: a message's drawer tells each step, and its address opens it again (§12.3/dashboard-pages)`, async () => {
+    it(`${name}: a message's drawer lists each step, and its address opens it again (§12.3/dashboard-pages)`, async () => {
       const { page, complaints } = await openWatchedDashboard(browser, member, '/messages', look);
       const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
       await row.waitFor();
@@ -67,7 +67,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     });
   }
 
-  it('the drawer says that “Sent” is the last that is known where the iPhone never reported a delivery (§12.8/timeline-delivery)', async () => {
+  it('the drawer says that “Sent” is final if the iPhone never reported a delivery (§12.8/timeline-delivery)', async () => {
     const silent = await connectNumber(service, team);
     await team.api.send({ from: silent.phoneNumber, to: ada, content: 'Your glasses are ready.' });
     const id = await sendNextByShortcut(silent);
@@ -82,7 +82,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await page.context().close();
   });
 
-  it('filters stand in the address and find what a contact wrote and got; a cancelled message says who cancelled it (§12.12/page-messages)', async () => {
+  it("filters are in the page's address and find both directions of a contact; a cancelled message names the person (§12.12/page-messages)", async () => {
     const [look] = looks;
     assert.ok(look);
     const page = await openDashboard(browser, member, '/messages?status=failed', look);

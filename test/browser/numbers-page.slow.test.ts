@@ -6,6 +6,7 @@ import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browse
 import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
+import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
@@ -23,7 +24,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
   before(async () => {
     opened = await startBrowserTeam({
       PACING: 'gentle',
-      // An address that iPhones reach: the setup links have it, and no test opens one there.
+      // Setup links contain this address, which iPhones could reach. No test opens one there.
       APP_URL: 'http://192.168.1.20:{port}',
     });
     ({ service, browser } = opened);
@@ -40,7 +41,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     return { team, owner: await newMember(service, team, 'owner', { name: 'Ada Example' }) };
   }
 
-  /** A page, and what it complains about from its first request. */
+  /** Opens a page and records its complaints from the first request on. */
   async function open(member: TeamMember, look: Look, path = '/numbers') {
     const { page, complaints } = await openWatchedDashboard(browser, member, path, look);
     await page.locator('h1').waitFor();
@@ -54,7 +55,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
 
   const card = (page: Page, name: string | RegExp) => page.getByRole('listitem').filter({ hasText: name });
 
-  /** Reads the QR code of the dialog, and checks that the link beside it is the same. */
+  /** Reads the dialog's QR code and checks that it equals the link beside it. */
   async function scan(page: Page): Promise<string> {
     const dialog = page.getByRole('dialog');
     const code = dialog.getByRole('img', { name: 'QR code of the setup link' });
@@ -65,7 +66,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     return scanned ?? '';
   }
 
-  it('empty, pending and full, the pages are sound in all looks (§12.12/page-sound)', async () => {
+  it('the pages of numbers are sound in all looks: without numbers, with a pending one and with many (§12.12/page-sound)', async () => {
     const empty = (await newSetting()).owner;
     const { team, owner } = await newSetting();
     const first = await connectNumber(service, team);
@@ -97,7 +98,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
   });
 
   for (const look of [desktop, phone]) {
-    it(`${nameOf(look)}: an iPhone is connected by the QR code, and the page follows it (§12.12/page-connect)`, async () => {
+    it(`${nameOf(look)}: the QR code connects an iPhone, and the page follows its progress (§12.12/page-connect)`, async () => {
       const { team, owner } = await newSetting();
       const { page, complaints } = await open(owner, look);
       await page.getByRole('button', { name: 'Connect an iPhone' }).click();
@@ -167,7 +168,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await page.context().close();
     });
 
-    it(`${nameOf(look)}: pacing is changed, a limit is its own, and past limits are warned of (§12.12/page-numbers)`, async () => {
+    it(`${nameOf(look)}: pacing can be changed, a number can set its own limit, and exceeded limits are shown (§12.12/page-numbers)`, async () => {
       const { team, owner } = await newSetting();
       const { phoneNumber, numberId, wire } = await connectNumber(service, team);
       const path = `/numbers/${numberId}`;
@@ -205,26 +206,28 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await page.context().close();
     });
 
-    it(`${nameOf(look)}: a silent iPhone is offline with the likely cause and what to check; another one is connected (§12.12/page-numbers, §12.12/page-connect)`, async () => {
+    it(`${nameOf(look)}: a silent iPhone is offline with its likely cause and checks, and another one can be connected (§12.12/page-numbers, §12.12/page-connect)`, async () => {
       const { team, owner } = await newSetting();
       const { numberId, wire } = await connectNumber(service, team);
       const { page, complaints } = await open(owner, look);
-      service.clock.advance(6 * 60_000);
+      await wire.poll();
+      await passServedTime(service, 6 * 60_000);
       await page.reload();
       await page.getByText('no power or no network').waitFor();
-      service.clock.advance(60 * 60_000);
+      await passServedTime(service, 60 * 60_000);
       await page.reload();
-      await page.getByText('Ownline Outbox may have stopped').waitFor();
+      await page.getByText('no automation has started Ownline Outbox again').waitFor();
       await assertSound(page, `offline-${nameOf(look)}`);
-      await card(page, 'Test iPhone').getByRole('link', { name: 'What to check' }).click();
+      await card(page, 'Test iPhone').getByRole('link', { name: 'Check the iPhone' }).click();
       await page.getByText('Check these on the iPhone').waitFor();
+      await page.getByText('the times of day and Charger each have to say Run Immediately').waitFor();
       for (const switchOfIos of [
         /Low Power Mode is off/,
         /Allow Running When Locked/,
         /Run Immediately/,
         /iMessage is on/,
       ])
-        await page.getByText(switchOfIos).waitFor();
+        await page.locator('#checks').getByText(switchOfIos).waitFor();
       await assertSound(page, `one-offline-${nameOf(look)}`);
 
       await page.getByRole('button', { name: 'Set up again' }).click();
@@ -254,7 +257,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     });
   }
 
-  it('a number is deleted after the page said what that does: the message that waits fails (§12.12/page-numbers)', async () => {
+  it('deleting a number asks first, says that waiting messages fail, and makes them fail (§12.12/page-numbers)', async () => {
     const { team, owner } = await newSetting();
     const { phoneNumber, numberId } = await connectNumber(service, team);
     const id = await team.api.send({ from: phoneNumber, to, content: 'Too late' });
@@ -278,7 +281,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.context().close();
   });
 
-  it('a member and a viewer see each number and the names of administrators, and nothing that changes it (§12.12/page-permissions)', async () => {
+  it('a member and a viewer see numbers and whom to ask, and no button that changes one (§12.12/page-permissions)', async () => {
     const { team } = await newSetting();
     const { numberId } = await connectNumber(service, team);
     for (const [role, look] of [
@@ -316,7 +319,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     }
   });
 
-  it('a team without an iPhone tries a simulated one, which is labelled and deleted (§12.12/page-numbers)', async () => {
+  it('a team without an iPhone can add a simulated one, label it and delete it (§12.12/page-numbers)', async () => {
     const { owner } = await newSetting();
     const { page, complaints } = await open(owner, desktop);
     await page.getByRole('button', { name: 'Try a simulated iPhone' }).click();
@@ -338,7 +341,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.context().close();
   });
 
-  it('a refused number or limit is said at once, and what was typed stays (§12.12/page-errors)', async () => {
+  it('the refusal of a number or limit is shown at once, and the typed text stays (§12.12/page-errors)', async () => {
     const { team, owner } = await newSetting();
     const { numberId } = await connectNumber(service, team);
     const { page } = await open(owner, phone, '/numbers?connect=true');
@@ -362,7 +365,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.context().close();
   });
 
-  it('beyond the plan the dialog says its limit and leads to the usage; a taken number is said at its field (§12.12/page-errors)', async () => {
+  it("the dialog shows the plan's limit of numbers and links to the usage; a taken number is refused at its field (§12.12/page-errors)", async () => {
     const { team, owner } = await newSetting('free');
     const { phoneNumber } = await connectNumber(service, team);
     const { page } = await open(owner, phone, '/numbers?connect=true');

@@ -44,7 +44,7 @@ describe('the checks of pages find faults', () => {
     await elsewhere.close();
   });
 
-  it('a script against its policy, something from elsewhere, something missing', async () => {
+  it('the complaints name a script against the policy, a file of another host, and a missing file', async () => {
     await until('the complaints', () => complaints.length >= 3);
     assert.equal(complaints.length, 3, complaints.join('\n'));
     assert.match(complaints.join('\n'), /from elsewhere: .*picture\.png/);
@@ -52,21 +52,21 @@ describe('the checks of pages find faults', () => {
     assert.match(complaints.join('\n'), /console: Failed to load resource/);
   });
 
-  it('sideways scrolling', async () => {
+  it('sidewaysOverflow finds an element that is wider than the page', async () => {
     assert.deepEqual(await sidewaysOverflow(page), ['P Too wide']);
   });
 
-  it('a ground darker than its text', async () => {
+  it('isDark finds a background that is darker than its text', async () => {
     assert.equal(await isDark(page), true);
   });
 
-  it('text too pale to read', async () => {
+  it('seriousAxeFindings finds text with too little contrast', async () => {
     const findings = await seriousAxeFindings(page);
     assert.equal(findings.length, 1, findings.join('\n'));
     assert.match(findings.join('\n'), /color-contrast.*\.pale/);
   });
 
-  it('a focus that is invisible', async () => {
+  it('keyboardStops finds an invisible focus', async () => {
     assert.deepEqual(await keyboardStops(page), [
       { name: 'Unseen', isSeen: false },
       { name: 'Seen', isSeen: true },

@@ -65,19 +65,19 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
         await page.goto(`${service.baseUrl}/password`);
-        const changing = [/present/i, /new password/i, /Change password/];
+        const changing = [/current password/i, /new password/i, /Change password/];
         const started = [new RegExp(email), /Change your password/];
         await assertSound('password', started, [...changing, /Back/, /Sign out/]);
-        await page.getByLabel('Present password').fill('not this one');
+        await page.getByLabel('Current password').fill('not this one');
         await page.getByLabel('New password').fill(`${password} and more`);
         await page.keyboard.press('Enter');
         await page.getByRole('alert').waitFor();
         await assertSound(
           'password-refused',
-          [/This is not your present password/],
+          [/This is not your current password/],
           [...changing, /Back/, /Sign out/],
         );
-        await page.getByLabel('Present password').fill(password);
+        await page.getByLabel('Current password').fill(password);
         await page.getByLabel('New password').fill(changed);
         await page.keyboard.press('Enter');
         await page.getByRole('status').waitFor();
@@ -95,7 +95,11 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByLabel('Password').fill('wrong');
         await page.keyboard.press('Enter');
         await page.getByRole('alert').waitFor();
-        await assertSound('wrong', [/do not belong together/], [/e-mail/i, /password/i, /Sign in/]);
+        await assertSound(
+          'wrong',
+          [/The address or the password is wrong/],
+          [/e-mail/i, /password/i, /Sign in/],
+        );
         await page.getByLabel('Password').fill(changed);
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
@@ -103,7 +107,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await assertSound('over', [/This invitation was used/], [/Sign in/]);
       });
 
-      it('a person who joins by a double click and without a password is signed in, and is offered to set one (§12.4/double-submit)', async () => {
+      it('a person who joins by a double click without a password is signed in and may set one (§12.4/double-submit)', async () => {
         await page.goto(await invite(`grace-${name.replace('×', 'x')}@example.com`));
         await page.getByLabel('Your name').fill('Grace Example');
         await page.getByRole('button', { name: 'Join' }).dblclick();
@@ -121,7 +125,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         assert.match(await page.innerText('body'), /Change your password/);
       });
 
-      it('a person with an account signs in first and returns to the invitation', async () => {
+      it('a person with an account signs in and returns to the invitation', async () => {
         const other = await service.newTeam();
         const person = await newMember(service, other, 'viewer', { password });
         await page.goto(await invite(person.email));
@@ -136,7 +140,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
       });
 
-      it('an unknown address links to the start, and the page of plans to the sign-in', async () => {
+      it('an unknown address links to the start page, and the page of plans to the sign-in', async () => {
         const small = await service.newTeam({ plan: 'free' });
         const person = await newMember(service, small, 'owner', { password });
         assert.equal((await page.goto(`${service.baseUrl}/plans/none`))?.status(), 404);
@@ -157,7 +161,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
     });
   }
 
-  it('a page of another origin changes nothing, though the browser sends the cookie along (§12.3/csrf-and-checks)', async () => {
+  it('a form of another origin changes nothing, although the browser sends the session cookie (§12.3/csrf-and-checks)', async () => {
     const page = await newPage(browser, { width: 1280, height: 800, colorScheme: 'light' });
     const [cookieName = '', cookieValue = ''] = owner.cookie.split('=');
     await page.context().addCookies([{ name: cookieName, value: cookieValue, url: service.baseUrl }]);
@@ -167,7 +171,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
       { address: '/sign-out', method: 'POST' },
       { address: '/sign-in', method: 'POST' },
     ];
-    // The same site, since a site has no port: SameSite alone would not help.
+    // Another port is another origin of the same site, so SameSite cookies do not stop the attack.
     const foreign = createServer((request, response) => {
       const { address = '' } = attacks[Number(request.url?.slice(1))] ?? {};
       response.setHeader('content-type', 'text/html');

@@ -7,7 +7,7 @@ import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
-/** Enough to see the refusals, and short enough to wait for. */
+/** Seconds until the rate limit ends, enough to see the refusals. */
 const leftSeconds = 15;
 const sessionLimit = 'Too many requests: a session has 600 a minute.';
 
@@ -24,7 +24,7 @@ describe('rate limits in a browser (specification section 12.12)', () => {
     await service.close();
   });
 
-  /** Uses up the requests of a session for the rest of this minute. */
+  /** Uses up a session's requests for the rest of the minute. */
   const exhaust = async (member: TeamMember) => {
     nextMinute(service.clock);
     const path = '/app/account/sessions';
@@ -37,7 +37,7 @@ describe('rate limits in a browser (specification section 12.12)', () => {
 
   for (const look of looks.filter(({ width, colorScheme }) => width > 600 === (colorScheme === 'light'))) {
     const name = nameOfLook(look);
-    it(`${name}: a read goes on by itself, a write keeps what was typed, and both say when (§12.12/page-rate-limits, §12.3/csrf-and-checks)`, async () => {
+    it(`${name}: after a 429 a read repeats itself, a write keeps the typed text, and both show the time (§12.12/page-rate-limits, §12.3/csrf-and-checks)`, async () => {
       const owner = await newMember(service, await service.newTeam(), 'owner');
       const reading = await openDashboard(browser, owner, '/settings', look);
       const writing = await openDashboard(browser, owner, '/keys', look);
@@ -65,7 +65,7 @@ describe('rate limits in a browser (specification section 12.12)', () => {
     });
   }
 
-  it('an address that is opened past the limit loads by itself once there is room (§12.3/browser-headers)', async () => {
+  it('a page opened beyond the rate limit loads by itself when the limit ends (§12.3/browser-headers)', async () => {
     const [look] = looks;
     assert.ok(look);
     const owner = await newMember(service, await service.newTeam(), 'owner');

@@ -10,7 +10,7 @@ const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 const thread = '/conversations/%2B14155550100/%2B14155550142';
 
-/** The pictures of the README: `npm run pictures` draws them anew, and docs/pictures/ has copies. */
+/** Draws the pictures of the README; `npm run pictures` copies them to docs/pictures/. */
 describe('the dashboard of an example practice, as the README shows it (specification section 12.3)', () => {
   let service: TestService;
   let practice: ExamplePractice;
@@ -32,10 +32,10 @@ describe('the dashboard of an example practice, as the README shows it (specific
     ['thread-phone', thread, phone, '10:30 is perfect'],
     ['messages', '/messages', { ...desktop, colorScheme: 'dark' }, 'Is parking free behind the house?'],
   ] as const) {
-    it(`shows ${name} without a complaint`, async () => {
+    it(`the README's picture ${name} is drawn without a complaint of the browser`, async () => {
       const { page, complaints } = await openWatchedDashboard(browser, practice.owner, path, look);
       await page.getByText(shown).first().waitFor();
-      // The second load has the font at hand: the first may show the one of the system.
+      // At the first load the page may show the system's font; at the second its own font is in the cache.
       await page.reload();
       await page.getByText(shown).first().waitFor();
       await page.evaluate('document.fonts.ready.then(() => undefined)');

@@ -5,7 +5,7 @@ import { newPage, startBrowser } from '#test/support/browser/browser.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** Whole style elements, and what is loaded or called: a style attribute that is refused costs a width of line numbers. */
+/** Directives whose refusals count. Refused style attributes do not: they only change the width of line numbers. */
 const directives = ['style-src-elem', 'connect-src', 'img-src', 'font-src', 'script-src-elem', 'worker-src'];
 
 describe('the reference in a browser (§9/openapi)', () => {
@@ -16,11 +16,11 @@ describe('the reference in a browser (§9/openapi)', () => {
   const asked: string[] = [];
 
   before(async () => {
-    // Opened at another address than BASE_URL, as on the machine itself behind a proxy.
+    // The browser opens the service at another address than BASE_URL, as on a machine behind a proxy.
     service = await startTestService({ BASE_URL: 'https://texts.example.com' });
     browser = await startBrowser();
     page = await newPage(browser, { width: 1280, height: 800, colorScheme: 'light' });
-    // The hashes of refused style elements, for who has the list to write anew.
+    // The console names the hashes of refused style elements, for a new list in the policy.
     page.on('console', (message) => {
       const hash = /a hash \('([^']+)'/.exec(message.text())?.[1];
       if (hash && !message.text().includes('unsafe-hashes')) hashes.push(hash);
@@ -37,21 +37,21 @@ describe('the reference in a browser (§9/openapi)', () => {
     await service.close();
   });
 
-  /** The relevant refusals of its policy so far, with the hashes that the console names. */
+  /** The relevant refusals of the policy so far, with the hashes of style elements. */
   const violations = async (): Promise<readonly string[]> => {
     const found = (await page.evaluate('globalThis.violations')) as readonly string[];
     const serious = found.filter((text) => directives.some((directive) => text.startsWith(`${directive} `)));
     return serious.length === 0 ? [] : [...serious, ...hashes];
   };
 
-  it('is shown without a style of its own that its policy does not name', async () => {
+  it('the API reference has no style element that its policy does not name', async () => {
     await until('it is styled', async () =>
       page.evaluate(`[...document.styleSheets].some(({ cssRules }) => cssRules.length > 1_000)`),
     );
     assert.deepEqual(await violations(), []);
   });
 
-  it('sends a test request to the address that it was opened at, and shows its answer', async () => {
+  it('the API reference sends a test request to its own address, and shows the answer', async () => {
     await page.getByText('Send a message').first().click();
     await page.locator('button:visible', { hasText: 'Test Request' }).first().click();
     const send = page.locator('[role=dialog] button:visible', { hasText: /^\s*Send/ }).first();

@@ -18,7 +18,7 @@ import {
 
 const phoneNumber = '+14155550100';
 const contact = '+14155550142';
-/** A page does not read again by itself within this time: only the stream is quicker. */
+/** Pages reread after a longer time, so a change that appears sooner came by the live stream. */
 const streamMaxMs = 15_000;
 
 describe('an open page over a restart of the server (specification section 12.9)', () => {
@@ -55,7 +55,7 @@ describe('an open page over a restart of the server (specification section 12.9)
     assert.equal(status, 202, text);
   };
 
-  /** The quickest of several changes: a machine under load delays some. */
+  /** The shortest of several delays, because a machine under load delays some. */
   async function quickestMs(page: Page, name: string): Promise<number> {
     const times: number[] = [];
     for (let n = 1; n <= 5; n += 1) {
@@ -67,7 +67,7 @@ describe('an open page over a restart of the server (specification section 12.9)
     return Math.min(...times);
   }
 
-  it('shows a change by the API within a second, catches up after the restart without a reload, and goes on (§12.9/stream, §12.9/stop)', async () => {
+  it('an open page shows changes within a second, and after a restart of the server catches up without a reload (§12.9/stream, §12.9/stop)', async () => {
     const [look] = looks;
     assert.ok(look);
     const page = await newPage(browser, look);
@@ -77,7 +77,7 @@ describe('an open page over a restart of the server (specification section 12.9)
     assert.ok((await quickestMs(page, 'Before')) < 1_000);
     const loadedAt = await page.evaluate('performance.timeOrigin');
 
-    // The stream stays away until a message was accepted.
+    // The live stream is blocked until a message was accepted.
     await page.route('**/live', (route) => route.abort());
     await running.kill('SIGTERM');
     running = await spawnService({

@@ -24,7 +24,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
   let origin: string;
 
   before(async () => {
-    // Browsers bind passkeys to names.
+    // Browsers bind passkeys to host names, not to IP addresses.
     opened = await startBrowserTeam({ APP_URL: 'http://localhost:{port}' });
     ({ service, browser } = opened);
     origin = service.runtime.config.appUrl;
@@ -36,7 +36,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     return newMember(service, team, 'owner', { email, name: 'Ada Example', password, method: 'password' });
   }
 
-  /** The settings of a member, at the address that passkeys are bound to. */
+  /** Opens the settings of a member, at the host name that passkeys are bound to. */
   async function open(
     member: TeamMember,
     look: Look,
@@ -47,7 +47,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
   }
 
   for (const look of [desktop, phone]) {
-    it(`${nameOf(look)}: names, passkeys, password and sessions of a person`, async () => {
+    it(`${nameOf(look)}: a person changes name, passkeys, password and sessions`, async () => {
       const owner = await newOwner(`ada-${nameOf(look).replace('×', 'x')}@example.com`);
       await newCookie(service, owner.account, 'link');
       const { page, complaints } = await open(owner, look);
@@ -79,8 +79,14 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     });
   }
 
+  /** Leaves the dashboard first, because an open page would request data without the session and complain. */
+  async function loseSession(page: Page): Promise<void> {
+    await page.goto(`${origin}/healthz`);
+    await page.context().clearCookies();
+  }
+
   for (const look of [desktop, phone]) {
-    // axe ends the virtual authenticator: it runs last, and on the other pictures in the journey above.
+    // axe removes the virtual authenticator, so it runs last here.
     it(`${nameOf(look)}: a passkey is added, renamed, used to sign in, and removed (§12.2/passkeys, §12.2/passkey-button)`, async () => {
       const owner = await newOwner(`key-${nameOf(look).replace('×', 'x')}@example.com`);
       const { page, complaints } = await open(owner, look);
@@ -98,7 +104,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await page.getByText('Reception', { exact: true }).waitFor();
       await keepPicture(page, `dashboard-settings-passkeys-${nameOf(look)}`);
 
-      await page.context().clearCookies();
+      await loseSession(page);
       await authenticator.answer(false);
       await page.goto(`${origin}/sign-in?next=/teams/${owner.team.publicId}/settings`);
       await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
@@ -116,20 +122,20 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await dialog.getByRole('button', { name: 'Remove passkey' }).click();
       await page.getByText('No passkeys yet').waitFor();
       assert.deepEqual(complaints, []);
-      // The device still offers the passkey; the sign-in page says that the server does not know it.
-      await page.context().clearCookies();
+      // The device still offers the removed passkey, and the sign-in page says that the server does not know it.
+      await loseSession(page);
       await authenticator.answer(false);
       await page.goto(`${origin}/sign-in`);
       await authenticator.answer(true);
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-      await page.getByText(/This passkey is not known here/).waitFor();
+      await page.getByText(/The server does not know this passkey/).waitFor();
       await keepPicture(page, `people-sign-in-passkey-refused-${nameOf(look)}`);
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
       await page.context().close();
     });
   }
 
-  it('a passkey among the suggestions of the address signs in without a click; nothing is asked before one is chosen (§12.2/passkey-button)', async () => {
+  it("a passkey among the field's suggestions signs in without a click, and nothing is sent before one is chosen (§12.2/passkey-button)", async () => {
     const owner = await newOwner('suggested@example.com');
     const { page, complaints } = await open(owner, desktop);
     const authenticator = await addAuthenticator(page);
@@ -139,7 +145,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await dialog.getByRole('button', { name: 'Add passkey' }).click();
     await page.getByText('The passkey is added').waitFor();
     await page.context().clearCookies();
-    // Records the requests of the page to the browser.
+    // Records the calls of `navigator.credentials.get`.
     await page.addInitScript(`(() => {
       const get = navigator.credentials.get.bind(navigator.credentials);
       window.asked = [];
@@ -157,7 +163,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     assert.equal(await page.locator('#email').getAttribute('autocomplete'), 'username webauthn');
     assert.equal(page.url(), address, 'it waits for the person');
 
-    // Headless Chromium shows no list: its authenticator answers as if the person had chosen the passkey there.
+    // Headless Chromium shows no list of passkeys. Its authenticator acts as if the person had chosen one.
     await authenticator.answer(true);
     await page.goto(address);
     await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();
@@ -169,7 +175,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.context().close();
   });
 
-  it('a password is changed, another browser is signed out, and then all of them (§12.2/end-sessions)', async () => {
+  it('a person changes the password, signs out another browser, and then all of them (§12.2/end-sessions)', async () => {
     const owner = await newOwner('sessions@example.com');
     const other = await newCookie(service, owner.account, 'link');
     const { page, complaints } = await open(owner, desktop);
@@ -179,19 +185,19 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.getByRole('button', { name: 'Sign out test', exact: true }).click();
     await page.getByText('test is signed out').waitFor();
     assert.deepEqual([await isOpen(other), await isOpen(owner.cookie)], [false, true]);
-    await page.getByLabel('Present password').fill('not this one');
+    await page.getByLabel('Current password').fill('not this one');
     await page.getByLabel('New password').fill(`${password} now`);
     await page.getByRole('button', { name: 'Change password' }).click();
-    await page.getByText(/This is not your present password/).waitFor();
+    await page.getByText(/This is not your current password/).waitFor();
     await keepPicture(page, `dashboard-settings-refused-${nameOf(desktop)}`);
-    await page.getByLabel('Present password').fill(password);
+    await page.getByLabel('Current password').fill(password);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('Your password is set').waitFor();
     await page.getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.waitForURL((url) => url.pathname === '/sign-in');
     assert.equal(await isOpen(owner.cookie), false);
-    // The browser says in its console that a password was refused.
+    // The browser logs the refused password as a failed request.
     assert.deepEqual(
       complaints.filter((complaint) => !/status of 400/.test(complaint)),
       [],
@@ -199,12 +205,12 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.context().close();
   });
 
-  it('the chosen theme stays, from the first paint on, and on the page of signing in too (§12.3/theme)', async () => {
+  it('the chosen theme applies from the first paint on, also to the sign-in page (§12.3/theme)', async () => {
     const owner = await newOwner('theme@example.com');
     const { page, complaints } = await open(owner, desktop);
     await page.getByRole('button', { name: 'Dark' }).click();
     assert.equal(await isDark(page), true);
-    // Before any file of the application has come, the page is dark already.
+    // The page is dark before any file of the application has loaded.
     await page.route('**/assets/*.js', () => {});
     await page.reload({ waitUntil: 'commit' });
     await page.waitForFunction('document.body !== null && document.styleSheets.length > 0');
@@ -223,7 +229,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.context().close();
   });
 
-  it('without scripts the page of signing in signs in, in the theme of the system, and shows no passkeys (§12.2/sign-in-pages)', async () => {
+  it("without scripts the sign-in page works in the system's theme and shows no passkeys (§12.2/sign-in-pages)", async () => {
     await newOwner('plain@example.com');
     const context = await browser.newContext({ javaScriptEnabled: false, colorScheme: 'dark' });
     const page = await context.newPage();
@@ -237,7 +243,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await context.close();
   });
 
-  it('a viewer sees the administrators who can rename the team', async () => {
+  it('a viewer reads which administrators can rename the team', async () => {
     const team = await service.newTeam();
     await newMember(service, team, 'owner', { name: 'Olga Example' });
     const viewer = await newMember(service, team, 'viewer');
@@ -247,7 +253,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.context().close();
   });
 
-  it('an older sign-in is asked for the password before a passkey is added (§12.2/reauthentication)', async () => {
+  it('adding a passkey asks for the password if the sign-in is older than 15 minutes (§12.2/reauthentication)', async () => {
     const owner = await newOwner('older@example.com');
     const { page } = await open(owner, desktop);
     service.clock.advance(20 * 60_000);
@@ -255,10 +261,10 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.getByRole('button', { name: 'Add passkey' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Add passkey' }).click();
-    await dialog.getByLabel('Present password').fill('not this one');
+    await dialog.getByLabel('Current password').fill('not this one');
     await dialog.getByRole('button', { name: 'Add passkey' }).click();
-    await dialog.getByText(/This is not your present password/).waitFor();
-    await dialog.getByLabel('Present password').fill(password);
+    await dialog.getByText(/This is not your current password/).waitFor();
+    await dialog.getByLabel('Current password').fill(password);
     await dialog.getByRole('button', { name: 'Add passkey' }).click();
     await page.getByText('The passkey is added').waitFor();
     await page.context().close();

@@ -23,7 +23,7 @@ const steps = [
   /Test it locked/,
 ];
 
-/** Words of drawings that a badge of a tap lies on. Runs in the page. */
+/** A script that runs in the page. It finds words in drawings that a tap marker covers. */
 const coveredWords = `[...document.querySelectorAll('svg.screen')].flatMap((drawing) => {
   const badges = [...drawing.querySelectorAll('circle.tap')].map((badge) => badge.getBoundingClientRect());
   const words = [...drawing.querySelectorAll('text:not(.tap-number)')];
@@ -61,7 +61,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
       const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
         assertSoundPage(page, { look, complaints, picture: `setup-${state}-${name}`, texts, stops });
 
-      it('an address that no iPhone opens: a message to send on, and nothing else (§11.8/address)', async () => {
+      it('the setup page of an address that no iPhone can open shows only a message to send to a person (§11.8/address)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555010${index}`);
         await page.goto(setupUrl);
         await assertSound(
@@ -74,7 +74,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
         await page.locator('#step-2[open]').waitFor();
       });
 
-      it('a computer: QR code, marks, and by keyboard the end of the link (§11.8/views)', async () => {
+      it('the setup page on a computer shows QR code and marks, and the keyboard can end the link (§11.8/views)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555020${index}`);
         await page.goto(`${setupUrl}?view=computer`);
         const texts = [
@@ -108,7 +108,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
         await assertSound('over', [/This setup link no longer works/], [forDevelopers]);
       });
 
-      it('an iPhone: one step after the other, and by keyboard the device token (§11.8/click)', async () => {
+      it('the setup page on an iPhone shows one step after the other, and the keyboard reaches the device token (§11.8/click)', async () => {
         const { setupUrl } = await connectNumber(service, team, `+1415555030${index}`);
         await page.goto(`${setupUrl}?view=phone`);
         const before = ['Copy this message', forDevelopers];
@@ -168,7 +168,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     });
   }
 
-  /** With everything open, where Tab would take long. */
+  /** Checks a page with all steps open, without the Tab key, which would take long. */
   async function assertSoundPageOpened(page: Page, state: string): Promise<void> {
     const { keepPicture } = await import('#test/support/browser/browser.ts');
     const { isDark, seriousAxeFindings, sidewaysOverflow } = await import(
@@ -179,7 +179,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     assert.deepEqual([await sidewaysOverflow(page), await seriousAxeFindings(page)], [[], []]);
   }
 
-  it('by hand: a reader of the page gets the actions of the files (§11.8/by-hand)', async () => {
+  it('the instructions to build by hand give the same actions as the shortcut files (§11.8/by-hand)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550400');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
@@ -224,7 +224,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('without script the page works by forms and reloads (§11.8/without-script)', async () => {
+  it('without scripts the setup page works by forms and reloads (§11.8/without-script)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team, '+14155550401');
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
@@ -261,7 +261,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await context.close();
   });
 
-  it('a field that a person types in, and ticks, stay as they are when a mark changes (§11.8/live)', async () => {
+  it('a change of a mark keeps the text of fields and the ticks (§11.8/live)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team, '+14155550402');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
@@ -283,7 +283,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('quick ticks are all kept, each page follows them, and one that could not be kept goes back (§11.8/ticks)', async () => {
+  it('quick ticks are all stored, other pages follow, and a tick that could not be stored is undone (§11.8/ticks)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550404');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
@@ -291,7 +291,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     for (const box of await page.locator('#step-5 input').all()) await box.check();
     await page.locator('#sign-5.is-done').waitFor();
     await page.route('**/ticks', (call) => call.abort());
-    // A click, because uncheck() fails where the box has gone back already.
+    // The test clicks, because uncheck() fails if the page has restored the tick already.
     await page.locator('#made-charger').click();
     await page.locator('#made-charger:checked').waitFor();
     await page.unroute('**/ticks');
@@ -309,7 +309,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('“none” and a letter take the tick from each other, and get it back where it could not be kept (§11.8/asked)', async () => {
+  it('“none” and a letter exclude each other, and a change that could not be stored is undone (§11.8/asked)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550405');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
@@ -325,14 +325,14 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.locator('#end').getByText('The reply C comes in').waitFor({ state: 'detached' });
     assert.ok(!(await letter.isChecked()));
     await page.route('**/ticks', (call) => call.abort());
-    // A click, because check() fails where the box has gone back already.
+    // The test clicks, because check() fails if the page has removed the tick already.
     await letter.click();
     await page.locator('#made-asked-none:checked').waitFor();
     assert.ok(!(await letter.isChecked()));
     await page.close();
   });
 
-  it('a link to the next line opens it and closes its neighbours; what is ticked is not listed as left (§11.8/steps)', async () => {
+  it('a link opens the next line and closes the others; ticked lines are not listed as left (§11.8/steps)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550403');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);

@@ -25,7 +25,7 @@ describe('the members on the page Team in a browser (specification section 12.12
   });
   after(() => opened?.close());
 
-  /** A team with a person of each role. */
+  /** Creates a team with a person of each role. */
   async function newTeamOfAll() {
     const team = await service.newTeam();
     const person = (role: 'owner' | 'admin' | 'member' | 'viewer', name: string) =>
@@ -106,10 +106,10 @@ describe('the members on the page Team in a browser (specification section 12.12
       await menuOf(page, 'Ada').waitFor();
       const leave = await choose(page, 'Ada', 'Leave team');
       await assertSoundDashboard(page, `team-leave-${nameOfLook(look)}`);
-      // Once the person has left, reads of the page that are under way are refused.
+      // Complaints are checked first: requests in progress are refused after the person has left.
       assert.deepEqual(complaints, []);
       await leave.getByRole('button', { name: 'Leave team' }).click();
-      // Two navigations lead there, and one of them aborts the other: the form is there after both.
+      // Two navigations lead to the sign-in page, and one aborts the other. The form is there after both.
       await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
       assert.equal(new URL(page.url()).pathname, '/sign-in');
       assert.deepEqual(await rolesOf(vera), { Sam: 'admin', Grace: 'viewer', Vera: 'owner' });
@@ -117,7 +117,7 @@ describe('the members on the page Team in a browser (specification section 12.12
     });
   }
 
-  it('an admin removes a member and is asked which of their keys to revoke (§12.12/page-team-members)', async () => {
+  it("an admin who removes a member is asked which of the member's keys to revoke (§12.12/page-team-members)", async () => {
     const { sam, grace } = await newTeamOfAll();
     for (const name of ['Booking', 'Laptop', 'Monitor']) await newKeyOf(grace, name);
     const { page, complaints } = await open(sam, phone);
@@ -150,7 +150,7 @@ describe('the members on the page Team in a browser (specification section 12.12
     await page.context().close();
   });
 
-  it('a member and a viewer see the people and the names of administrators, and can only leave (§12.12/page-permissions)', async () => {
+  it('a member and a viewer see the members and whom to ask, and can only leave (§12.12/page-permissions)', async () => {
     const { grace, vera } = await newTeamOfAll();
     for (const [member, name] of [
       [grace, 'Grace'],
@@ -171,7 +171,7 @@ describe('the members on the page Team in a browser (specification section 12.12
     }
   });
 
-  it('the members are sound in all looks (§12.12/page-sound)', async () => {
+  it('the list of members is sound in all looks (§12.12/page-sound)', async () => {
     const { ada } = await newTeamOfAll();
     for (const look of looks) {
       const { page, complaints } = await open(ada, look);

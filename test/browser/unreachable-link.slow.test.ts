@@ -22,7 +22,7 @@ describe('a setup link with an address of the server alone (specification sectio
     await service.close();
   });
 
-  it('the dialog says first that no iPhone reaches it, and shows no QR code (§12.12/page-connect)', async () => {
+  it('the dialog of a setup link with a local address warns that no iPhone reaches it, and shows no QR code (§12.12/page-connect)', async () => {
     const owner = await newMember(service, await service.newTeam(), 'owner', { name: 'Ada Example' });
     const page = await openDashboard(browser, owner, '/numbers?connect=true', phone);
     const dialog = page.getByRole('dialog');

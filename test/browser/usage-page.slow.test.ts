@@ -21,7 +21,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     opened = await startBrowserTeam();
     ({ service, browser } = opened);
     const team = await service.newTeam({ plan: 'starter' });
-    // Noon of the 22nd of a month to come: the chart has days before and after, and the team has an earlier month.
+    // Noon of the 22nd of next month: the chart has days before and after it, and the team has an earlier month.
     const now = service.clock.now();
     service.clock.advance(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 22, 12) - now.getTime());
     const month = service.clock.now().toISOString().slice(0, 7);
@@ -54,7 +54,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
   }
 
   for (const look of looks) {
-    it(`${nameOfLook(look)}: shows the days, the limits and the plans, with and without messages (§12.7/usage)`, async () => {
+    it(`${nameOfLook(look)}: the usage page shows days, limits and plans, with and without messages (§12.7/usage)`, async () => {
       const { page, check } = await open(full, look);
       await page.getByText('812 messages sent, 649 received').waitFor();
       await page.getByText('Your plan', { exact: true }).waitFor();
@@ -77,7 +77,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     });
   }
 
-  it('the keyboard reads the chart day by day, and the month is in the address', async () => {
+  it("the keyboard moves through the usage chart by day, and the month is in the page's address", async () => {
     const [look] = looks;
     assert.ok(look);
     const { page } = await open(full, look);
@@ -100,7 +100,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     await page.context().close();
   });
 
-  it('says that the month is used up, and /billing leads to it (§8/upgrade-page)', async () => {
+  it("the usage page says that the month's messages are used up, and /billing leads to it (§8/upgrade-page)", async () => {
     const look = looks.at(-1);
     assert.ok(look);
     const { page, check } = await open(spent, look);

@@ -44,7 +44,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     return { team, owner: await newMember(service, team, 'owner', { name: 'Ada Example' }) };
   }
 
-  /** Waits until nothing of the webhook is due. */
+  /** Waits until the webhook has no due delivery. */
   const rest = (id: string) => settled(service, { id: uuidOf('wh', id) });
 
   const emitMany = (team: TestTeam, count: number) =>
@@ -64,7 +64,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
   }
 
   for (const look of [desktop, phone]) {
-    it(`${look.width}: a member creates a webhook, sees the cause of a failure, corrects the address and redelivers the event (§12.12/page-webhooks, §12.12/page-errors)`, async () => {
+    it(`${look.width} px: a member creates a webhook, sees the cause of a failure, corrects the address and redelivers the event (§12.12/page-webhooks, §12.12/page-errors)`, async () => {
       const { team } = await givenTeam();
       const member = await newMember(service, team, 'member');
       const { page, assertSound, assertQuiet } = await open(member, '/webhooks', look);
@@ -138,7 +138,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
   }
 
   for (const look of [desktop, phone]) {
-    it(`${look.width}: a webhook disabled by ten failures states cause and remedy, and replays missed events when it is enabled (§12.12/page-webhooks)`, async () => {
+    it(`${look.width} px: a webhook disabled by ten failures states cause and remedy, and replays missed events when it is enabled (§12.12/page-webhooks)`, async () => {
       const { team, owner } = await givenTeam();
       const { id } = await newWebhook(team.api, { url: receiver.brokenUrl, events: ['message.received'] });
       await emitMany(team, 10);
@@ -270,7 +270,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     });
     const { page, assertQuiet } = await open(owner, `/messages?message=${message}`, desktop);
     await page.getByRole('dialog').getByRole('link', { name: receiver.url }).click();
-    // Behind the open drawer.
+    // The heading is hidden behind the open drawer.
     await page.getByRole('heading', { name: receiver.url, level: 1, includeHidden: true }).waitFor();
     await page.getByRole('dialog').getByText('The receiver accepted it.').waitFor();
     await page.getByRole('dialog').getByRole('link', { name: 'Show the message' }).click();

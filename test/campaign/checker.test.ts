@@ -6,17 +6,17 @@ import { soundHistory } from '#campaign/sound-history.ts';
 import { rules } from '#campaign/violation.ts';
 
 describe('the checker of the campaign (docs/testing.md)', () => {
-  it('finds nothing in a history without a fault', () => {
+  it('the checker finds nothing in a sound history', () => {
     assert.deepEqual(check(soundHistory()), []);
   });
 
-  it('is tried with one fault of each kind', () => {
+  it('each rule of the checker has a seeded fault', () => {
     assert.deepEqual([...new Set(seededFaults.map((fault) => fault.rule))].sort(), [...rules].sort());
     assert.equal(new Set(seededFaults.map((fault) => fault.name)).size, seededFaults.length);
   });
 
   for (const { name, rule, sow } of seededFaults) {
-    it(`finds and names a seeded fault, with evidence: ${name}`, () => {
+    it(`the checker finds a seeded fault and shows evidence: ${name}`, () => {
       const found = check(sow(soundHistory()));
       const named = found.filter((violation) => violation.rule === rule);
       assert.ok(named.length > 0, `found only ${JSON.stringify(found.map((violation) => violation.rule))}`);

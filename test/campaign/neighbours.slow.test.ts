@@ -50,7 +50,7 @@ const teamLoad = (victim: object) =>
     ...shares,
   });
 
-/** For each limit a value that holds, and one just above it. */
+/** For each limit, a value that holds and one just above the limit. */
 const bounds: readonly (readonly [string, limits.Breach['goal'], limits.Breach[], limits.Breach[]])[] = [
   ['event loop', 'R1', limits.breachesOfCost(cost(1)), limits.breachesOfCost(cost(1.01))],
   ['memory of a body', 'R1', heldBody(max.strangerBodyBytes), heldBody(max.strangerBodyBytes + 1)],
@@ -111,12 +111,12 @@ describe('the campaign of neighbours', () => {
     });
   }
 
-  it('CPU of a member, a key or a phone is no breach', () => {
+  it('the CPU limit of goal R1 does not apply to members, keys and phones', () => {
     for (const kind of ['member', 'key', 'phone'] as const)
       assert.deepEqual(limits.breachesOfCost(cost(50, probe(kind))), []);
   });
 
-  it('a route of the table is asked with each parameter, its longest address, and every kind of large body', () => {
+  it('a route is measured with each parameter, its longest address, and every kind of large body', () => {
     assert.ok(stranger);
     const text = { type: 'string', maxLength: 20 };
     const route: Route = {
@@ -183,7 +183,7 @@ describe('the campaign of neighbours', () => {
     ]);
   });
 
-  it('another team’s figures count answers of 5xx and missing ones as errors, and others than 202 as refusals', () => {
+  it("the victim's figures count 5xx and missing answers as errors, and others than 202 as refusals", () => {
     const latenciesMs = Array.from({ length: 100 }, (_, index) => 100 - index);
     const statuses = [202, 202, 429, 500, 503];
     assert.deepEqual(figuresOf({ latenciesMs, statuses, unanswered: 2 }), {
@@ -191,7 +191,7 @@ describe('the campaign of neighbours', () => {
     });
   });
 
-  it('answers are read to their end: with a length, in chunks, without a body, one after the other', async () => {
+  it('a connection reads answers to their end: with a length, in chunks, without a body, one after the other', async () => {
     const server = createServer((request, response) => {
       request.resume();
       if (request.url === '/chunks') {

@@ -17,7 +17,7 @@ describe('the list commands (specification section 10.2)', () => {
   });
   after(() => service.close());
 
-  it('team list: every team as the API shows it, oldest first', async () => {
+  it('team list shows every team as the API does, oldest first', async () => {
     const teams = await commands.json('team', 'list');
     const shown = await Promise.all([team, other].map(async ({ api }) => (await api.get('/v1/team')).json));
     assert.deepEqual(
@@ -26,7 +26,7 @@ describe('the list commands (specification section 10.2)', () => {
     );
   });
 
-  it('key list --team: the keys that work, without their text, so that a lost one can be found and revoked', async () => {
+  it('key list shows the working keys without their secrets, so that a lost key can be found and revoked', async () => {
     const made = await commands.json(
       ...['key', 'create', '--team', team.publicId, '--name', 'lost', '--permissions', 'messages:send'],
     );
@@ -50,14 +50,14 @@ describe('the list commands (specification section 10.2)', () => {
     assert.equal(left.length, 1);
   });
 
-  it('number list --team: the numbers as GET /v1/numbers shows them, pending ones included', async () => {
+  it('number list shows the numbers as GET /v1/numbers does, pending ones included', async () => {
     const numbers = (await team.api.get('/v1/numbers')).json.numbers as unknown[];
     assert.equal(numbers.length, 1);
     assert.deepEqual(await commands.json('number', 'list', '--team', team.publicId), numbers);
     assert.deepEqual(await commands.json('number', 'list', '--team', other.publicId), []);
   });
 
-  it('without --json each of them is a table under the names of its columns', async () => {
+  it('a list without --json is a table with column names', async () => {
     const { output } = await commands.run(['number', 'list', '--team', team.publicId]);
     const [head = '', row = ''] = output.split('\n');
     assert.match(
@@ -69,7 +69,7 @@ describe('the list commands (specification section 10.2)', () => {
     assert.equal(none.output, 'none\n');
   });
 
-  it('a team that is none is refused with the command that lists those there are', async () => {
+  it('an unknown team is refused with the command that lists the teams', async () => {
     for (const words of [
       ['key', 'list'],
       ['number', 'list'],
@@ -86,11 +86,12 @@ describe('the list commands (specification section 10.2)', () => {
 });
 
 describe('ownline --version (specification section 10.2)', () => {
-  it('prints the version and that of the schema, without a database', async () => {
+  it('ownline --version prints the version, the commit and the schema, without a database', async () => {
     const commands = new CommandLine('/nonexistent', { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
     const text = await commands.run(['--version']);
-    assert.match(text.output, /^ownline \d+\.\d+\.\d+ \(schema \d+\)\n$/);
-    const { version, schema_version: schema } = await commands.json('--version');
-    assert.equal(text.output, `ownline ${version} (schema ${schema})\n`);
+    assert.match(text.output, /^ownline \d+\.\d+\.\d+ \((?:commit [0-9a-f]{8}, )?schema \d+\)\n$/);
+    const { version, commit, schema_version: schema } = await commands.json('--version');
+    const written = commit === null ? '' : `commit ${commit}, `;
+    assert.equal(text.output, `ownline ${version} (${written}schema ${schema})\n`);
   });
 });

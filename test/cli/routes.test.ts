@@ -6,7 +6,7 @@ import type { RouteRow } from '#server/cli/route-table.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
-// A folder that is not there and a database that nothing serves: the table needs neither.
+// The folder does not exist and the database has no server, as `routes` needs neither.
 const commands = new CommandLine(join(tmpdir(), 'ownline-no-such-folder'));
 const noDatabase = { DATABASE_URL: 'postgresql://127.0.0.1:1/none' };
 
@@ -21,13 +21,13 @@ describe('ownline routes (specification section 10.2)', () => {
   });
   after(() => service.close());
 
-  it('lists each route that the server serves, without a database', () => {
-    const places = (routes: readonly { method: string; path: string; audience: string }[]) =>
+  it('ownline routes lists each route that the server serves, without a database', () => {
+    const namesOf = (routes: readonly { method: string; path: string; audience: string }[]) =>
       routes.map(({ method, path, audience }) => `${method} ${path} ${audience}`);
-    assert.deepEqual(places(rows), places(service.app.routes));
+    assert.deepEqual(namesOf(rows), namesOf(service.app.routes));
   });
 
-  it('shows the schemas of a request as JSON Schema', () => {
+  it('ownline routes shows the schemas of a request as JSON Schema', () => {
     const find = (method: string, path: string) =>
       rows.find((row) => row.method === method && row.path === path);
     const send = find('POST', '/v1/messages/send');
@@ -48,10 +48,11 @@ describe('ownline routes (specification section 10.2)', () => {
     }
   });
 
-  it('names the routes that hold a request', () => {
+  it('ownline routes marks the routes that hold a request', () => {
     assert.deepEqual(
       rows.filter(({ held }) => held).map(({ path }) => path),
       [
+        '/v1/device/probe/:ticket',
         '/v1/events',
         '/v1/device/poll',
         '/setup/:token/progress',
@@ -61,7 +62,7 @@ describe('ownline routes (specification section 10.2)', () => {
     );
   });
 
-  it('prints a table that a person reads', async () => {
+  it('ownline routes without --json prints a table', async () => {
     const { output } = await commands.run(['routes'], noDatabase);
     const [head, ...lines] = output.trimEnd().split('\n');
     assert.match(head ?? '', /^method +path +audience +permission +body limit +notes$/);

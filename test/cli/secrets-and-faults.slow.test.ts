@@ -12,7 +12,7 @@ const commands = new CommandLine('/nonexistent');
 const simulate = ['phone', 'simulate'];
 
 describe('secrets of commands (specification section 10.2)', () => {
-  it('phone simulate reads its setup link from the environment or standard input as well', async () => {
+  it('phone simulate reads its setup link from an option, the environment or standard input', async () => {
     const ways = [
       await commands.run([...simulate, '--setup-url', 'nowhere']),
       await commands.run(simulate, { OWNLINE_SETUP_URL: 'nowhere' }),
@@ -26,7 +26,7 @@ describe('secrets of commands (specification section 10.2)', () => {
     assert.match(errors, /required option '--setup-url <url>'/);
   });
 
-  it('webhook listen reads its secret from the environment or standard input as well', async () => {
+  it('webhook listen reads its secret from the environment or standard input', async () => {
     const ways: [string[], Record<string, string>, string][] = [
       [[], { OWNLINE_WEBHOOK_SECRET: 'whsec_c2VjcmV0,whsec_bmV4dA' }, ''],
       [['--secret', '-'], {}, 'whsec_c2VjcmV0\n'],
@@ -52,7 +52,7 @@ describe('phone simulate names the fault of a connection (specification section 
   const fault = async (url: string) =>
     (await commands.run([...simulate, '--setup-url', `${url}/setup/x`])).errors;
 
-  it('a certificate that no iPhone accepts, a port without TLS, and one where nothing listens', async () => {
+  it('phone simulate names an untrusted certificate, a port without TLS and a port without a listener', async () => {
     const secure = createSecureServer(makeCertificate());
     await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
     const plain = createServer();

@@ -24,12 +24,12 @@ export function coverageDocument(rules: readonly Rule[], tests: readonly TaggedT
   return [introduction, '| rule | text | tests |', '|---|---|---|', ...lines, ''].join('\n');
 }
 
-/** Text that Markdown shows as it is. */
+/** Escapes the characters with a meaning in Markdown. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\`*<>|[\]]/g, '\\$&');
 }
 
-/** Rules without a name or a test, names that occur twice, and tags that no rule has: a sentence each. */
+/** Problems, a sentence each: rules without a name or a test, names that occur twice, and tags that no rule has. */
 export function coverageProblems(rules: readonly Rule[], tests: readonly TaggedTest[]): string[] {
   const tags = rules.map(({ tag }) => tag);
   const held = new Set(tests.flatMap((test) => test.tags));

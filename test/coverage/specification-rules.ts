@@ -1,18 +1,18 @@
 /** One rule of docs/specification.md: a row of a table, a bullet or a paragraph. */
 export interface Rule {
-  /** Section and name, as tests cite them: `§4.3/order`. Without a name it ends with the slash. */
+  /** Section and name, as tests cite them: `§4.3/order`. The tag of a rule without a name ends with the slash. */
   readonly tag: string;
   /** The beginning of the rule, without Markdown. */
   readonly text: string;
 }
 
-/** The sections whose every rule has a name and tests. */
-const sections = /^(?:(?:[2-9]|12)(?:\.|$)|11\.(?:8|11)$)/;
+/** Sections in which every rule has a name and tests. */
+const sections = /^(?:(?:[2-9]|12)(?:\.|$)|10\.10$|11\.(?:8|11)$)/;
 const plannedMark = '*(planned)*';
 const nameMark = /\s*<!-- ([a-z0-9-]+) -->/;
 const textCharacters = 90;
 
-/** The rules of those sections, without what is planned. */
+/** Reads the rules of these sections, except planned ones. */
 export function readRules(specification: string): Rule[] {
   return specification.split(/^##+ /m).flatMap((part) => {
     const [heading = '', ...lines] = part.split('\n');
@@ -23,7 +23,7 @@ export function readRules(specification: string): Rule[] {
   });
 }
 
-/** The rows of a table, the bullets of a list, or the paragraph itself. */
+/** Splits a table into its rows and a list into its bullets. A paragraph is one rule. */
 function splitBlock(block: string): string[] {
   if (block === '') return [];
   if (block.startsWith('|'))
@@ -34,7 +34,7 @@ function splitBlock(block: string): string[] {
   return block.startsWith('- ') ? block.slice(2).split(/\n- /) : [block];
 }
 
-/** Where a comma follows the mark, only what stands before it is planned. */
+/** `*(planned)*` before a comma marks only the words before it, not the rule. */
 function isPlanned(line: string): boolean {
   return line.replaceAll(`${plannedMark},`, '').includes(plannedMark);
 }

@@ -2,20 +2,19 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '#test/support/service/spawned-service.ts';
 
-/** A test and the rules that it holds. */
+/** A test with the rules of the specification that it covers. */
 export interface TaggedTest {
-  /** Below test/. */
+  /** Path below test/. */
   readonly file: string;
-  /** Without its tags. Values inserted at run time are shown as `…`. */
+  /** Title without its tags. Values inserted at run time are shown as `…`. */
   readonly title: string;
-  /** Its own and those of the `describe`s around it: `§4.3/order`. */
+  /** Tags of the test and of the `describe`s around it: `§4.3/order`. */
   readonly tags: readonly string[];
 }
 
 const declaration = /^( *)(describe|it|test)\(\s*(['"`])((?:\\.|(?!\3)[\s\S])*)\3/gm;
 const tagList = / \((§[^()]+)\)$/;
 
-/** Every test below test/ whose title is a literal. */
 export function readTests(): TaggedTest[] {
   const folder = join(repository, 'test');
   return globSync('**/*.test.ts', { cwd: folder })
@@ -23,7 +22,7 @@ export function readTests(): TaggedTest[] {
     .flatMap((file) => parseTests(file, readFileSync(join(folder, file), 'utf8')));
 }
 
-/** The tests of one file. Its indentation is the formatter's: a `describe` ends at the next line that stands as far left. */
+/** Parses one file by the formatter's indentation: a `describe` ends at the next line that is indented as little. */
 export function parseTests(file: string, source: string): TaggedTest[] {
   const found = [...source.matchAll(declaration)].map((match) => {
     const [whole, indent = '', kind, , text = ''] = match;

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { repository } from '#test/support/service/spawned-service.ts';
 import { coverageDocument } from './coverage-table.ts';
 import { readRules } from './specification-rules.ts';
+import { statesDocument } from './states-document.ts';
 import { readTests } from './tagged-tests.ts';
 
-/** `npm run docs`: writes docs/coverage.md. */
+/** `npm run docs`: writes docs/coverage.md and docs/states.md. */
 const rules = readRules(readFileSync(join(repository, 'docs/specification.md'), 'utf8'));
 writeFileSync(join(repository, 'docs/coverage.md'), coverageDocument(rules, readTests()));
+writeFileSync(join(repository, 'docs/states.md'), statesDocument());

@@ -7,10 +7,9 @@ import { join, newPerson } from '#test/support/people/people.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { putAccepted } from '#test/support/usage/given-usage.ts';
 
-/** The text of a page, without its markup. */
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
-describe('the page of plans and limits, where every upgrade_url leads (specification section 8)', () => {
+describe('the page of plans and limits, which every upgrade_url names (specification section 8)', () => {
   let service: TestService;
 
   before(async () => {
@@ -20,7 +19,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
 
   const open = (cookie = '') => new Browser(service.baseUrl, { cookie }).open('/billing');
 
-  it('shows all visitors the limits of the plans, and that the operator assigns them (§8/upgrade-page)', async () => {
+  it('every visitor sees the limits of the plans, and that the operator assigns them (§8/upgrade-page)', async () => {
     const { status, text } = await open();
     assert.equal(status, 200);
     assert.match(words(text), /Nothing is sold here\. The operator of this server gives each team its plan/);
@@ -35,7 +34,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.doesNotMatch(text, /team_/);
   });
 
-  it('shows the plan and usage of each team of the account, and the plan to ask for (§8/upgrade-page)', async () => {
+  it('a signed-in person sees plan and usage of each of their teams, and the plan to ask for (§8/upgrade-page)', async () => {
     const person = await newPerson(service);
     const small = await service.newTeam({ plan: 'starter', monthlyLimit: 2 });
     const large = await service.newTeam({ plan: 'enterprise' });
@@ -70,7 +69,7 @@ describe('the page of plans and limits, where every upgrade_url leads (specifica
     assert.ok(!text.includes(strange.publicId), 'no other team’s');
   });
 
-  it('explains to a person without a team how to join one, and escapes names', async () => {
+  it('a person without a team sees how to join one, and names are escaped', async () => {
     const person = await newPerson(service);
     assert.match(words((await open(person.cookie)).text), /You are in no team yet/);
     const team = await service.newTeam();

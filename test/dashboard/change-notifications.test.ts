@@ -49,7 +49,7 @@ describe('notifications of changes (decision 0018)', () => {
 
   const ofTeam = async (id = team.id) => (await heard.take()).filter(({ teamId }) => teamId === id);
 
-  it('are sent after the commit and not before; a transaction that rolls back sends none, and so does a statement that changes no row', async () => {
+  it('a notification is sent after the commit; a rollback and a statement that changes no row send none', async () => {
     const { database } = service.runtime;
     await database.transaction(async (trx) => {
       await setTeamName(trx, team.id, 'Not yet');
@@ -81,14 +81,14 @@ describe('notifications of changes (decision 0018)', () => {
     assert.deepEqual(await heard.take(), []);
   });
 
-  it('a thousand sends are a few notifications, and their phones are woken without waiting for them', async () => {
+  it('a thousand sends make a few notifications, and their phones are woken before these', async () => {
     const { phoneNumber } = await connectNumber(service, team, '+14155550102');
     await heard.take();
     const startedMs = performance.now();
     const message = { from: phoneNumber, to, content: 'Hello' };
     await Promise.all(Array.from({ length: 1_000 }, () => team.api.send(message)));
     const told = (await ofTeam()).filter(({ resource }) => resource === 'message');
-    // One for each 50 ms, and those at the edges.
+    // One notification every 50 ms, and one more at each end.
     const most = (performance.now() - startedMs) / 50 + 2;
     assert.ok(told.length >= 1 && told.length <= most, `${told.length} notifications, ${most} at most`);
 
@@ -99,7 +99,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.equal(order[0]?.channel, phoneQueueChannel);
   });
 
-  it(`have the ids together, ${idsMax} of a resource type at most; more become one without ids, which covers the others`, async () => {
+  it(`a notification has up to ${idsMax} ids of a resource type; more become one without ids, which covers all`, async () => {
     const { recordChange } = service.runtime.database.pool;
     const ids = Array.from({ length: idsMax }, () => randomUUID());
     for (const id of ids) recordChange(team.id, 'number', [id]);
@@ -113,7 +113,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.ok(formatChange(team.id, { resource: 'invitation', ids: new Set(ids) }).length < 7_900);
   });
 
-  it('say that rows were created beside the ids of changed ones, and hide neither', async () => {
+  it('a notification can have both ids of changed rows and the mark that rows were created', async () => {
     const { recordChange } = service.runtime.database.pool;
     const ids = [randomUUID(), randomUUID()];
     recordChange(team.id, 'message', ids.slice(0, 1));
@@ -123,14 +123,14 @@ describe('notifications of changes (decision 0018)', () => {
     assert.deepEqual(await ofTeam(), [change]);
   });
 
-  it('a process that closes sends those of its last commits', async () => {
+  it('a closing process sends the notifications of its last commits', async () => {
     const closing = new Database({ databaseUrl: service.databaseUrl, logger });
     await setTeamName(closing.pool, team.id, 'Last');
     await closing.close();
     assert.equal((await ofTeam()).length, 1);
   });
 
-  it('those that fail are logged and dropped, and later ones are sent', async () => {
+  it('notifications that fail are logged and dropped, and later ones are sent', async () => {
     const proxy = await startFreezingProxy(service.databaseUrl);
     const name = new URL(service.databaseUrl.replace('@/', '@localhost/')).pathname;
     const databaseUrl = `postgresql://ownline@127.0.0.1:${proxy.port}${name}`;
@@ -215,7 +215,7 @@ describe('a subscriber to changes (decision 0018)', () => {
     return { told, leave: changes.subscribe(teamId, (change) => told.push(change)) };
   }
 
-  it('is notified of commits of another process in its team, with the ids, and of no other team', async () => {
+  it('a subscriber gets another process’s commits in its team, with the ids, and those of no other team', async () => {
     const { changes } = service.app;
     const another = await service.startAnother();
     try {
@@ -242,7 +242,7 @@ describe('a subscriber to changes (decision 0018)', () => {
     }
   });
 
-  it('is notified of everything after its connection was ended, and of changes again', async () => {
+  it('a subscriber is notified of a change of everything after its connection was ended, and of changes again', async () => {
     const [own, other] = [team, otherTeam].map(({ id }) => listen(service.app.changes, id));
     assert.ok(own && other);
     await cutListeners(service);
@@ -253,7 +253,7 @@ describe('a subscriber to changes (decision 0018)', () => {
     for (const { leave } of [own, other]) leave();
   });
 
-  it('is isolated: one that fails, unsubscribes or subscribes during a notification does not affect the others', () => {
+  it('subscribers that fail, unsubscribe or subscribe during a notification do not affect the others', () => {
     const changes = new Changes(logger);
     const payload = formatChange(team.id, { resource: 'message', ids: 'all' });
     const shared: Told[] = [];
@@ -288,7 +288,7 @@ describe('a subscriber to changes (decision 0018)', () => {
     assert.equal(again.told.length, 1, 'one that unsubscribed before affects no other');
   });
 
-  it('ignores unknown resource types of a later version, and other teams', () => {
+  it('a subscriber ignores unknown resource types of a later version, and other teams', () => {
     const changes = new Changes(logger);
     const { told } = listen(changes, team.id);
     changes.onNotification(`${team.id} invoice all`);
@@ -298,7 +298,7 @@ describe('a subscriber to changes (decision 0018)', () => {
 
   const nounOf = (change: Told) => (change === 'everything' ? change : change.resource);
 
-  /** Waits for the notifications of earlier commits; then the list is empty. */
+  /** Waits for the notifications of earlier commits, and removes them from the list. */
   async function settle(told: Told[]): Promise<void> {
     await team.api.put('/v1/team', { name: 'Settled' });
     await until('it is settled', () => told.some((change) => nounOf(change) === 'team'));

@@ -12,9 +12,9 @@ import { until } from '#test/support/service/until.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 /**
- * The notification of each changing route of a team, through either authenticator: the resource type and its id.
- * `:id` is the one that the address names, `new` another one, `created` a new one without its id, `all` any. The
- * audit log grows with most.
+ * Notifications of each changing route of a team, for keys and members: the resource type and its id.
+ * `:id` is the id in the address, `new` another id, `created` a new row without its id, `all` any row.
+ * Most routes also write to the audit log.
  */
 const told: Readonly<Record<string, readonly string[]>> = {
   'PUT /team': ['team all', 'audit new'],
@@ -29,6 +29,8 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /numbers/verify': ['number new', 'audit new'],
   'POST /numbers/:id/reconnect': ['number :id', 'audit new'],
   'POST /numbers/simulated': ['number new', 'audit new'],
+  // No device change exists here to dismiss.
+  'DELETE /numbers/:id/device-change': [],
   'PUT /numbers/:id': ['number :id', 'audit new'],
   'DELETE /numbers/:id': ['number :id', 'audit new'],
   'POST /messages/send': ['message created', 'usage all'],
@@ -44,12 +46,16 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /webhooks/:id/replay': ['delivery all', 'audit new'],
   'POST /webhooks/:id/test': ['delivery new', 'audit new'],
   'POST /keys': ['key new', 'audit new'],
-  // A read mark belongs to one member: nothing changes for the team.
+  // A read mark belongs to one member, so nothing changes for the team.
   'PUT /conversations/:phone_number/:contact/read': [],
   'DELETE /keys/:id': ['key :id', 'audit new'],
+  // No restore hold exists here to resume.
+  'POST /restore/resume': [],
+  // The contact never wrote to the team. Otherwise messages and deliveries change as well.
+  'POST /erasures': ['audit new'],
 };
 
-/** Operations of phones and of pages without a team; each is covered below. */
+/** Operations of phones and of pages without a team, which other tests below cover. */
 const toldElsewhere = [
   'PUT /app/account',
   'POST /app/invitations/:token',
@@ -62,10 +68,11 @@ const toldElsewhere = [
   'POST /v1/device/claim',
   'POST /v1/device/inbound',
   'POST /v1/device/poll',
+  'POST /v1/device/probe/:ticket',
   'POST /v1/device/status',
 ];
 
-/** Operations of one person's account, which no other client sees. */
+/** Operations on one person's account, which no other client sees. */
 const ofOnePerson = [
   'DELETE /app/account/passkeys/:id',
   'DELETE /app/account/sessions/:id',
@@ -102,7 +109,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     await service.close();
   });
 
-  /** The notifications of `work` for these teams, sorted. @param id the one that is shown as `:id` */
+  /** Runs `work`. @param id the id that is shown as `:id` @returns the notifications of these teams, sorted */
   async function toldBy(
     work: () => Promise<unknown>,
     { id, teams = [team] }: { id?: string; teams?: readonly TestTeam[] } = {},
@@ -123,13 +130,13 @@ describe('the changes that each route notifies (decision 0018)', () => {
     return (await Promise.all(lines)).sort();
   }
 
-  /** The uuid of the last id in an address; what it names is in the prefix. */
+  /** The uuid of the last id in an address. */
   function lastIdIn(address: string): string | undefined {
     const [text, prefix] = [...address.matchAll(/\b(usr|inv|num|msg|wh|dlv|key)_\w{26}/g)].at(-1) ?? [];
     return text === undefined ? undefined : uuidOf(prefix as 'num', text);
   }
 
-  it('every changing route is listed', () => {
+  it('the list of this test has every changing route', () => {
     const listed = service.app.routes.filter(({ audience }) => audience === 'api' || audience === 'team');
     const changing = (routes: typeof service.app.routes) =>
       routes.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
@@ -145,15 +152,15 @@ describe('the changes that each route notifies (decision 0018)', () => {
     ['/v1', operations],
     [below, ofMembers],
   ] as const) {
-    it(`below ${prefix} each operation notifies its team of its resource types and no others, and a read notifies nothing`, async () => {
+    it(`each operation below ${prefix} notifies its team of its resource types and no others, and a read notifies nothing`, async () => {
       for (const [name, { status, body }] of Object.entries(all)) {
-        // Its phone, which connects at once, changes the number too: see below.
+        // The simulated phone, which connects at once, changes the number too. Another test below covers it.
         if (name.endsWith('/numbers/simulated')) continue;
         const [method = '', pattern = ''] = name.split(' ');
         const about = await newThings(service, team);
         const member = await newMember(service, team, 'owner');
         await ofMembers[name]?.prepare?.(about, member);
-        // A change to what it is already would be none.
+        // A field that keeps its value would be no change.
         const fields = name.startsWith('PUT ') && pattern.endsWith('/team') ? { name } : body?.(about);
         const address = addressOf(pattern, about, method).replace(':team_id', team.publicId);
         const id = lastIdIn(address.replace(team.publicId, ''));
@@ -172,7 +179,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     });
   }
 
-  it('a simulated number notifies its number, as it is made and as its phone connects', async () => {
+  it('making a simulated number and connecting its phone each notify the number', async () => {
     const team = await service.newTeam();
     const owner = await newMember(service, team, 'owner');
     const isVerified = async () => /"verified":true/.test((await team.api.get('/v1/numbers')).text);
@@ -186,7 +193,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual([...new Set(heard)], told['POST /numbers/simulated']?.toSorted());
   });
 
-  it('deleting a number with queued messages notifies messages and usage too, deleting a webhook deliveries', async () => {
+  it('deleting a number with queued messages notifies messages and usage too, and deleting a webhook deliveries', async () => {
     const team = await service.newTeam();
     const { numberId } = await connectNumber(service, team, '+14155550111');
     await team.api.send({ from: '+14155550111', to: '+14155550112', content: 'Hello' });
@@ -202,7 +209,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(deleted, ['audit new', 'delivery all', 'webhook :id']);
   });
 
-  it('a phone notifies its number when it is connected, and messages that it gets, reports and receives', async () => {
+  it('connecting a phone notifies its number; a hand-out, a report and a received text notify their message', async () => {
     const team = await service.newTeam();
     await newWebhook(team.api);
     const by = (work: () => Promise<unknown>, id?: string) =>
@@ -235,7 +242,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(await by(() => phone.poll()), [], 'a poll that changes nothing');
   });
 
-  it('a setup page notifies its number when its token is shown, and when it is done', async () => {
+  it('showing the token on the setup page, and completing it, notify the number', async () => {
     const { json } = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550114' });
     const page = new PageClient(service.baseUrl, '');
     const path = `/setup/${String(json.setup_url).split('/').at(-1)}`;
@@ -272,7 +279,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(await toldBy(() => visitor.post(`/app/invitations/${token}`, fields)), joined);
   });
 
-  it('a person’s new name is notified to each of their teams; changes of an account alone are notified to none', async () => {
+  it('a person’s new name is notified to each of their teams, and other changes of an account to none', async () => {
     const [one, other, left] = [await service.newTeam(), await service.newTeam(), await service.newTeam()];
     const person = await newPerson(service);
     await join(service, one, person, 'viewer');

@@ -6,7 +6,7 @@ const conversation = '+14155550100 +14155550142';
 const refusal = new Error('refused');
 const loss = new Error('lost');
 
-describe('compositions of the dashboard (specification section 12.12)', () => {
+describe('drafts and sends of the dashboard (specification section 12.12)', () => {
   let compositions: CompositionStore;
   let keys: number;
   beforeEach(() => {
@@ -21,7 +21,7 @@ describe('compositions of the dashboard (specification section 12.12)', () => {
   });
   const textOf = () => compositions.get(conversation).draft.text;
 
-  /** Sends, types meanwhile, and ends the request. */
+  /** Starts a send, types text during it, and ends the request. */
   async function sendWhileTyping(typed: string, error?: Error) {
     const answer = Promise.withResolvers<void>();
     const sending = compositions.send(conversation, () => answer.promise);
@@ -31,13 +31,13 @@ describe('compositions of the dashboard (specification section 12.12)', () => {
     return sending;
   }
 
-  it('text typed during a send is the next draft (§12.12/page-conversations)', async () => {
+  it('text that is typed during a send becomes the next draft (§12.12/page-conversations)', async () => {
     compositions.write(conversation, { text: 'First' });
     assert.equal(await sendWhileTyping('Second'), 'sent');
     assert.deepEqual(compositions.get(conversation), { draft: { text: 'Second' } });
   });
 
-  it('a refused message returns before what was typed meanwhile, and its error stays until the text changes (§12.12/page-conversations)', async () => {
+  it('a refused message returns before text typed meanwhile, and its error stays until the text changes (§12.12/page-conversations)', async () => {
     compositions.write(conversation, { text: 'First', mediaUrl: 'https://example.com/menu.pdf' });
     assert.equal(await sendWhileTyping('Second', refusal), 'refused');
     const { draft, error } = compositions.get(conversation);
@@ -71,7 +71,7 @@ describe('compositions of the dashboard (specification section 12.12)', () => {
     assert.deepEqual(compositions.get(conversation), { draft: { text: '' } });
   });
 
-  it('one message at a time, and a page hears each change (§12.12/page-conversations)', async () => {
+  it('a conversation sends one message at a time, and a page gets each change (§12.12/page-conversations)', async () => {
     let changes = 0;
     const end = compositions.subscribe(conversation, () => {
       changes += 1;

@@ -33,13 +33,13 @@ describe('the list of conversations (specification section 12.11)', () => {
 
   const send = (to: string, content: string, from = number.phoneNumber) =>
     team.api.send({ from, to, content });
-  /** `contact: text of the last message`, in the order of the list. */
+  /** The list as texts: `contact: text of the last message`. */
   const shown = async (query = '') =>
     (await listConversations(member, query)).conversations.map(
       ({ contact, last_message }) => `${contact}: ${last_message?.content}`,
     );
 
-  it('a received message, a hand-out and a message that waits bring their conversation to the top (§12.11/activity, §12.11/list-conversations)', async () => {
+  it('a received message, a hand-out and a waiting message bring their conversation to the top (§12.11/activity, §12.11/list-conversations)', async () => {
     await receive(number, ada, 'from Ada');
     await receive(number, bob, 'from Bob');
     assert.deepEqual(await shown(), [`${bob}: from Bob`, `${ada}: from Ada`]);
@@ -51,7 +51,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.deepEqual(await shown(), [`${ada}: to Ada`, `${bob}: again`]);
   });
 
-  it('shows a conversation with each of its fields (§12.11/conversation-fields)', async () => {
+  it('a listed conversation has each of its fields (§12.11/conversation-fields)', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
     const inboundId = await receive(number, ada, 'Hello');
     assert.deepEqual((await listConversations(member)).conversations, [
@@ -79,7 +79,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.equal(stopped?.last_message?.content, 'STOP');
   });
 
-  it('a conversation that only has waiting messages is listed until they fail before a hand-out (§12.11/activity)', async () => {
+  it('a conversation with only waiting messages is listed until they fail before a hand-out (§12.11/activity)', async () => {
     const id = await send(ada, 'to Ada');
     assert.deepEqual(await shown(), [`${ada}: to Ada`]);
     assert.equal((await team.api.post(`/v1/messages/${id}/cancel`)).status, 200);
@@ -93,7 +93,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.equal((await findConversation(member, bob))?.unread_count, 100);
   });
 
-  it('leaves those of one number, or those with unread messages (§12.11/list-conversations)', async () => {
+  it('filters select the conversations of one number, or those with unread messages (§12.11/list-conversations)', async () => {
     const other = await connectNumber(service, team);
     await receive(number, ada, 'to the first');
     await receive(other, ada, 'to the second');
@@ -107,7 +107,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.deepEqual(await shown('?number=%2B14155550999'), []);
   });
 
-  it('a number that was deleted and connected again goes on with its conversations; each is listed once (§12.11/conversation)', async () => {
+  it('a number that was deleted and connected again keeps its conversations; each is listed once (§12.11/conversation)', async () => {
     await receive(number, ada, 'before');
     await receive(number, bob, 'before, too');
     assert.equal((await team.api.delete(`/v1/numbers/${number.numberId}`)).status, 200);
@@ -127,7 +127,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.deepEqual(await shown(), [`${ada}: from Ada`]);
   });
 
-  it('a walk shows each conversation once, while other messages arrive and wait (§12.11/conversation-pages)', async () => {
+  it('the pages show each conversation once, while messages arrive and others wait (§12.11/conversation-pages)', async () => {
     const contacts = Array.from({ length: 23 }, (_, index) => `+1415555${String(1_000 + index)}`);
     for (const [index, contact] of contacts.entries()) {
       if (index % 4 === 0) await send(contact, 'Hello');
@@ -142,7 +142,7 @@ describe('the list of conversations (specification section 12.11)', () => {
       cursor = page.cursor;
       await receive(number, `+1415555${2_000 + pages}`, 'in between');
       await send(`+1415555${3_000 + pages}`, 'in between');
-      // One that was shown moves to the top, and is not shown again.
+      // A conversation that was shown moves to the top, and is not shown again.
       await receive(number, contacts.at(-2) ?? '', `again ${pages}`);
     }
     assert.deepEqual(seen, contacts.toReversed());

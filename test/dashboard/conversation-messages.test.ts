@@ -37,7 +37,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
   const texts = async (contact: string, { phoneNumber } = number, query = '') =>
     (await readMessages(member, phoneNumber, contact, query)).messages.map(({ content }) => content);
 
-  it('has both directions and what waits, newest first, and nothing of other contacts and numbers (§12.11/list-conversation-messages)', async () => {
+  it('a conversation has messages in both directions and waiting ones, newest first, and none of others (§12.11/list-conversation-messages)', async () => {
     const other = await connectNumber(service, team);
     await receive(number, ada, '1');
     await send(ada, '2');
@@ -56,7 +56,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual([cursor, has_more], [messages.at(-1)?.id, false]);
   });
 
-  it('names the key or the member that sent each (§12.11/conversation-senders)', async () => {
+  it('each message names the key or the member that sent it (§12.11/conversation-senders)', async () => {
     const writer = await newMember(service, team, 'member');
     await receive(number, ada, '1');
     await send(ada, '2');
@@ -107,7 +107,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual(seen, expected);
   });
 
-  it('says why the oldest waiting message waits, and why one failed (§12.11/conversation-waiting)', async () => {
+  it('the oldest waiting message has the reason why it waits, and a failed one why it failed (§12.11/conversation-waiting)', async () => {
     const failedId = await send(ada, 'fails');
     const { id } = await number.wire.poll();
     await number.wire.poll({ last: String(id), last_status: 'failed', last_error: 'no network' });
@@ -127,11 +127,10 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.equal((await readMessages(member, number.phoneNumber, bob)).waiting, null);
   });
 
-  it('names the number, and the opt-out of the contact (§12.11/list-conversation-messages)', async () => {
+  it('the answer names the number, and the opt-out of the contact (§12.11/list-conversation-messages)', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
     const id = await receive(number, ada, 'STOP');
     const thread = await readMessages(member, number.phoneNumber, ada);
-    const shown = (await team.api.get(`/v1/numbers/${number.numberId}`)).json;
     assert.deepEqual(thread.number, {
       id: number.numberId,
       phone_number: number.phoneNumber,
@@ -139,7 +138,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
       status: 'active',
       verified: true,
       removed: false,
-      last_seen_at: shown.last_seen_at,
+      health: 'online',
     });
     assert.equal(thread.contact, ada);
     assert.equal(thread.opt_out?.message_id, id);
@@ -178,7 +177,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
   it('every spelling of a contact is one conversation, which any of them opens (§12.11/conversation-spellings)', async () => {
     const phones = ['+447911123456', '+4407911123456'] as const;
     await send(phones[1], '1');
-    // Before the phone took it: only the queue knows the spelling.
+    // Before the hand-out only the queue knows the spelling.
     assert.deepEqual(await texts(phones[0]), ['1']);
     await sendNext(number);
     await send(phones[0], '2');

@@ -20,7 +20,7 @@ import type { TestService, TestTeam } from '#test/support/service/test-service.t
 const ada = '+14155550901';
 const bob = '+14155550902';
 
-describe('how far members have read (specification section 12.11)', () => {
+describe('read marks of members (specification section 12.11)', () => {
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
@@ -37,7 +37,7 @@ describe('how far members have read (specification section 12.11)', () => {
   const unread = async (of: TeamMember, contact = ada) => (await findConversation(of, contact))?.unread_count;
   const mark = (of: TeamMember, messageId: string) => markRead(of, number.phoneNumber, ada, messageId);
 
-  it('a mark is of one member, and leaves what came later unread (§12.11/mark-read, §12.11/unread)', async () => {
+  it('a read mark belongs to one member, and leaves later messages unread (§12.11/mark-read, §12.11/unread)', async () => {
     const other = await newMember(service, team, 'owner');
     const first = await receive(number, ada, '1');
     await receive(number, ada, '2');
@@ -50,7 +50,7 @@ describe('how far members have read (specification section 12.11)', () => {
     assert.deepEqual([shown.read_until, shown.unread_count], [third, 0]);
   });
 
-  it('a mark never moves back (§12.11/unread)', async () => {
+  it('a read mark never moves back (§12.11/unread)', async () => {
     const first = await receive(number, ada, '1');
     const second = await receive(number, ada, '2');
     await mark(member, second);
@@ -58,18 +58,18 @@ describe('how far members have read (specification section 12.11)', () => {
     assert.equal(await unread(member), 0);
   });
 
-  it('the latest of marks that arrive at once stays (§12.11/unread)', async () => {
+  it('the latest of simultaneous read marks stays (§12.11/unread)', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 8; index += 1) ids.push(await receive(number, ada, String(index)));
     await Promise.all(ids.toReversed().map((id) => mark(member, id)));
     assert.equal((await readMessages(member, number.phoneNumber, ada)).read_until, ids.at(-1));
   });
 
-  it('messages of before a member joined count as read, again after they left and came back (§12.11/unread)', async () => {
+  it('messages from before a member joined count as read, also after they left and rejoined (§12.11/unread)', async () => {
     await receive(number, ada, 'before');
     service.clock.advance(1_000);
     const later = await newMember(service, team, 'member');
-    // A second membership lets their session outlive the removal.
+    // With a second membership the session outlives the removal.
     await join(service, await service.newTeam(), later, 'viewer');
     assert.equal(await unread(later), 0);
     assert.equal(await countUnread(later), 0);
@@ -84,7 +84,7 @@ describe('how far members have read (specification section 12.11)', () => {
     assert.equal(await unread(back), 0);
   });
 
-  it('an old mark of a member does not make unread what came before they joined (§12.11/unread)', async () => {
+  it('a read mark on a message from before a member joined makes nothing unread (§12.11/unread)', async () => {
     const before = await receive(number, ada, '1');
     await receive(number, ada, '2');
     service.clock.advance(1_000);
@@ -93,14 +93,14 @@ describe('how far members have read (specification section 12.11)', () => {
     assert.equal(await unread(later), 0);
   });
 
-  it('own messages are never unread, and may be marked (§12.11/unread, §12.11/mark-read)', async () => {
+  it('messages of the team are never unread, and may be marked (§12.11/unread, §12.11/mark-read)', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to: ada, content: 'Hello' });
     assert.equal(await unread(member), 0);
     await receive(number, ada, 'reply');
     assert.equal((await mark(member, id)).unread_count, 1);
   });
 
-  it('replies of another member and of a key move no mark (§12.11/unread)', async () => {
+  it('replies of another member and of a key move no read mark (§12.11/unread)', async () => {
     const other = await newMember(service, team, 'owner');
     await receive(number, ada, 'Are you open?');
     const reply = { from: number.phoneNumber, to: ada, content: 'We are.' };
@@ -118,7 +118,7 @@ describe('how far members have read (specification section 12.11)', () => {
     assert.equal(unread_count, 1);
   });
 
-  it('counts conversations with unread messages, not messages (§12.11/count-unread)', async () => {
+  it('the count is of conversations with unread messages, not of messages (§12.11/count-unread)', async () => {
     assert.equal(await countUnread(member), 0);
     await receive(number, ada, '1');
     await receive(number, ada, '2');
@@ -130,7 +130,7 @@ describe('how far members have read (specification section 12.11)', () => {
     assert.equal(await countUnread(member), 1);
   });
 
-  it('a message of another conversation, number or team is 404 (§12.11/mark-read)', async () => {
+  it('marking a message of another conversation, number or team is 404 (§12.11/mark-read)', async () => {
     const other = await connectNumber(service, team);
     const own = await receive(number, ada, '1');
     const foreign = await service.newTeam();

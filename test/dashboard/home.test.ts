@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { type Home, homeCountMax, homeNumberCountMax } from '#contract/home.ts';
 import { putFailedMessages, putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
+import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
@@ -33,7 +34,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     return answer.json as unknown as Home;
   };
 
-  it('has nothing but the month for a new team (§12.10/home)', async () => {
+  it('the home of a new team has only the month’s usage (§12.10/home)', async () => {
     const { usage, ...rest } = await home();
     assert.deepEqual(rest, {
       waiting_messages: 0,
@@ -49,7 +50,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.deepEqual(usage, { month, sent, received, monthly_message_limit, resets_at });
   });
 
-  it('follows the first run: a number, a key that was used, a message that was sent, a webhook (§12.10/first-run)', async () => {
+  it('the home shows the steps of the first run: a number, a used key, a sent message, a webhook (§12.10/first-run)', async () => {
     const made = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
     assert.equal((await home()).first_run.has_number, false, 'a pending number is none');
     const wire = await claim(team.api, String(made.json.setup_url));
@@ -67,8 +68,9 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal((await home()).first_run.has_webhook, true);
   });
 
-  it('shows each number with its state, its likely cause and what waits for it (§12.10/number-state)', async () => {
+  it('the home shows each number with its state, its likely cause and its waiting messages (§12.10/number-state)', async () => {
     const online = await connectNumber(service, team);
+    await online.wire.poll();
     const link = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550130' });
     const idOf = async (phoneNumber: string) => (await findNumber(team.api, phoneNumber))?.id;
     const states = async () =>
@@ -96,9 +98,11 @@ describe('GET home of a team (specification section 12.10)', () => {
       ['online', null, 'polled', 1, 'unknown'],
     );
     assert.ok(oldest_waiting_at);
-    service.clock.advance(6 * 60_000);
+    await passServedTime(service, 100_000);
+    assert.equal((await states())[0], 'late null');
+    await passServedTime(service, 5 * 60_000);
     assert.equal((await states())[0], 'offline no_power_or_network');
-    service.clock.advance(60 * 60_000);
+    await passServedTime(service, 60 * 60_000);
     assert.equal((await states())[0], 'offline automation_stopped');
     const id = await idOf(online.phoneNumber);
     const again = await team.api.post(`/v1/numbers/${id}/reconnect`, {});
@@ -111,7 +115,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal((await states())[0], 'paused null');
   });
 
-  it('says how far the setup of a phone is, of a second one too (§12.10/setup-link-state)', async () => {
+  it('the home shows the setup state of a phone, and of a second phone (§12.10/setup-link-state)', async () => {
     const made = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550140' });
     const setup = async () => (await home()).numbers.map(({ setup_link }) => setup_link);
     assert.deepEqual(await setup(), ['unopened']);
@@ -133,7 +137,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.deepEqual(await setup(), ['polled']);
   });
 
-  it('counts what waits and what failed in the last day, up to its bounds (§12.10/home)', async () => {
+  it('the home counts waiting messages and failures of the last day, up to its bounds (§12.10/home)', async () => {
     const { numberId, phoneNumber } = await connectNumber(service, team);
     const number = { teamId: team.id, numberId: uuidOf('num', numberId), phoneNumber };
     const now = service.clock.nowMs();
@@ -150,7 +154,7 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal(many.numbers[0]?.waiting_messages, homeNumberCountMax);
   });
 
-  it('counts webhooks whose last attempt failed, and those that failures switched off (§12.10/home)', async () => {
+  it('the home counts webhooks whose last attempt failed, and those that failures disabled (§12.10/home)', async () => {
     await putWebhook(service, team.id, ['message.sent']);
     await putWebhook(service, team.id, ['message.sent'], { failureCount: 3 });
     await putWebhook(service, team.id, ['message.sent'], { isActive: false });

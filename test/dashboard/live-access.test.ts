@@ -37,13 +37,13 @@ describe('access to a live stream (specification section 12.9)', () => {
     );
   };
 
-  it('needs a session, and a membership of the team (§12.9/access)', async () => {
+  it('a live stream requires a session and a membership of the team (§12.9/access)', async () => {
     const stranger = await newMember(service, await service.newTeam(), 'owner');
     assert.equal((await openLive(stranger, owner.in('/live'))).status, 404);
     assert.equal((await openLive(new PageClient(service.baseUrl, ''), owner.in('/live'))).status, 401);
   });
 
-  it('ends when the member is removed, and sends nothing that was made afterwards (§12.9/access, §12.9/ended)', async () => {
+  it('a live stream ends when the member is removed, and sends nothing that changed afterwards (§12.9/access, §12.9/ended)', async () => {
     const { phoneNumber } = await connectNumber(service, team);
     const member = await newMember(service, team, 'member');
     // A person without another team would be signed out as well.
@@ -60,7 +60,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await ofOwner.close();
   });
 
-  it('ends within 10 s after the session did (§12.9/access)', async () => {
+  it('a live stream ends within 10 s after its session (§12.9/access)', async () => {
     const leaver = await newMember(service, team, 'member');
     const [following, ofOwner] = [await followLive(leaver), await followLive(owner)];
     assert.equal((await leaver.post('/app/account/sign-out')).status, 200);
@@ -71,7 +71,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await ofOwner.close();
   });
 
-  it('begins anew with another role: what it may read, and a reload (§12.9/roles)', async () => {
+  it('a change of the role starts the live stream again with what the role may read, and a reload (§12.9/roles)', async () => {
     const viewer = await newMember(service, team, 'viewer');
     const live = await followLive(viewer);
     live.clear();
@@ -84,10 +84,10 @@ describe('access to a live stream (specification section 12.9)', () => {
     await live.close();
   });
 
-  it('is held back while the access is checked, and nothing is lost (§12.9/access)', async (t) => {
+  it('a live stream holds changes back while its access is checked, and loses none (§12.9/access)', async (t) => {
     const live = await followLive(owner);
     const { recordChange } = service.runtime.database.pool;
-    // Changes come in their order: those of the team's creation have been sent once this one has.
+    // Changes come in order. After this one, all changes of the team's creation have been sent.
     recordChange(team.id, 'webhook', []);
     await live.next('changed', ({ resources }) => resources.includes('webhook'));
     const lock = await holdTableLock(service, 'members');
@@ -95,7 +95,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     live.clear();
     recordChange(team.id, 'member', []);
     await until('the check waits', async () => (await countBlocked(service, 'members.')) > 0);
-    // Comments are not held back: the event would come before one.
+    // Comments are not held back, so an event would come before the comment.
     const { comments } = live;
     service.clock.advance(1_001);
     service.clock.advance(15_000);
@@ -106,7 +106,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await live.close();
   });
 
-  it('is not counted again by its checks: a team at its limit of requests keeps its streams (§12.9/access)', async () => {
+  it('access checks of a live stream do not count: a team at its limit of requests keeps its streams (§12.9/access)', async () => {
     const small = await service.newTeam({ plan: 'free' });
     const person = await newMember(service, small, 'owner');
     nextMinute(service.clock);
@@ -119,7 +119,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     await live.close();
   });
 
-  it('has at most 20 streams of an account: a further one is 429, and one that was left makes room (§12.9/bounds)', async () => {
+  it('an account has at most 20 live streams: a further one is 429, until one is left (§12.9/bounds)', async () => {
     await until('those of other tests are closed', async () => (await figure('ownline_live_streams')) === 0);
     const streams = await Promise.all(Array.from({ length: 20 }, () => followLive(owner)));
     const refused = await openLive(owner, owner.in('/live'));

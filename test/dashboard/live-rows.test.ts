@@ -26,7 +26,7 @@ function messageOf(id: string, changed: Partial<ListedMessage> = {}): ListedMess
 const sent = (id: string, status: ListedMessage['status']) =>
   messageOf(id, { direction: 'outbound', from: own, to: '+14155550101', status });
 
-/** A time of one morning: `10:05`. */
+/** The time of day, such as `10:05`, on one fixed date. */
 const at = (time: string) => `2026-11-22T${time}:00.000Z`;
 
 function conversationOf(contact: string, time: string, changed: Partial<Conversation> = {}): Conversation {
@@ -44,7 +44,7 @@ function conversationOf(contact: string, time: string, changed: Partial<Conversa
   };
 }
 
-describe('rows of the live stream in pages of messages (§12.9/rows)', () => {
+describe('live rows in pages of messages (§12.9/rows)', () => {
   const pageOf = (ids: readonly ListedMessage[], has_more = false) => ({
     messages: ids,
     cursor: ids.at(-1)?.id ?? '',
@@ -59,12 +59,12 @@ describe('rows of the live stream in pages of messages (§12.9/rows)', () => {
       page.messages.map(({ id, status }) => (status === 'received' ? id : `${id} ${status}`)),
     );
 
-  it('a new message stands in front, a changed one in its place', () => {
+  it('a new message is first, and a changed one keeps its position', () => {
     const pages = [pageOf([sent('m3', 'queued'), messageOf('m2')])];
     assert.deepEqual(merge(pages, [messageOf('m4'), sent('m3', 'sent')]), [['m4', 'm3 sent', 'm2']]);
   });
 
-  it('a message that comes late stands by its time, and one of a page that was not read is left out', () => {
+  it('a late message is placed by its time, and one of a page that was not read is dropped', () => {
     const pages = [
       pageOf([messageOf('m9'), messageOf('m6')], true),
       pageOf([messageOf('m5'), messageOf('m3')], true),
@@ -78,14 +78,14 @@ describe('rows of the live stream in pages of messages (§12.9/rows)', () => {
     assert.deepEqual(merge([pageOf([])], [messageOf('m1')]), [['m1']], 'an empty log');
   });
 
-  it('a row that was read earlier takes no progress back; a phone may take a message again, and report late', () => {
+  it('an older row does not undo progress; a phone may take a message again, and report late', () => {
     const delivered = [pageOf([sent('m1', 'delivered')])];
     assert.deepEqual(merge(delivered, [sent('m1', 'sent')]), [['m1 delivered']]);
     assert.deepEqual(merge([pageOf([sent('m1', 'polling')])], [sent('m1', 'queued')]), [['m1 queued']]);
     assert.deepEqual(merge([pageOf([sent('m1', 'failed')])], [sent('m1', 'sent')]), [['m1 sent']]);
   });
 
-  it('a message leaves the log once it fits the filters no more, and comes once it does', () => {
+  it('a message leaves the log when it no longer matches the filters, and appears when it does', () => {
     const isFailed = ({ status }: ListedMessage) => status === 'failed';
     assert.deepEqual(merge([pageOf([sent('m2', 'failed')])], [sent('m2', 'sent')], isFailed), [[]]);
     assert.deepEqual(
@@ -95,7 +95,7 @@ describe('rows of the live stream in pages of messages (§12.9/rows)', () => {
   });
 });
 
-describe('rows of the live stream in pages of conversations (§12.9/rows)', () => {
+describe('live rows in pages of conversations (§12.9/rows)', () => {
   const pageOf = (conversations: readonly Conversation[], has_more = false) => ({ conversations, has_more });
   const merge = (
     pages: readonly ReturnType<typeof pageOf>[],
@@ -112,7 +112,7 @@ describe('rows of the live stream in pages of conversations (§12.9/rows)', () =
   };
   const received = (id: string, from: string) => messageOf(id, { from });
 
-  it('a conversation with news rises, from a later page too', () => {
+  it('a conversation with a new message moves to the top, even from a later page', () => {
     const pages = [
       pageOf([conversationOf('ada', '10:05'), conversationOf('bob', '10:04')], true),
       pageOf([conversationOf('eve', '10:03')]),
@@ -123,7 +123,7 @@ describe('rows of the live stream in pages of conversations (§12.9/rows)', () =
     ]);
   });
 
-  it('one that is older than the pages that were read does not come to the top', () => {
+  it('a conversation that is older than the read pages does not move to the top', () => {
     const pages = [pageOf([conversationOf('ada', '10:05'), conversationOf('bob', '10:04')], true)];
     assert.deepEqual(merge(pages, { conversations: [conversationOf('old', '09:00')] }), [['ada', 'bob']]);
     assert.deepEqual(
@@ -132,7 +132,7 @@ describe('rows of the live stream in pages of conversations (§12.9/rows)', () =
     );
   });
 
-  it('each received message counts as unread, also two at once and one before a reply, and again none', () => {
+  it('each received message counts as unread, also two at once and one before a reply, and only once', () => {
     const before = conversationOf('ada', '10:05', { last_message: received('m5', 'ada'), unread_count: 1 });
     const rows = {
       conversations: [conversationOf('ada', '10:06', { last_message: sent('m8', 'queued') })],
@@ -143,7 +143,7 @@ describe('rows of the live stream in pages of conversations (§12.9/rows)', () =
     assert.deepEqual(merge([pageOf([after])], rows), [['ada']]);
   });
 
-  it('a handle that is spelled differently counts once', () => {
+  it('a message from a handle that is spelled differently counts once', () => {
     const last = received('m6', 'Ada@Example.com');
     const rows = {
       conversations: [conversationOf('ada@example.com', '10:06', { last_message: last })],
@@ -154,7 +154,7 @@ describe('rows of the live stream in pages of conversations (§12.9/rows)', () =
     ]);
   });
 
-  it('a list of unread ones gets a conversation that became unread, and no other', () => {
+  it('a list of unread conversations gets one that became unread, and no other', () => {
     const rows = {
       conversations: [
         conversationOf('ada', '10:06', { last_message: received('m6', 'ada') }),
@@ -165,7 +165,7 @@ describe('rows of the live stream in pages of conversations (§12.9/rows)', () =
     assert.deepEqual(merge([pageOf([])], rows, true), [['ada 1'], 'unknown']);
   });
 
-  it('a row that was read earlier changes nothing, unless the later message was cancelled', () => {
+  it('an older row changes nothing, unless the later message was cancelled', () => {
     const before = [pageOf([conversationOf('ada', '10:06', { last_message: sent('m8', 'queued') })])];
     const early = conversationOf('ada', '10:05', { last_message: received('m7', 'ada'), waiting_count: 9 });
     const waiting = (messages: readonly ListedMessage[]) =>

@@ -42,7 +42,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
 
   const send = (content = 'Hello') => team.api.send({ from: number.phoneNumber, to, content });
 
-  it('begins at once with the types that the role may read, and is not stored or buffered on its way (§12.9/stream)', async () => {
+  it('a live stream begins at once with the types that the role may read, and is neither stored nor buffered (§12.9/stream)', async () => {
     const live = await follow();
     assert.match(live.headers.get('content-type') ?? '', /^text\/event-stream/);
     assert.equal(live.headers.get('cache-control'), 'no-store');
@@ -56,7 +56,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.deepEqual([head.status, head.text], [200, '']);
   });
 
-  it('sends a comment every 15 s (§12.9/stream)', async () => {
+  it('a live stream sends a comment every 15 s (§12.9/stream)', async () => {
     const live = await follow();
     for (const count of [1, 2]) {
       service.clock.advance(15_000);
@@ -64,7 +64,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     }
   });
 
-  it('shows a sent message, each of its states and the usage, as the lists show them (§12.9/rows)', async () => {
+  it('a sent message, each of its states and the usage appear as the lists show them (§12.9/rows)', async () => {
     const live = await follow();
     const id = await send();
     const isOfMessage = (status: string) => (rows: { messages: { id: string; status: string }[] }) =>
@@ -91,7 +91,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await live.next('rows', (rows) => rows.usage?.received === 1);
   });
 
-  it('shows the conversation of a message as the list does, but for what the member has read (§12.9/rows)', async () => {
+  it('a message’s conversation appears as in the list, except for the member’s read mark (§12.9/rows)', async () => {
     const live = await follow();
     const listed = async () => {
       const { conversations } = (await member.get(member.in('/conversations'))).json;
@@ -121,7 +121,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await live.next('changed', ({ resources }) => resources.includes('message'));
   });
 
-  it('shows a changed number as the list shows it, and names one that was deleted (§12.9/rows)', async () => {
+  it('a changed number appears as in the list, and a deleted one is named (§12.9/rows)', async () => {
     const live = await follow();
     const path = `/v1/numbers/${number.numberId}`;
     await team.api.put(path, { label: 'Reception' });
@@ -132,7 +132,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.deepEqual([gone.removed_numbers, gone.numbers], [[number.numberId], []]);
   });
 
-  it('names the types of everything else that changed, and no type that the role may not read (§12.9/changed, §12.9/roles)', async () => {
+  it('other changes appear as their types, without types that the role may not read (§12.9/changed, §12.9/roles)', async () => {
     const [ofMember, ofAdmin, ofViewer] = [
       await follow(),
       await follow(await newMember(service, team, 'admin')),
@@ -150,7 +150,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.deepEqual(ofViewer.all('hello')[0]?.resources.includes('key'), false);
   });
 
-  it('reads once for all who look, and sends them the same bytes (§12.9/read-once)', async () => {
+  it('the server reads rows once for all streams of a team, and sends them the same bytes (§12.9/read-once)', async () => {
     const clients = [];
     for (let n = 0; n < 8; n += 1) clients.push(await follow(await newMember(service, team, 'member')));
     const watch = watchStatements(['messages.list-by-ids', 'usage.summarize-month']);
@@ -166,7 +166,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.equal(texts.size, 1);
   });
 
-  it('sends the rows of a burst together, and many changes as few events (§12.9/rows, §12.9/changed)', async () => {
+  it('the rows of a burst are sent together, and many changes as few events (§12.9/rows, §12.9/changed)', async () => {
     const live = await follow();
     const startedMs = performance.now();
     const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => send(`Hello ${n}`)));
@@ -178,7 +178,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.ok(live.all('changed').length <= (performance.now() - startedMs) / 1_000 + 2);
   });
 
-  it('shows a message that was committed after one with a later id (§12.9/rows)', async () => {
+  it('a message appears even if it was committed after one with a later id (§12.9/rows)', async () => {
     const live = await follow();
     const early = service.runtime.ids.next('msg', service.clock.nowMs() - 3_000);
     const late = await send();
@@ -200,7 +200,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.equal(messages.length, 1, 'and nothing again that was sent before');
   });
 
-  it('says only that messages changed where too many did, or too large ones (§12.9/bounds)', async () => {
+  it('for too many or too large messages the stream says only that messages changed (§12.9/bounds)', async () => {
     const live = await follow();
     service.runtime.database.pool.recordChange(team.id, 'message', []);
     await live.next('changed', ({ resources }) => resources.includes('message'));
@@ -211,7 +211,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.ok(live.texts.every((text) => Buffer.byteLength(text) < 257 * 1_024));
   });
 
-  it('gets commits of another process, and none of another team (§12.9/rows)', async () => {
+  it('a live stream gets commits of another process, and none of another team (§12.9/rows)', async () => {
     const another = await service.startAnother();
     try {
       const stranger = await service.newTeam();
@@ -228,7 +228,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     }
   });
 
-  it('asks to reload after a gap in which changes may have been missed, and goes on (§12.9/reload)', async () => {
+  it('a live stream asks to reload after a gap in which changes may have been missed, and goes on (§12.9/reload)', async () => {
     const live = await follow();
     await cutListeners(service);
     await live.next('reload');
@@ -236,7 +236,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await live.next('rows', (rows) => rows.messages[0]?.id === id);
   });
 
-  it('reads again after 30 s what no hint told of (§12.9/refresh)', async () => {
+  it('a live stream reads rows again every 30 s, for changes whose notification was lost (§12.9/refresh)', async () => {
     const live = await follow();
     const id = await send();
     await live.next('rows', (rows) => rows.messages[0]?.id === id);
@@ -248,7 +248,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     await live.next('changed', ({ resources }) => resources.includes('webhook') && resources.includes('key'));
   });
 
-  it('ends at once when the service stops, without the event that forbids opening it again (§12.9/stop)', async () => {
+  it('a live stream ends at once when the service stops, without the event that forbids reopening it (§12.9/stop)', async () => {
     const another = await service.startAnother();
     const away = Object.assign(Object.create(member), { baseUrl: another.baseUrl }) as TeamMember;
     const live = await openLive(away, member.in('/live'));

@@ -8,7 +8,7 @@ const at = (second: number): Position => ({
   at: new Date(second * 1_000),
   messageId: `01990000-0000-7000-8000-${String(second).padStart(12, '0')}` as MessageId,
 });
-/** `ada 9` is the conversation with Ada, at second 9. */
+/** Parses `ada 9` as the conversation with Ada at second 9. */
 const conversation = (text: string): PositionedConversation => {
   const [contact = '', second] = text.split(' ');
   return { phoneNumber: '+14155550100', contact, position: at(Number(second)) };
@@ -103,7 +103,7 @@ describe('a page of conversations with waiting messages (specification section 1
     });
   }
 
-  it('at equal times the greater id stands first, and a cursor names both (§12.11/conversation-pages)', () => {
+  it('at equal times the greater id is first, and a cursor contains time and id (§12.11/conversation-pages)', () => {
     const [low, high] = [at(5), { ...at(6), at: at(5).at }];
     const page = mergePage(
       [{ ...conversation('ada 5'), position: low }],

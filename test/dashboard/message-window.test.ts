@@ -6,11 +6,11 @@ import { firstIdAt, type MessageId } from '#server/platform/ids/ids.ts';
 
 const nowMs = Date.parse('2026-11-22T12:00:00.000Z');
 const idAt = (ms: number) => firstIdAt(ms).replace(/0000$/, '0001') as MessageId;
-/** Newest first, a millisecond apart. */
+/** Ids a millisecond apart, newest first. */
 const idsFrom = (ms: number, count: number) => Array.from({ length: count }, (_, n) => idAt(ms - n));
 
 describe('the window of new messages of a live stream (specification section 12.9)', () => {
-  it('returns each message once, one with an earlier id too that is committed later (§12.9/rows)', () => {
+  it('each message is returned once, even one with an earlier id that is committed later (§12.9/rows)', () => {
     const window = new MessageWindow(nowMs);
     const [first, late, third] = [idAt(nowMs), idAt(nowMs - commitDelayMs + 1), idAt(nowMs + 10)];
     assert.ok(late >= window.firstId);
@@ -20,7 +20,7 @@ describe('the window of new messages of a live stream (specification section 12.
     assert.deepEqual(window.take([third, first, late], nowMs), [third]);
   });
 
-  it('moves with the time, and never back (§12.9/rows)', () => {
+  it('the window moves with the time, and never back (§12.9/rows)', () => {
     const window = new MessageWindow(nowMs);
     window.take([idAt(nowMs)], nowMs + 2 * commitDelayMs);
     const { firstId } = window;
@@ -30,14 +30,14 @@ describe('the window of new messages of a live stream (specification section 12.
     assert.equal(window.firstId, firstId);
   });
 
-  it('asks for as many ids as it knows and may return, and one more (§12.9/bounds)', () => {
+  it('the window reads as many ids as it knows and may return, and one more (§12.9/bounds)', () => {
     const window = new MessageWindow(nowMs);
     assert.equal(window.idsMax, rowMessagesMax + 1);
     window.take(idsFrom(nowMs, 7), nowMs);
     assert.equal(window.idsMax, 7 + rowMessagesMax + 1);
   });
 
-  it('passes over more than an event may have, and goes on after them (§12.9/bounds)', () => {
+  it('the window skips more messages than an event may have, and continues after them (§12.9/bounds)', () => {
     const window = new MessageWindow(nowMs);
     const exactly = idsFrom(nowMs, rowMessagesMax);
     assert.equal(window.take(exactly, nowMs)?.length, rowMessagesMax);

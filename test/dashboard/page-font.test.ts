@@ -10,7 +10,7 @@ describe('the font of pages without the dashboard (specification section 12.3)',
   });
   after(() => service.close());
 
-  it('stands below the path of APP_URL in each page, and is served from memory with an ETag (§12.3/dashboard-pages)', async () => {
+  it('the font is below the path of APP_URL in each page, and is served from memory with an ETag (§12.3/dashboard-pages)', async () => {
     for (const path of ['/sign-in', '/billing', '/setup/none', '/invite/none', '/nowhere']) {
       const page = await fetch(service.baseUrl + path, { headers: { accept: 'text/html' } });
       const text = await page.text();

@@ -12,7 +12,7 @@ describe('state that the pages keep (specification section 12.12)', () => {
     assert.equal(writeSearch({ status: undefined }), '');
   });
 
-  it('a read that began before a row does not undo it (§12.9/rows)', async () => {
+  it('a read that began before a live row does not undo it (§12.9/rows)', async () => {
     const client = new QueryClient();
     const queryKey = ['team', 'message'];
     const apply = (row: string) =>

@@ -11,7 +11,7 @@ describe('the limits of a team’s plan (specification section 12.7)', () => {
   });
   after(() => service.close());
 
-  it('counts what the limits count: open invitations and pending numbers too (§12.7/plan-usage)', async () => {
+  it('the plan usage counts what the limits count: open invitations and pending numbers too (§12.7/plan-usage)', async () => {
     const team = await service.newTeam({ plan: 'starter' });
     const viewer = await newMember(service, team, 'viewer');
     const invited = await team.api.post('/v1/team/members/invite', {
@@ -30,7 +30,7 @@ describe('the limits of a team’s plan (specification section 12.7)', () => {
     });
   });
 
-  it('has null where the plan has no limit (§12.7/plan-usage)', async () => {
+  it('the plan usage has null for a resource without a limit (§12.7/plan-usage)', async () => {
     const team = await service.newTeam({ plan: 'enterprise' });
     const viewer = await newMember(service, team, 'viewer');
     const answer = await viewer.get(viewer.in('/usage/limits'));

@@ -10,7 +10,7 @@ const rowsOf = (ids: string) => ids.split('').map((id) => ({ id }) as ListedMess
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('');
 
 describe('messages on a page (specification section 12.12)', () => {
-  it('a thread reads its newest page again and keeps the earlier ones; after a gap it begins anew (§12.12/page-conversations)', () => {
+  it('a conversation reads its newest page again and keeps earlier pages; after a gap it starts over (§12.12/page-conversations)', () => {
     const page = (ids: string, has_more: boolean, cursor = ids.at(-1) ?? '') =>
       ({ messages: rowsOf(ids), cursor, has_more }) as unknown as ConversationMessageList;
     const show = (thread: Thread) => `${idsOf(thread.messages)} ${thread.cursor} ${thread.hasEarlier}`;
@@ -26,7 +26,7 @@ describe('messages on a page (specification section 12.12)', () => {
     assert.equal(show(withLatest(withLatest(undefined, page('', false)), page('a', false))), 'a a false');
   });
 
-  it('the log of one contact merges what was sent and received, page by page, without a gap (§12.12/page-messages)', () => {
+  it('the log of one contact merges sent and received messages, page by page, without a gap (§12.12/page-messages)', () => {
     const page = (ids: string, has_more: boolean) =>
       ({ messages: rowsOf(ids), cursor: ids.at(-1) ?? '', has_more }) as MessageLog;
     const show = (merged: MessageLog) => `${idsOf(merged.messages)} ${merged.cursor} ${merged.has_more}`;
@@ -37,7 +37,7 @@ describe('messages on a page (specification section 12.12)', () => {
     assert.equal(show(mergeSources([page('', false), page('', false)])), '  false');
   });
 
-  it('addresses in a text are links of http and https alone, without the punctuation of the sentence (§12.12/page-conversations)', () => {
+  it('addresses in a text are links of http and https only, without the punctuation of the sentence (§12.12/page-conversations)', () => {
     const links = (text: string) =>
       splitLinks(text).flatMap(({ href }) => (href === undefined ? [] : [href]));
     const table: [string, string[]][] = [

@@ -24,7 +24,7 @@ describe('lists with more fields for members (specification section 12.3)', () =
   });
   after(() => service.close());
 
-  it('messages have their error_code, on every page and with filters; /v1 has none (§12.3/team-lists)', async () => {
+  it('listed messages have their error_code, on every page and with filters; those of /v1 do not (§12.3/team-lists)', async () => {
     const { phoneNumber: from } = await connectNumber(service, team);
     const waiting = await team.api.send({ from, to, content: 'One' });
     const cancelled = await team.api.send({ from, to, content: 'Two' });
@@ -44,7 +44,7 @@ describe('lists with more fields for members (specification section 12.3)', () =
     for (const message of (json as unknown as MessageLog).messages) assert.ok(!('error_code' in message));
   });
 
-  it('deliveries have the end of their latest attempt: a status, or none; /v1 has none (§12.3/team-lists)', async () => {
+  it('listed deliveries have the status of their latest attempt, or none; those of /v1 do not (§12.3/team-lists)', async () => {
     const receiver = await startWebhookReceiver({ behaviour: answering(503, 'no') });
     try {
       const webhook = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });

@@ -5,7 +5,7 @@ import { Throttle } from '../../web/live/throttle.ts';
 import { withNewest } from '../../web/webhooks/delivery-pages.ts';
 
 describe('reads of pages that follow the live stream (specification section 12.9)', () => {
-  it('an interval doubles while the work is asked for without a pause, and begins anew after one', (test) => {
+  it('the interval of a throttle doubles under continuous requests, and is short again after a pause', (test) => {
     mock.timers.enable({ apis: ['setTimeout'] });
     test.after(() => mock.timers.reset());
     let nowMs = 0;
@@ -24,7 +24,7 @@ describe('reads of pages that follow the live stream (specification section 12.9
     throttle.stop();
   });
 
-  it('the newest page of a log is put into the pages that were read; after a gap it begins anew (§12.12/page-webhooks)', () => {
+  it('the newest page of a log is merged into the pages that were read; after a gap the log starts over (§12.12/page-webhooks)', () => {
     const page = (ids: string, has_more: boolean, cursor = ids.at(-1) ?? '') =>
       ({ deliveries: ids.split('').map((id) => ({ id })), cursor, has_more }) as unknown as DeliveryLog;
     const begun = { pages: [page('fe', true), page('dc', true)], pageParams: ['', 'e'] };

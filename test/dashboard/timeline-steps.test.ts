@@ -61,7 +61,7 @@ function event(type: StepEvent['type'], at: number, failure: Partial<StepEvent> 
   return { type, at: time(at), errorCode: null, errorMessage: null, ...failure };
 }
 
-/** `2 sent by device Phone 1` */
+/** Steps as texts: seconds, kind and actor, as in `2 sent by device Phone 1`. */
 function lines(told: Partial<TimelineFacts>): string[] {
   return timelineSteps({ ...facts, ...told }).map(({ kind, at, actor, details }) => {
     const extra = Object.keys(details).length > 0 ? ` ${JSON.stringify(details)}` : '';
@@ -79,12 +79,12 @@ const timedOut = {
 const contact: TimelineActor = { kind: 'contact', id: '', name: '+14155550101' };
 
 describe('the steps of a message (specification section 12.8) (§12.8/timeline-steps, §12.8/timeline-actors)', () => {
-  it('a waiting message has its acceptance, with its sender as the actor where that is known', () => {
+  it('a waiting message has the step of its acceptance, by its sender if that is known', () => {
     assert.deepEqual(lines({}), ['0 accepted by key Bookings']);
     assert.deepEqual(lines({ sender: null }), ['0 accepted']);
   });
 
-  it('a delivered message has the hand-out and reports of its phone, and its media before', () => {
+  it('a delivered message has steps for its media, and for the hand-out and reports of its phone', () => {
     const media = { name: 'menu.pdf', type: 'application/pdf', size_bytes: 3, created_at: time(1) };
     assert.deepEqual(
       lines({
@@ -147,7 +147,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     assert.equal(late.filter((line) => line.includes('failed')).length, 1);
   });
 
-  it('a message that was handed out twice was queued again in between, also while the second hand-out is due', () => {
+  it('a message with two hand-outs has the step queued between them, even before the second is due', () => {
     const first = handOut(1, 'unconfirmed', [2, 90]);
     assert.deepEqual(lines({ handOuts: [first] }).slice(1), [
       '2 handed_out by device Phone 1 {"hand_out":1}',
@@ -175,7 +175,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     ['media_unavailable', 'server'],
     ['media_too_large', 'server'],
   ] as const) {
-    it(`a failure with ${errorCode} is by ${by === 'contact +14155550101' ? 'the actor of its cause' : by}`, () => {
+    it(`the actor of a failure with ${errorCode} is ${by === 'contact +14155550101' ? 'the actor of its cause' : by}`, () => {
       const told = lines({
         message: { ...message, status: 'failed', error_code: errorCode },
         handOuts: [handOut(1, 'failed', [2, 3])],
@@ -197,7 +197,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     ]);
   });
 
-  it('steps of the same time stand in the order in which they happen', () => {
+  it('steps of the same time are in the order in which they happen', () => {
     const at = lines({
       message: { ...message, status: 'delivered' },
       media: { name: 'menu.pdf', type: 'application/pdf', size_bytes: 3, created_at: time(0) },

@@ -29,7 +29,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
   });
   after(() => service.close());
 
-  /** A contact that no other test of this file writes to. */
+  /** Makes a contact that no other test of this file writes to. */
   function newContact(): string {
     contacts += 1;
     return `+14155552${contacts}`;
@@ -53,14 +53,14 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
       ({ kind, actor }: TimelineStep) => `${kind} by ${actor ? `${actor.kind} ${actor.name}` : 'unknown'}`,
     );
 
-  it('has the message, the member who sent it, its steps, and its events with deliveries and attempts (§12.8/timeline, §12.8/timeline-events, §12.8/timeline-steps)', async () => {
+  it('a timeline has the message, its sender, its steps, and its events with deliveries and attempts (§12.8/timeline, §12.8/timeline-events, §12.8/timeline-steps)', async () => {
     const receiver = await startWebhookReceiver({ behaviour: answering(200, 'thanks') });
     const webhook = await newWebhook(team.api, {
       url: receiver.url,
       events: ['message.sent', 'message.delivered'],
     });
     const deleted = await newWebhook(team.api, { events: ['message.sent'] });
-    // It is off: its delivery is skipped, and not pending, which would vanish with it.
+    // The webhook is off, so its delivery is skipped. A pending delivery would be deleted with the webhook.
     await team.api.request('PUT', `/v1/webhooks/${deleted.id}`, { body: { active: false } });
     const id = await sendAs(owner, newContact());
     assert.equal((await number.wire.poll()).id, id);
@@ -102,7 +102,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     assert.equal(gone?.url, null, 'a deleted webhook has no url');
   });
 
-  it('says whether any device of the number reports deliveries: one with the shortcuts never does (§12.8/timeline-delivery)', async () => {
+  it('a timeline says whether any device of the number reports deliveries; one with the shortcuts never does (§12.8/timeline-delivery)', async () => {
     const silent = await connectNumber(service, team, '+14155550187');
     const send = (content: string) => team.api.send({ from: silent.phoneNumber, to: newContact(), content });
     const reported = async (id: string) => {
@@ -120,7 +120,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     assert.deepEqual(await reported(inbound), ['received', null]);
   });
 
-  it('names the key of a message that a client sent, also once it is revoked, and /v1 shows no sender (§12.8/timeline)', async () => {
+  it('a timeline names the key of a message, even a revoked one, and /v1 shows no sender (§12.8/timeline)', async () => {
     const { id: keyId, key } = await service.makeKey(team.id, ['messages:send']);
     const client = new ApiClient(service.baseUrl, key);
     const id = await client.send({ from: number.phoneNumber, to: newContact(), content: 'Hello' });
@@ -145,7 +145,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     await team.api.post(`/v1/messages/${first.json.id}/cancel`);
   });
 
-  it('says who cancelled a message, and the audit log has it (§12.6/audit-log, §12.8/timeline-actors)', async () => {
+  it('a timeline and the audit log name the actor who cancelled a message (§12.6/audit-log, §12.8/timeline-actors)', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to: newContact(), content: 'Hello' });
     const answer = await owner.post(owner.in(`/messages/${id}/cancel`));
     assert.equal(answer.status, 200, answer.text);
@@ -162,7 +162,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     );
   });
 
-  it('says who deleted the number of a message that waited (§12.8/timeline-actors)', async () => {
+  it('a timeline names the actor who deleted the number of a waiting message (§12.8/timeline-actors)', async () => {
     const other = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from: other.phoneNumber, to: newContact(), content: 'Hello' });
     await owner.request('DELETE', owner.in(`/numbers/${other.numberId}`));
@@ -170,7 +170,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     assert.deepEqual([failed?.details.error_code, failed?.actor?.id], ['number_removed', owner.memberId]);
   });
 
-  it('an opt-out is a step of the message that said so, and the contact is the actor of the failure; one by request has its caller (§12.8/timeline-actors, §12.8/timeline-steps)', async () => {
+  it('an opt-out by text is a step of its message, and the contact or caller is the actor of the failure (§12.8/timeline-actors, §12.8/timeline-steps)', async () => {
     const [contact, other] = [newContact(), newContact()];
     const waiting = await team.api.send({ from: number.phoneNumber, to: contact, content: 'Hello' });
     const stop = await number.wire.call('inbound', { from: contact, text: 'STOP' });

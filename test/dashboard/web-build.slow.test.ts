@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-it('the dashboard is built where the path of the program has a space (§12.3/dashboard-pages)', async (t) => {
+it('the dashboard is built even if the path of the program has a space (§12.3/dashboard-pages)', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'web build '));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const filter = (path: string) => !['dist', 'node_modules'].includes(basename(path));

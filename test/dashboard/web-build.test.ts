@@ -7,7 +7,7 @@ import { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-/** A program whose build writes one file, and counts itself. */
+/** Source of a build that writes one file and counts its runs. */
 const succeeds = `
 import { appendFileSync, writeFileSync } from 'node:fs';
 appendFileSync(new URL('../runs', import.meta.url), 'x');
@@ -43,7 +43,7 @@ describe('the build of the dashboard', () => {
   const countRuns = async () => (await stat(join(program, 'runs')).catch(() => ({ size: 0 }))).size;
   const listBuilds = (parent: string) => readdir(parent).catch((): string[] => []);
 
-  it('is made once, and every user of the machine may read it', async () => {
+  it('the dashboard is built once, and every user of the machine may read the build', async () => {
     const files = await newBuild().files();
     assert.deepEqual(
       files.map(({ name, bytes }) => [name, bytes.toString()]),
@@ -55,7 +55,7 @@ describe('the build of the dashboard', () => {
     assert.equal((await stat(join(program, 'web/dist', version))).mode & 0o777, 0o755);
   });
 
-  it('one that may not be read is made again in DATA_DIR', {
+  it('a build that the service can’t read is made again in DATA_DIR', {
     skip: process.getuid?.() === 0 && 'root may read everything',
   }, async () => {
     await newBuild().files();
@@ -66,7 +66,7 @@ describe('the build of the dashboard', () => {
     await chmod(join(program, 'web/dist', version), 0o755);
   });
 
-  it('after a failure it is made again only after a pause, which doubles', async () => {
+  it('a failed build is repeated only after a pause, which doubles', async () => {
     await writeFile(join(program, 'web/build.ts'), fails);
     const build = newBuild();
     const ask = () => assert.rejects(build.files(), { status: 503 });
@@ -83,7 +83,7 @@ describe('the build of the dashboard', () => {
     assert.equal((await build.files()).length, 1);
   });
 
-  it('a request for a file starts none', async () => {
+  it('a request for a file starts no build', async () => {
     const build = newBuild();
     assert.equal(await build.filesAtHand(), undefined);
     assert.equal(await countRuns(), 0);
@@ -91,7 +91,7 @@ describe('the build of the dashboard', () => {
     assert.deepEqual(await build.filesAtHand(), await building);
   });
 
-  it('removes builds of other versions, and what killed builds left', async () => {
+  it('a build removes builds of other versions, and what killed builds left', async () => {
     const dist = join(program, 'web/dist');
     for (const name of ['0123456789abcdef', 'unfinished-old', 'unfinished-new'])
       await mkdir(join(dist, name), { recursive: true });

@@ -16,7 +16,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
   });
   after(() => service.close());
 
-  it('without a session its addresses lead to the sign-in, which leads back (§12.3/dashboard-pages)', async () => {
+  it('without a session the dashboard’s addresses lead to the sign-in, which leads back (§12.3/dashboard-pages)', async () => {
     const visitor = new Browser(service.baseUrl);
     for (const [path, next] of [
       ['/', ''],
@@ -27,7 +27,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
     }
   });
 
-  it('every address below a team is the same page, which may load from this server alone (§12.3/dashboard-pages)', async () => {
+  it('every address below a team is the same page, which may load from this server only (§12.3/dashboard-pages)', async () => {
     const paths = ['/', page, `${page}/numbers`, `${page}/messages/x`, `${page}/conversations/x/y`];
     for (const path of paths) {
       const { status, text, headers } = await member.get(path);
@@ -40,7 +40,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
     }
   });
 
-  it('its files are compressed, and kept for ever under a name with their hash (§12.3/dashboard-pages)', async () => {
+  it('the dashboard’s files are compressed, and cached for ever under a name with their hash (§12.3/dashboard-pages)', async () => {
     const { text } = await member.get(page);
     const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     assert.ok(files.length >= 3);

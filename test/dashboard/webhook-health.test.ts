@@ -22,7 +22,7 @@ import {
 } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
 
-describe('reads of the webhook pages beside /v1 (specification section 12.3)', () => {
+describe('reads of the webhook pages that /v1 does not have (specification section 12.3)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
   let team: TestTeam;
@@ -53,7 +53,7 @@ describe('reads of the webhook pages beside /v1 (specification section 12.3)', (
 
   const idOf = (webhook: TestWebhook) => publicId('wh', webhook.id);
 
-  it('one that works has neither failure nor gap; one by request is off since then (§12.3/webhook-health)', async () => {
+  it('the health of a working webhook has no failure and no gap; a disabled one has the time of the request (§12.3/webhook-health)', async () => {
     receiver.behave(answering(200));
     const webhook = await addWebhook(service.runtime, team.id, receiver.url);
     await emit(service.runtime, team.id, ['one']);
@@ -69,7 +69,7 @@ describe('reads of the webhook pages beside /v1 (specification section 12.3)', (
     await team.api.delete(`/v1/webhooks/${idOf(webhook)}`);
   });
 
-  it('one that ten failures switched off has the last of them, and the time of the first event that it missed (§12.3/webhook-health)', async () => {
+  it('the health of a webhook that failures disabled has the last failure and the time of the first missed event (§12.3/webhook-health)', async () => {
     const webhook = await addWebhook(service.runtime, team.id, receiver.url);
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['accepted']);
@@ -81,7 +81,7 @@ describe('reads of the webhook pages beside /v1 (specification section 12.3)', (
       Array.from({ length: 10 }, (_, n) => `failure ${n}`),
     );
     await until('it is off', async () => !(await stateOf(service, webhook)).isActive);
-    // More than are compared, none of them tried.
+    // More deliveries than the query compares, none of them attempted.
     await emit(
       service.runtime,
       team.id,
@@ -99,7 +99,7 @@ describe('reads of the webhook pages beside /v1 (specification section 12.3)', (
     await team.api.delete(`/v1/webhooks/${idOf(webhook)}`);
   });
 
-  it('finds the failure behind events that were not tried, and no failure of a test (§12.3/webhook-health)', async () => {
+  it('the last failure is found behind deliveries without attempts, and is never that of a test (§12.3/webhook-health)', async () => {
     const { id } = await newWebhook(team.api);
     const failed = await newDelivery(service, team, id, { ageMs: 60_000 });
     const attempt = await newAttempt(service, team, failed, { outcome: 'timeout', statusCode: null });
@@ -111,7 +111,7 @@ describe('reads of the webhook pages beside /v1 (specification section 12.3)', (
     assert.equal((await healthOf(id)).last_failure, null, 'its latest attempt succeeded');
   });
 
-  it('the body is that of the event, byte by byte, also after its delivery; null once the event is not kept (§12.3/delivery-request)', async () => {
+  it('the request body is that of the event, byte by byte, also after its delivery; null once the event is purged (§12.3/delivery-request)', async () => {
     receiver.behave(answering(200));
     const webhook = await addWebhook(service.runtime, team.id, receiver.url);
     const sent = receiver.received.length;
@@ -125,7 +125,7 @@ describe('reads of the webhook pages beside /v1 (specification section 12.3)', (
     assert.equal(await requestOf(idOf(webhook), id), null);
   });
 
-  it('that of a test is there until it was sent (§12.3/delivery-request)', async () => {
+  it('the request body of a test is available until it was sent (§12.3/delivery-request)', async () => {
     const { id } = await newWebhook(team.api, { url: receiver.url });
     const answers: (() => void)[] = [];
     receiver.behave((answer) => answers.push(() => answer.writeHead(200).end()));

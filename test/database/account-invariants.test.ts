@@ -11,7 +11,7 @@ const ids = new Ids(clock);
 const at = clock.now();
 const hash = () => randomBytes(32);
 
-describe('the invariants of accounts and how they sign in (docs/architecture.md)', () => {
+describe('the invariants of accounts and their sign-ins (docs/architecture.md)', () => {
   let database: TestDatabase;
   let pool: pg.Pool;
   let account: string;
@@ -26,7 +26,6 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     await database.drop();
   });
 
-  /** A row with an id of its own. */
   async function insert(
     prefix: IdPrefix,
     table: string,
@@ -86,14 +85,14 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
   };
   const nobody = () => ids.next('acc');
 
-  it('an address has one account', async () => {
+  it('the schema refuses a second account with the same address', async () => {
     await assert.rejects(
       insert('acc', 'accounts', accountRow('ada@example.com')),
       violates(/^23505 accounts_normalized_email_key/),
     );
   });
 
-  it('a name has 1 to 100 characters', async () => {
+  it('the schema refuses a name that has not 1 to 100 characters', async () => {
     for (const name of ['', 'x'.repeat(101)]) {
       const row = { ...accountRow('grace@example.com'), name };
       await assert.rejects(insert('acc', 'accounts', row), violates(/^23514 accounts_name_check/));
@@ -104,7 +103,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     }
   });
 
-  it('a token belongs to one session, a link to one account, and only hashes are kept', async () => {
+  it('the schema refuses a second session or magic link of one token, and a token that is not hashed', async () => {
     const token_hash = hash();
     await insert('acs', 'account_sessions', session({ token_hash }));
     await assert.rejects(
@@ -116,7 +115,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
       insert('alk', 'magic_links', link({ token_hash })),
       violates(/^23505 magic_links_token_hash_key/),
     );
-    // As long as a token, which must never be stored by mistake.
+    // These bytes have the length of a token, which must never be stored by mistake.
     const token = randomBytes(43);
     await assert.rejects(
       insert('acs', 'account_sessions', session({ token_hash: token })),
@@ -127,7 +126,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     await assert.rejects(insertRow('passkey_challenges', challenge), violates(/^23514/));
   });
 
-  it('a challenge and a passkey exist once, and a counter never falls below nothing', async () => {
+  it('the schema refuses a second equal challenge or passkey, and a negative signature counter', async () => {
     const challenge = { challenge_hash: hash(), expires_at: at };
     await insertRow('passkey_challenges', challenge);
     await assert.rejects(
@@ -147,7 +146,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     );
   });
 
-  it('sessions, links, passkeys and challenges belong to an account that is there', async () => {
+  it('the schema refuses a session, link, passkey or challenge of an account that does not exist', async () => {
     const account_id = nobody();
     const rows: [string, Record<string, unknown>][] = [
       ['account_sessions', { id: ids.next('acs'), ...session({ account_id }) }],
@@ -160,14 +159,14 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     }
   });
 
-  it('a session began in one of the ways that there are', async () => {
+  it('the schema refuses a session with an unknown sign-in method', async () => {
     await assert.rejects(
       insert('acs', 'account_sessions', session({ method: 'key' })),
       violates(/^23514 account_sessions_method_check/),
     );
   });
 
-  it('throttle counters have one row for each window, count from 1, and are stored under a hash', async () => {
+  it('throttle counters have one row per window, count from 1, and have a hash as subject', async () => {
     const row = { subject: hash(), window_start: at, hits: 1 };
     await insertRow('throttle_counters', row);
     await assert.rejects(insertRow('throttle_counters', row), violates(/^23505 throttle_counters_pkey/));
@@ -177,7 +176,7 @@ describe('the invariants of accounts and how they sign in (docs/architecture.md)
     await assert.rejects(insertRow('throttle_counters', address), violates(/^23514/));
   });
 
-  it('an account with anything of it left is not deleted', async () => {
+  it('the schema refuses to delete an account that has a session', async () => {
     await insert('acs', 'account_sessions', session());
     await assert.rejects(pool.query('DELETE FROM accounts WHERE id = $1', [account]), violates(/^23503/));
   });

@@ -19,7 +19,7 @@ import { emit } from '#test/support/webhooks/webhook-world.ts';
 
 const dayMs = 86_400_000;
 
-describe('where the service follows a step (specification section 10.7, decision 0020)', () => {
+describe('clock steps that the service follows (specification section 10.7, decision 0020)', () => {
   let service: SteppingService;
   let team: TestTeam;
 
@@ -37,7 +37,7 @@ describe('where the service follows a step (specification section 10.7, decision
   };
   const statusOf = async (id: string) => field((await team.api.get(`/v1/messages/${id}`)).json, 'status');
 
-  /** The database's clock goes ahead by so much, or back, and an operator confirms it. */
+  /** Moves the database's clock by `byMs`, and has an operator confirm the step. */
   async function follow(byMs: number): Promise<void> {
     const beforeMs = now() - Date.now();
     aheadMs += byMs;
@@ -72,7 +72,7 @@ describe('where the service follows a step (specification section 10.7, decision
     };
   }
 
-  it('ahead, no hand-out, session, delivery or mail in progress expires, and the phone’s report counts', async () => {
+  it('a step ahead ends no hand-out, session, delivery or mail in progress, and the phone’s report counts', async () => {
     const phone = await connectNumber(service, team);
     const id = await send(phone.phoneNumber);
     assert.equal((await phone.wire.poll()).action, 'send');
@@ -107,7 +107,7 @@ describe('where the service follows a step (specification section 10.7, decision
     await service.query('DELETE FROM mails');
   });
 
-  it('back, messages that were accepted meanwhile are handed out first, and nothing waits for as long as the step was', async () => {
+  it('a step back keeps the order of hand-outs, and nothing waits for the length of the step', async () => {
     const phone = await connectNumber(service, team);
     const early = await send(phone.phoneNumber, 'accepted before');
     const webhook = await putWebhook(service, team.id, ['message.sent']);
@@ -139,7 +139,7 @@ describe('where the service follows a step (specification section 10.7, decision
     await phone.wire.poll({ last: late });
     assert.deepEqual([await statusOf(early), await statusOf(late)], ['sent', 'sent']);
 
-    // These are the events of before the step; those of the messages came afterwards.
+    // Keeps the deliveries of events before the step, and deletes those of the messages afterwards.
     await service.query(
       'DELETE FROM due_deliveries WHERE seq NOT IN (SELECT seq FROM due_deliveries ORDER BY seq LIMIT 2)',
     );
@@ -183,7 +183,7 @@ describe('where the service follows a step (specification section 10.7, decision
     );
   });
 
-  it('back, a hand-out and a session that began meanwhile end as early as any other', async () => {
+  it('a hand-out and a session from before a step back end as early as any other', async () => {
     await follow(dayMs);
     const phone = await connectNumber(service, team);
     const id = await send(phone.phoneNumber);
@@ -200,7 +200,7 @@ describe('where the service follows a step (specification section 10.7, decision
     );
   });
 
-  it('a year ahead, an accepted message gets a partition for its month, and is found in it after the return', async () => {
+  it('a message that is accepted after a step of a year gets its month’s partition, where it is found after the clock’s return', async () => {
     const phone = await connectNumber(service, team);
     await follow(365 * dayMs);
     const month = service.clock.now().toISOString().slice(0, 7).replace('-', '_');

@@ -23,7 +23,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
   let service: SteppingService;
 
   before(async () => {
-    // No process that watches the clock: the rows are the test's.
+    // Without a process that watches the clock, only the test writes its rows.
     service = await startSteppingService();
     await service.app.lifecycle.close();
   });
@@ -31,11 +31,11 @@ describe('the time of a process that starts (specification section 10.7, decisio
 
   interface Case {
     readonly is: string;
-    /** How far the database's clock is ahead of the true time. */
+    /** Lead of the database's clock over the true time. */
     readonly databaseAheadMs: number;
-    /** service_clock.held_ms, as the last process left it. */
+    /** The value of service_clock.held_ms that the last process left. */
     readonly heldMs?: number;
-    /** When the last process ran, and whether that was since this machine's boot, by each of its two clocks. */
+    /** Age of the last clock reading. Only a reading of the current boot has uptimeSinceMs and monotonicSinceMs. */
     readonly ranAgoMs?: number;
     readonly uptimeSinceMs?: number;
     readonly monotonicSinceMs?: number;
@@ -139,7 +139,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
   ];
 
   for (const one of cases) {
-    it(`${one.is}: ${one.timeAheadMs === 0 ? 'the true time' : 'the database’s time'}, and ${one.mayExpire ? 'ended rows expire' : 'nothing expires'}`, async () => {
+    it(`the time of ${one.is} is ${one.timeAheadMs === 0 ? 'the true time' : 'the database’s time'}, and ${one.mayExpire ? 'ended rows expire' : 'nothing expires'}`, async () => {
       const { databaseAheadMs, heldMs = 0, ranAgoMs, uptimeSinceMs, monotonicSinceMs = 0 } = one;
       await service.step(databaseAheadMs);
       await service.query('UPDATE service_clock SET held_ms = $1, stepped_at = $2', [
@@ -172,7 +172,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
   }
 });
 
-it('a process that starts in doubt refuses no session, link, invitation or Idempotency-Key for being over, and believes the clock after 10 minutes (specification section 10.7)', async () => {
+it('a process that starts with a doubtful clock refuses nothing as expired, and trusts the clock after 10 minutes (specification section 10.7)', async () => {
   const service = await startSteppingService();
   try {
     const team = await service.newTeam({ plan: 'starter' });
@@ -187,11 +187,11 @@ it('a process that starts in doubt refuses no session, link, invitation or Idemp
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550177' });
     const setupPath = new URL(String(verify.json.setup_url)).pathname;
     const made = await invite(team.api, 'sam@example.com');
-    // With these two, every seat of the plan is taken.
+    // These two invitations take the last seats of the plan.
     for (const name of ['kim', 'lee']) await invite(team.api, `${name}@example.com`);
     const person = await newPerson(service);
     await service.app.lifecycle.close();
-    // As after a boot, or on another machine.
+    // No reading of an earlier process is left, as after a boot or on another machine.
     await service.query('DELETE FROM clock_readings');
     await service.step(400 * dayMs);
 

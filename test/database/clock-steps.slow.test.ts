@@ -22,7 +22,7 @@ import { until } from '#test/support/service/until.ts';
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const yearMs = 365 * dayMs;
 
-/** How far the service's time is ahead of the machine's. */
+/** Lead of the service's time over the machine's. */
 const aheadMs = (clock: Clock) => clock.nowMs() - Date.now();
 
 async function withService(run: (service: SteppingService) => Promise<void>, startsAheadMs = 0) {
@@ -35,7 +35,7 @@ async function withService(run: (service: SteppingService) => Promise<void>, sta
 }
 
 describe('a step of the database clock (specification section 10.7)', () => {
-  it('is shown and not followed, ahead or back by a minute, an hour, a day or a year, and over when the clock is set right (§2.1/timestamps)', () =>
+  it('a step by a minute to a year, ahead or back, is shown, not followed, and over when the clock is set right (§2.1/timestamps)', () =>
     withService(async (service) => {
       const team = await service.newTeam();
       for (const stepMs of [minuteMs, hourMs, -hourMs, dayMs, -dayMs, yearMs, -yearMs]) {
@@ -53,7 +53,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('from one wrong time to another is one more step, and the service keeps its time', () =>
+  it('a step from one wrong time to another is one more step, and the service keeps its time', () =>
     withService(async (service) => {
       for (const stepMs of [dayMs, -hourMs, yearMs, 2 * minuteMs]) {
         await service.step(stepMs);
@@ -69,7 +69,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       assert.deepEqual(await clockOf(service.baseUrl), { settled: true, step_seconds: 0 });
     }));
 
-  it('holds expiry back while the clock is more than 5 minutes ahead, and not where it is back or a little ahead', () =>
+  it('a step holds expiry while the clock is more than 5 minutes ahead, and not while it is back or less ahead', () =>
     withService(async (service) => {
       for (const [stepMs, mayExpire] of [
         [4 * minuteMs, true],
@@ -84,7 +84,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('is followed once the clock has stood for 10 minutes, ahead and back, and not before', () =>
+  it('a step ahead or back is followed once the clock has stood for 10 minutes, and not before', () =>
     withService(async (service) => {
       let followedMs = 0;
       for (const stepMs of [dayMs, -hourMs]) {
@@ -101,7 +101,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('begins its 10 minutes anew with every further step', () =>
+  it('every further step restarts the 10 minutes', () =>
     withService(async (service) => {
       await service.step(dayMs);
       await untilStep(service.baseUrl, dayMs / 1_000);
@@ -114,7 +114,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       await untilStep(service.baseUrl, 0);
     }));
 
-  it('is the same step to all processes: none follows it alone, and all follow it together', () =>
+  it('a step is the same for all processes: none follows it alone, and all follow it together', () =>
     withService(async (service) => {
       const clock = new Clock();
       const other = await service.startAnother(clock);
@@ -130,8 +130,8 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('is no step where the machine slept as long: the time follows its uptime', async (t) => {
-    // Without a service: its machine would not have slept, and it would see a step.
+  it('a sleep of the machine is no step: the service’s time follows the uptime', async (t) => {
+    // No service runs here: the machine did not sleep, so a service would take the moved clock for a step.
     const { url, drop } = await createTestDatabase();
     const databaseClock = await makeClockMovable(url);
     const logger = createLogger('error');
@@ -156,7 +156,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
     assert.ok(Math.abs(aheadMs(clock) - sleptMs) < 5_000, `${aheadMs(clock)} ms`);
   });
 
-  it('is known to a process that starts in the middle of it, whatever its own clock says', () =>
+  it('a process that starts during a step knows of it, whatever its own clock says', () =>
     withService(async (service) => {
       for (const stepMs of [dayMs, -yearMs]) {
         await service.step(stepMs);
@@ -173,7 +173,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('ends with the return of the clock for a process that started in the middle of it and was the first to see it', () =>
+  it('a step that only a newly started process has seen ends when the clock returns', () =>
     withService(async (service) => {
       await service.app.lifecycle.close();
       await service.step(dayMs);

@@ -14,6 +14,7 @@ import {
 import type { Reader } from '#server/dashboard/conversations/read-store.ts';
 import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
+import { RestoreHold } from '#server/database/restore-hold.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
@@ -33,15 +34,15 @@ const reader: Reader = {
 const big = '+14155550100';
 const small = '+14155550110';
 const again = '+14155550120';
-/** Has written 60,000 messages to the small number, and three old ones to the big one. */
+/** This contact has written 60,000 messages to the small number, and three old ones to the big number. */
 const scattered = '+12125550001';
-/** Has 20,000 messages with the big number. */
+/** This contact has 20,000 messages with the big number. */
 const talkative = '+12125550002';
 
-/** Rows of a page whose limit is 50, and one for has_more. */
+/** Conversations of a page. A query reads one more for has_more. */
 const limit = 50;
 
-describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 0032)`, () => {
+describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 and 0032)`, () => {
   let database: TestDatabase;
   let service: Database;
   let client: pg.PoolClient;
@@ -52,7 +53,7 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
     database = await createTestDatabase();
     service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
     await ensurePartitions(service.pool, clock, createLogger('warn'));
-    // Not one of the service's connections: those wait 12 s for an answer, and a busy machine fills for longer.
+    // The service's connections wait 12 s for an answer at most, and a busy machine needs longer to fill the tables.
     const filler = new pg.Client({ connectionString: database.url });
     await filler.connect();
     await fill(filler);
@@ -67,8 +68,8 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
   });
 
   /**
-   * A conversation with an inbound message every 10 s, every second one read; 5,000 messages wait for 2,000 contacts,
-   * the oldest 3,000 for one.
+   * Inserts a conversation with an inbound message every 10 s, every second one read.
+   * 5,000 messages wait for 2,000 contacts, the oldest 3,000 for one contact.
    */
   async function fill(filler: pg.Client): Promise<void> {
     await filler.query(`
@@ -119,7 +120,7 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
     (phoneNumber: string, contact: string, cursor = '') =>
     (services: { database: Database }) =>
       listConversationMessages(
-        { ...services, clock, config },
+        { ...services, clock, config, restoreHold: new RestoreHold(undefined) },
         team,
         reader,
         { phoneNumber, contact },
@@ -128,7 +129,7 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
   const explained = (run: (services: { database: Database }) => Promise<unknown>) =>
     explainStatements(client, service, run);
 
-  /** Fails for a statement that reads more rows of a table than the bounds say; a table without a bound is small. */
+  /** Fails for a statement that reads more rows of a table than its bound. A table without a bound must not be read. */
   function assertRows(
     plans: ReadonlyMap<string, PlanNode>,
     bounds: Readonly<Record<string, number>>,
@@ -143,7 +144,7 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
     }
   }
 
-  /** A row of the list is compared with those of its other numbers, three at most, and so is its last inbound message. */
+  /** Bounds of a list: each row is compared with at most three other numbers, and so is its last inbound message. */
   const ofRows = (rows: number) => ({
     conversations: rows * 7,
     numbers: rows * 13,
@@ -183,7 +184,7 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
     assertRows(unread, ofRows(200), `${mode} unread`);
   }
 
-  /** The cursor of the conversation that is the n-th from the end. */
+  /** The cursor of the n-th conversation, from the newest. */
   async function cursorAfter(offset: number): Promise<string> {
     const { rows } = await service.pool.query<{ ms: string; id: string }>(
       `SELECT extract(epoch FROM last_activity_at) * 1000 AS ms, last_message_id AS id FROM conversations
@@ -192,16 +193,16 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
     return rows.map(({ ms, id }) => `${Math.round(Number(ms))}_${id}`).join();
   }
 
-  it('reads a bounded number of rows for every filter, before the tables were ever analyzed (§12.11/conversation-pages)', () =>
+  it('every filter of a page reads a bounded number of rows before ANALYZE (§12.11/conversation-pages)', () =>
     assertBounded('force_generic_plan'));
 
-  it('reads a bounded number of rows, analyzed, planned once and for its values (§12.11/conversation-pages)', async () => {
+  it('every filter of a page reads a bounded number of rows after ANALYZE, with generic and custom plans (§12.11/conversation-pages)', async () => {
     await client.query('ANALYZE');
     await assertBounded('force_generic_plan');
     await assertBounded('auto');
   });
 
-  it('without filters a page reads as many rows as it shows, and a deep one costs no more than the first (§12.11/conversation-pages)', async () => {
+  it('a page without filters reads as many rows as it shows, and a late page costs no more than the first (§12.11/conversation-pages)', async () => {
     await client.query('SET plan_cache_mode = force_generic_plan');
     const costOf = async (cursor: string) => {
       const plan = (await explained(list({ cursor }))).get('conversations.page');
@@ -209,14 +210,14 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
       return { cost: blocks(plan), read: rowsRead(plan).get('conversations') ?? 0 };
     };
     await costOf('');
-    // Beyond the waiting messages.
+    // This cursor is beyond the conversations with waiting messages.
     const first = await costOf(await cursorAfter(6_000));
     const deep = await costOf(await cursorAfter(total - 5_000));
     assert.ok(first.read <= 7 * (limit + 1 + waitingExaminedMax), String(first.read));
     assert.ok(deep.cost <= 2 * first.cost, `${first.cost} blocks, then ${deep.cost}`);
   });
 
-  it('a walk along short pages finds all conversations of a number, each once (§12.11/conversation-pages)', async () => {
+  it('short pages together show every conversation of a number once (§12.11/conversation-pages)', async () => {
     const walk = async (query: Parameters<typeof listConversations>[3]) => {
       const contacts: string[] = [];
       let pages = 0;
@@ -245,7 +246,7 @@ describe(`conversations at ${total.toLocaleString('en')} (decisions 0012 and 003
     assert.equal(unread.contacts.length, 500);
   });
 
-  it('a walk through a conversation finds what is behind messages to other numbers (§12.11/list-conversation-messages)', async () => {
+  it('pages of a conversation find its messages behind messages to other numbers (§12.11/list-conversation-messages)', async () => {
     const walk = async (phoneNumber: string, contact: string) => {
       const found: string[] = [];
       let empty = 0;

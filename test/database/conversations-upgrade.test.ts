@@ -8,7 +8,7 @@ const engineUrl = process.env.TEST_ENGINE_URL ?? '';
 const team = '01990000-0000-7000-8000-000000000001';
 const number = '01990000-0000-7000-8000-000000000101';
 
-/** The id of a message of a minute. */
+/** A message id that was made in the given minute. */
 const idAt = (minute: number) => `019901${String(minute).padStart(2, '0')}-0000-7000-8000-000000000000`;
 const timeAt = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute));
 
@@ -67,7 +67,7 @@ describe('the upgrade to the conversations of the dashboard (migration 010)', ()
     );
   };
 
-  it('gives each conversation its latest activity, its newest messages and the spellings of its contact', async () => {
+  it('migration 010 gives each conversation its latest activity, its newest messages and the spellings of its contact', async () => {
     await client.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, to_timestamp(0))`, [team]);
     await client.query(
       `INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at)
@@ -78,7 +78,7 @@ describe('the upgrade to the conversations of the dashboard (migration 010)', ()
     await sent(1, '+14155550101', 5);
     await received(2, '+14155550101');
     await sent(9, '+14155550101', undefined);
-    // As migration 007 made them.
+    // Rows as migration 007 wrote them.
     await conversation('Ada@Example.com', 3, 3);
     await conversation('ADA@example.com', 4, 4);
     await conversation('ada@example.com', 4, 4);

@@ -44,7 +44,7 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.equal((await database.hot.query('SELECT')).rowCount, 1);
   });
 
-  it('a query after its connections were ended gets a new one', async () => {
+  it('a query gets a new connection after the pool’s connections were ended', async () => {
     const clients = await Promise.all([database.hot.connect(), database.hot.connect()]);
     for (const client of clients) client.release();
     assert.deepEqual(
@@ -59,7 +59,7 @@ describe('connections to the database (specification section 10.3)', () => {
     );
   });
 
-  it('a transaction that throws leaves nothing and returns its connection', async () => {
+  it('a transaction that throws changes nothing and returns its connection', async () => {
     for (let round = 0; round < 30; round += 1) {
       await assert.rejects(
         database.transaction(async (trx) => {
@@ -73,7 +73,7 @@ describe('connections to the database (specification section 10.3)', () => {
     assert.deepEqual(rows, [{ found: null }]);
   });
 
-  it('notifications arrive again after their connection was ended, and listeners are called to read again', async () => {
+  it('the listener reconnects after its connection was ended, and calls subscribers to read again', async () => {
     const heard: string[] = [];
     const notifications = new NotificationListener(test.url, logger);
     notifications.on('test_channel', (payload) => heard.push(payload));
@@ -91,7 +91,7 @@ describe('connections to the database (specification section 10.3)', () => {
     }
   });
 
-  it('notifications of one tick are sent together, and one without ids covers those with ids', async () => {
+  it('notifications of one tick are sent as one, and one without ids replaces those with ids', async () => {
     const heard: string[] = [];
     const notifications = new NotificationListener(test.url, logger);
     notifications.on('merged_channel', (payload) => heard.push(payload));
@@ -147,7 +147,7 @@ describe('connections to the database (specification section 10.3)', () => {
     }
   });
 
-  it('a pool whose connections all stay in use is over capacity: 503 with retry-after, and no statement was sent (§8/team-concurrency)', async () => {
+  it('a pool without a free connection is over capacity: 503 with retry-after, and no statement is sent (§8/team-concurrency)', async () => {
     const small = new Database({ databaseUrl: test.url, logger, poolSize: 1 });
     const client = await small.pool.connect();
     const refused = await Promise.allSettled([
@@ -165,7 +165,7 @@ describe('connections to the database (specification section 10.3)', () => {
     await small.close();
   });
 
-  it('a connection that ends in the middle of a transaction is the database going away: the same may succeed again', async () => {
+  it('a connection that ends within a transaction counts as the database going away, so the work is retried', async () => {
     const ended = database.transaction(async (trx) => {
       const { rows } = await trx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       const lost = once(trx, 'error');
@@ -181,7 +181,7 @@ describe('connections to the database (specification section 10.3)', () => {
     await assert.rejects(idle, (error) => isDatabaseAway(error));
   });
 
-  it('the clock is not moved by waiting for a connection', async () => {
+  it('waiting for a connection does not shift the clock that is read through it', async () => {
     const clients = await Promise.all(Array.from({ length: 10 }, () => database.pool.connect()));
     const clock = new Clock();
     const syncing = initializeClock(database.pool, clock);

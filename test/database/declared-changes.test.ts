@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import '#server/app/app.ts';
+import '#server/app/record-restore.ts';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
-/** The tables whose rows a team sees, and what of it changes with them. */
+/** Tables with rows that a team sees, and the resource type that changes with them. */
 const seen: Readonly<Record<string, ResourceType>> = {
   teams: 'team',
   members: 'member',
@@ -17,6 +18,7 @@ const seen: Readonly<Record<string, ResourceType>> = {
   setup_links: 'number',
   devices: 'number',
   setup_tests: 'number',
+  number_health: 'number',
   messages: 'message',
   hand_outs: 'message',
   event_feed: 'event',
@@ -30,7 +32,7 @@ const seen: Readonly<Record<string, ResourceType>> = {
   audit_log: 'audit',
 };
 
-/** All other tables, each with the reason why its changes are not notified. */
+/** Tables whose changes are not notified, with the reason. */
 const unseen: Readonly<Record<string, string>> = {
   accounts: 'of one person; where teams show the name, its statement says so',
   account_sessions: 'of one person',
@@ -41,6 +43,7 @@ const unseen: Readonly<Record<string, string>> = {
   device_sessions: 'written by every poll; clients that show last_seen_at read again by themselves',
   send_queue: 'its message changes in the same transaction',
   in_flight: 'its message changes in the same transaction',
+  poll_service: 'a change of health that follows from it is one of its number',
   recent_hand_outs: 'its message changes in the same transaction',
   conversations: 'its message changes in the same transaction',
   conversation_reads: 'of one person; their other windows read again by themselves',
@@ -52,26 +55,39 @@ const unseen: Readonly<Record<string, string>> = {
   unpublished_events: 'shown once they have a position in the feed',
   fan_outs: 'shown once their deliveries are written',
   mails: 'not visible to clients',
+  backups: 'of the server, not of a team; metrics and a mail say how they ended',
   media: 'part of its message, whose statements declare the change',
   media_chunks: 'the bytes of media',
   media_fetches: 'the queue of fetches; what a message waits for changes with its own statement',
   rate_windows: 'not visible to clients',
+  erasures: 'shown as the answer; the rows that they change declare it',
+  erased_opt_outs:
+    'the list of opt-outs does not show them; the statement that writes one from opt_outs declares it',
   instance: 'not visible to clients',
   service_clock: 'shown by /readyz and the command line',
   simulated_phones: 'leases of processes',
+  restores: 'has a notification channel of its own',
   clock_readings: 'not visible to clients',
 };
 
-/** Statements that write such tables without a declaration. */
+/** Statements that write visible tables without declaring a change, with the reason. */
 const silent: Readonly<Record<string, string>> = {
   'api-keys.write-uses: key': 'every few seconds; clients that show last_used_at read again by themselves',
+  'numbers.mark-health-mailed: number': 'notes what a mail said; its change was declared before',
   'webhooks.claim-deliveries: delivery': 'takes a lease; the result declares the change',
   'webhooks.claim-deliveries: webhook': 'notes when it was last triggered; the result declares the change',
   'webhooks.release-delivery: delivery': 'ends a lease',
   'webhooks.postpone-leases: delivery': 'moves leases, which are not visible to clients',
   'webhooks.limit-leases: delivery': 'moves leases, which are not visible to clients',
+  'webhooks.end-leases: delivery': 'runs before the service starts',
   'webhooks.limit-due-times: delivery': 'follows a jump of the time, after which all clients read again',
   'webhooks.purge-attempts: delivery': 'forgets what is older than DELIVERY_LOG_DAYS',
+  'messages.purge: message': 'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
+  'deliveries.purge: delivery':
+    'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
+  'events.purge: event': 'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
+  'events.unlist: event': 'forgets what is older than RETENTION_DAYS; pages are read again by themselves',
+  'opt-outs.mark-team: team': 'marks the team for its sends',
   'setup.reserve-text: number': 'counts; storing the message declares the change',
   'setup.release-text: number': 'counts; the person gets the refusal as the answer',
   'setup.pass-lock-test: number': 'is written by the page that shows it',
@@ -81,7 +97,7 @@ const silent: Readonly<Record<string, string>> = {
     'records values that are not visible, of a message that was just accepted',
 };
 
-/** The tables that a statement inserts into, updates or deletes from. */
+/** The tables that a statement writes. */
 function tablesOf(text: string): string[] {
   const changing = text.replaceAll(/FOR (NO KEY )?UPDATE|DO UPDATE/g, '');
   const found = changing.matchAll(/\b(?:INSERT INTO|UPDATE|DELETE FROM|MERGE INTO)\s+(?:ONLY\s+)?(\w+)/g);
@@ -102,7 +118,7 @@ describe('the changes that statements declare (decision 0018)', () => {
     await database.drop();
   });
 
-  it('each table is a resource type of changes, or is listed here with the reason', async () => {
+  it('every table is a resource type of changes, or is listed here with the reason', async () => {
     const { rows } = await client.query<{ relname: string }>(
       `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
          AND NOT relispartition AND relname <> 'schema_version'`,
@@ -111,7 +127,7 @@ describe('the changes that statements declare (decision 0018)', () => {
     assert.deepEqual([...Object.keys(seen), ...Object.keys(unseen)].sort(), tables);
   });
 
-  it('each statement that writes a visible table declares its change, or is listed here', () => {
+  it('every statement that writes a visible table declares its change, or is listed here', () => {
     const forgotten: string[] = [];
     for (const [name, { text, changes }] of allStatements()) {
       const nouns = new Set(tablesOf(text).flatMap((table) => seen[table] ?? []));
@@ -122,7 +138,7 @@ describe('the changes that statements declare (decision 0018)', () => {
     assert.deepEqual(forgotten.sort(), Object.keys(silent).sort());
   });
 
-  it('a statement that only reads declares nothing, and each noun is declared by one', () => {
+  it('a statement that only reads declares no change, and every resource type is declared by a statement', () => {
     const declared = new Set<ResourceType>();
     for (const [name, { text, changes }] of allStatements()) {
       for (const { changes: noun } of changes) declared.add(noun);
@@ -131,7 +147,7 @@ describe('the changes that statements declare (decision 0018)', () => {
     assert.deepEqual([...declared].sort(), [...resourceTypes].sort());
   });
 
-  it('the parameters that name teams and ids are uuids to PostgreSQL, and changes of several teams carry no ids', async () => {
+  it('parameters for teams and ids have the type uuid, and changes of several teams carry no ids', async () => {
     let parameters = 0;
     for (const [name, { text, changes }] of allStatements()) {
       if (changes.length === 0) continue;

@@ -19,7 +19,7 @@ import {
 } from '#test/support/service/engine-folder.ts';
 import { until } from '#test/support/service/until.ts';
 
-test('after kill -9 of its process the running PostgreSQL is taken over, with its connections (section 10)', async (t) => {
+test('a start after kill -9 of the service takes the running PostgreSQL over, with its connections (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const owner = place.spawnOwner();
   const before = await firstLine(owner);
@@ -34,7 +34,7 @@ test('after kill -9 of its process the running PostgreSQL is taken over, with it
   await attached.end();
 });
 
-test('one that was taken over is restarted when it dies, and stops with its new process (section 10)', async (t) => {
+test('a PostgreSQL that a new process took over is restarted when it dies, and stops with that process (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const owner = place.spawnOwner();
   const before = await firstLine(owner);
@@ -49,7 +49,7 @@ test('one that was taken over is restarted when it dies, and stops with its new 
   await hasEnded(engine.postmasterPid());
 });
 
-test('a running PostgreSQL with another command line, as of another version, is replaced with its data kept (section 10)', async (t) => {
+test('a running PostgreSQL with another command line, as of another version, is replaced and keeps its data (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const owner = place.spawnOwner();
   const before = await firstLine(owner);
@@ -62,7 +62,7 @@ test('a running PostgreSQL with another command line, as of another version, is 
   assert.deepEqual(await query(engine.databaseUrl, 'SHOW work_mem'), [['5MB']]);
 });
 
-test('PostgreSQL killed under the service is restarted with its data, and the log says so (section 10)', async (t) => {
+test('PostgreSQL killed under the service is restarted with its data, which the log says (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const engine = await place.start();
   await query(engine.databaseUrl, keepARow);
@@ -80,7 +80,7 @@ for (const [length, below] of [
   ['short', 'data'],
   ['long', join('a'.repeat(90), 'b'.repeat(90))],
 ] as const) {
-  test(`PostgreSQL that died is restarted at its address although the socket's folder is gone, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
+  test(`a dead PostgreSQL is restarted at its address without its socket's folder, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
     const place = await Place.makeUsed(t, below);
     const engine = await place.start();
     const socketFolder = (await readFile(join(place.dataDir, 'socket-folder'), 'utf8')).trim();
@@ -93,7 +93,7 @@ for (const [length, below] of [
   });
 }
 
-test('a running PostgreSQL whose socket is gone is replaced by the next start, with its data kept (section 10.3)', async (t) => {
+test('a start replaces a running PostgreSQL without a socket, and keeps its data (section 10.3)', async (t) => {
   const place = await Place.makeUsed(t);
   const owner = place.spawnOwner();
   const before = await firstLine(owner);
@@ -105,7 +105,7 @@ test('a running PostgreSQL whose socket is gone is replaced by the next start, w
   assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
 });
 
-test('a stop while PostgreSQL is being restarted leaves nothing running and a database that starts (section 10)', async (t) => {
+test('a stop during a restart of PostgreSQL leaves no process, and a database that starts (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const engine = await place.start();
   process.kill(engine.postmasterPid(), 'SIGKILL');
@@ -117,7 +117,7 @@ test('a stop while PostgreSQL is being restarted leaves nothing running and a da
   assert.deepEqual(await query(next.databaseUrl, 'SELECT 1'), [[1]]);
 });
 
-test('pid files that name a living stranger do not keep PostgreSQL from starting (section 10)', async (t) => {
+test('a pid file with the id of another program’s process does not keep PostgreSQL from starting (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const first = await place.start();
   await first.stop();
@@ -142,7 +142,7 @@ test('pid files that name a living stranger do not keep PostgreSQL from starting
   assert.equal(stranger.exitCode, null, 'the stranger was left alone');
 });
 
-test('kill -9 in the middle of creating the database leaves a DATA_DIR that starts (section 10)', async (t) => {
+test('kill -9 during the creation of the database leaves a DATA_DIR that starts (section 10)', async (t) => {
   const place = await Place.make(t);
   const owner = place.spawnOwner();
   await until('a half-made database', async () => {
@@ -160,7 +160,7 @@ test('kill -9 in the middle of creating the database leaves a DATA_DIR that star
   );
 });
 
-test('an exception that nothing catches ends the process after its PostgreSQL has stopped (section 10.3)', async (t) => {
+test('an uncaught exception ends the process after its PostgreSQL has stopped (section 10.3)', async (t) => {
   const place = await Place.makeUsed(t);
   const owner = place.spawnOwner();
   const { databaseUrl, postmasterPid } = await firstLine(owner);
@@ -175,7 +175,7 @@ test('an exception that nothing catches ends the process after its PostgreSQL ha
   assert.deepEqual(await query(engine.databaseUrl, readTheRow), [['a row']]);
 });
 
-test('an exception that nothing catches while the database is created leaves no process behind (section 10.3)', {
+test('an uncaught exception during the creation of the database leaves no process behind (section 10.3)', {
   skip: process.platform !== 'linux' && 'only Linux shows the arguments and folders of processes',
 }, async (t) => {
   const place = await Place.make(t);

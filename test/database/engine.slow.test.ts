@@ -29,7 +29,7 @@ import {
 import { until } from '#test/support/service/until.ts';
 
 const ordinaryId = 65_534;
-/** Not where the checkout lies below a closed home. */
+/** True if the ordinary user may run the program: false if the checkout is below a closed home folder. */
 const ordinaryUserReaches = (program: string) =>
   spawnSync(program, ['--version'], { uid: ordinaryId, gid: ordinaryId }).error === undefined;
 
@@ -37,7 +37,7 @@ async function modeOf(path: string): Promise<string> {
   return ((await lstat(path)).mode & 0o777).toString(8);
 }
 
-test('the application connects as ownline, which owns its database and is no superuser (section 10)', async (t) => {
+test('the service connects as ownline, which owns its database and is no superuser (section 10)', async (t) => {
   const place = await Place.make(t);
   const engine = await place.start();
   assert.deepEqual(
@@ -53,7 +53,7 @@ test('the application connects as ownline, which owns its database and is no sup
   assert.equal(await findEngineUrl(place.dataDir), engine.databaseUrl);
 });
 
-test('the socket, the data and the programs are closed to other users, and PostgreSQL is never root (section 10)', async (t) => {
+test('other users can’t read the socket, the data and the programs, and PostgreSQL never runs as root (section 10)', async (t) => {
   const place = await Place.make(t);
   const engine = await place.start();
   const socketFolder = (await readFile(join(place.dataDir, 'socket-folder'), 'utf8')).trim();
@@ -67,7 +67,7 @@ test('the socket, the data and the programs are closed to other users, and Postg
   assert.deepEqual(await query(engine.databaseUrl, 'SELECT 1 + 1'), [[2]]);
 });
 
-test('no other user can open the lock of DATA_DIR, also where an older release left it open to all (section 10)', async (t) => {
+test('other users can’t open the lock of DATA_DIR, even if an older release left it open to all (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const lock = join(place.dataDir, 'lock');
   const first = await place.start();
@@ -79,7 +79,7 @@ test('no other user can open the lock of DATA_DIR, also where an older release l
   await assert.rejects(place.start(), /is in use by process/, 'the lock still holds');
 });
 
-test('the libraries have their links although npm ran no scripts (section 10)', async (t) => {
+test('PostgreSQL’s libraries have their links although npm ran no scripts (section 10)', async (t) => {
   const place = await Place.make(t);
   await place.start();
   const [version = ''] = await readdir(join(place.dataDir, 'engine'));
@@ -89,7 +89,7 @@ test('the libraries have their links although npm ran no scripts (section 10)', 
   );
 });
 
-test('a second start on the same DATA_DIR names its owner and says how to connect (section 10)', async (t) => {
+test('a second start on one DATA_DIR fails, names its owner and says how to connect (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const engine = await place.start();
   await assert.rejects(place.start(), (error: Error) => {
@@ -108,7 +108,7 @@ test('one of ten simultaneous starts on one DATA_DIR succeeds (section 10)', asy
   assert.equal(starts.filter(({ status }) => status === 'fulfilled').length, 1);
 });
 
-test('after stop nothing runs, and the next start finds the data (section 10)', async (t) => {
+test('a stop leaves no process, and the next start finds the data (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const first = await place.start();
   await query(first.databaseUrl, keepARow);
@@ -120,7 +120,7 @@ test('after stop nothing runs, and the next start finds the data (section 10)', 
   assert.deepEqual(await query(second.databaseUrl, readTheRow), [['a row']]);
 });
 
-test('a DATA_DIR too long for a socket works, at the same address each time (section 10)', async (t) => {
+test('a DATA_DIR whose path is too long for a socket works, at the same address each time (section 10)', async (t) => {
   const place = await Place.makeUsed(t, join('a'.repeat(90), 'a folder, with spaces', 'b'.repeat(90)));
   const first = await place.start();
   assert.ok(place.dataDir.length > 150);
@@ -149,7 +149,7 @@ test('a DATA_DIR with spaces, commas and single quotes works, and one that break
   }
 });
 
-test('an ordinary user runs the engine as itself (section 10)', {
+test('the engine runs as the ordinary user who starts it (section 10)', {
   skip:
     (!isRoot && 'the other tests are this one') ||
     (!ordinaryUserReaches(process.execPath) && 'an ordinary user can not read below this folder'),
@@ -167,7 +167,7 @@ test('an ordinary user runs the engine as itself (section 10)', {
   await hasEnded(postmasterPid);
 });
 
-test('as root, a DATA_DIR that PostgreSQL can’t reach is refused, and the error names the folder at fault (section 10)', {
+test('a start as root refuses a DATA_DIR that PostgreSQL can’t reach, and names the folder at fault (section 10)', {
   skip: !isRoot && 'needs root',
 }, async (t) => {
   const place = await Place.make(t, join('closed', 'data'));
@@ -183,10 +183,13 @@ test('data of another PostgreSQL version is refused with the way to move it (sec
   const engine = await place.start();
   await engine.stop();
   await writeFile(join(place.dataDir, 'pg', 'PG_VERSION'), '17\n');
-  await assert.rejects(place.start(), /holds data of PostgreSQL 17.*Start the former release.*pg_dump/);
+  await assert.rejects(
+    place.start(),
+    /holds data of PostgreSQL 17.*Start the former release.*ownline -- backup FILE.*ownline -- restore FILE/,
+  );
 });
 
-test('no error and no log line shows a statement, a value or a credential (section 10)', async (t) => {
+test('errors and log lines show no statement, value or credential (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const engine = await place.start();
   await query(
@@ -201,9 +204,9 @@ test('no error and no log line shows a statement, a value or a credential (secti
   assert.ok(!(log + place.logLines.join('')).includes('own_live_secret'));
 });
 
-test('postgres.log has a bound while PostgreSQL runs, and its older half stays (section 10.4)', async (t) => {
+test('postgres.log is cut to its newer half at its maximum size while PostgreSQL runs (section 10.4)', async (t) => {
   const place = await Place.makeUsed(t);
-  // Checks come while the log is copied.
+  // Checks happen while the log is copied.
   const engine = await place.start({}, { logCheckIntervalMs: 1 });
   const log = join(place.dataDir, 'postgres.log');
   const write = (word: string, times: number) =>
@@ -225,7 +228,7 @@ test('postgres.log has a bound while PostgreSQL runs, and its older half stays (
   );
 });
 
-test('a C library that PostgreSQL does not run on is named, with DATABASE_URL as the way out (section 10)', () => {
+test('an unsuitable C library is named in the error, with DATABASE_URL as the way out (section 10)', () => {
   for (const version of ['2.27', '2.36', '3.0']) assert.doesNotThrow(() => checkGlibc(version), version);
   assert.throws(() => checkGlibc('2.26'), /needs glibc 2\.27.*2\.26.*DATABASE_URL/);
   assert.throws(() => checkGlibc(undefined), /another C library.*DATABASE_URL/);

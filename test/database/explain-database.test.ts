@@ -14,7 +14,7 @@ import { StartError } from '#server/platform/start-error.ts';
 import { until } from '#test/support/service/until.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
-/** A loopback address of this run alone, so that PostgreSQL can have its usual port. */
+/** A random loopback address, so that PostgreSQL can have its usual port. */
 const host = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
 const server = `${host}:5432`;
 const password = 'sw0rdf1sh';
@@ -26,7 +26,7 @@ hostssl encrypted     all      127.0.0.0/8   scram-sha-256
 host    guests,of_others,missing,readonly all 127.0.0.0/8 scram-sha-256
 `;
 
-describe('a DATABASE_URL that does not work ends the start in a sentence (specification section 10.5)', () => {
+describe('errors of a start with a wrong DATABASE_URL (specification section 10.5)', () => {
   let dataDir: string;
   let engine: Engine;
   const listeners: Server[] = [];
@@ -76,7 +76,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     return problem.message;
   }
 
-  /** @returns where it listens */
+  /** Starts a TCP server. @returns its host and port */
   async function listen(onConnection: (socket: Socket) => void): Promise<string> {
     const listener = createServer(onConnection);
     listeners.push(listener);
@@ -86,15 +86,15 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     return `${host}:${address.port}`;
   }
 
-  it('works with all of that right', async () => {
+  it('a correct DATABASE_URL migrates the database without an error', async () => {
     const right = url('guests');
     assert.ok((await withDatabaseErrors(right, () => migrate(right))).length > 0);
   });
 
-  it('no PostgreSQL listens there, at a port or a socket', async () => {
+  it('the error says that no PostgreSQL listens at a port or a socket', async () => {
     assert.equal(
       await explained(url('guests', { at: `${host}:1` })),
-      `DATABASE_URL names ${host}:1, where no PostgreSQL listens. Start it, or correct host and port.`,
+      `DATABASE_URL names ${host}:1, where no PostgreSQL listens. Start it, or correct the host and the port.`,
     );
     assert.match(
       await explained('postgresql://guest@/guests?host=/nowhere'),
@@ -102,14 +102,14 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     );
   });
 
-  it('a host whose name has no address', async () => {
+  it('the error says that the host name has no address', async () => {
     assert.match(
       await explained(url('guests', { at: 'nowhere.invalid' })),
       /names nowhere\.invalid:5432, and that name has no address/,
     );
   });
 
-  it('something that ends the connection, as no PostgreSQL does', async () => {
+  it('the error says that the server ended the connection and may be no PostgreSQL', async () => {
     const at = await listen((socket) => socket.once('data', () => socket.destroy()));
     assert.match(
       await explained(url('guests', { at })),
@@ -117,7 +117,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     );
   });
 
-  it('a wrong password, and none', async () => {
+  it('the error says that the password is wrong or missing', async () => {
     assert.equal(
       await explained(url('guests', { secret: 'wrong' })),
       `PostgreSQL at ${server} refuses the password of the role guest. Correct it in DATABASE_URL.`,
@@ -128,7 +128,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     );
   });
 
-  it('a role that is not there, over a socket', async () => {
+  it('the error names a missing role over a socket, and the statement that makes it', async () => {
     const socket = encodeURIComponent(join(dataDir, 'socket'));
     assert.match(
       await explained(`postgresql://nobody_knows@/guests?host=${socket}`),
@@ -136,32 +136,32 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     );
   });
 
-  it('a database that is not there', async () => {
+  it('the error names a missing database, and the statement that makes it', async () => {
     assert.equal(
       await explained(url('missing')),
       `PostgreSQL at ${server} has no database missing. Correct DATABASE_URL, or make it: CREATE DATABASE missing OWNER guest;`,
     );
   });
 
-  it('a role that may not make tables', async () => {
+  it('the error names a role that may not make tables, and the statement that allows it', async () => {
     assert.match(
       await explained(url('of_others')),
       /The role guest may not change the database of_others .*ALTER DATABASE of_others OWNER TO guest;/,
     );
   });
 
-  it('a read-only database, as a standby', async () => {
+  it('the error says that the database is read-only, as on a standby', async () => {
     assert.match(await explained(url('readonly')), /leads to a read-only PostgreSQL at .* the primary/);
   });
 
-  it('a role that pg_hba.conf refuses', async () => {
+  it('the error names pg_hba.conf, which refuses the role', async () => {
     assert.match(
       await explained(url('closed')),
       /does not let the role guest into the database closed .*pg_hba\.conf/,
     );
   });
 
-  it('sslmode that does not fit the server: neither offered nor asked for', async () => {
+  it('the error names an sslmode that the server does not offer or that it requires', async () => {
     assert.match(
       await explained(url('guests', { query: '?sslmode=verify-full' })),
       /DATABASE_URL asks for TLS, which PostgreSQL at .* does not offer/,
@@ -176,7 +176,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     );
   });
 
-  it('a certificate that is not trusted', async () => {
+  it('the error says that the certificate is not trusted, and adds sslrootcert', async () => {
     const { key, cert } = makeCertificate([host]);
     const files = { cert: join(dataDir, 'pg', 'server.crt'), key: join(dataDir, 'pg', 'server.key') };
     await writeFile(files.cert, cert, { mode: 0o644 });
@@ -196,8 +196,8 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     );
   });
 
-  it('a PostgreSQL older than 15', async () => {
-    // PostgreSQL as it is, but for its version: the six digits on their way to the client.
+  it('the error names a PostgreSQL older than 15', async () => {
+    // A proxy that changes the version, six digits, on their way to the client.
     const at = await listen((socket) => {
       const upstream = connect(5432, host);
       socket.on('error', () => upstream.destroy()).pipe(upstream);
@@ -214,7 +214,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     );
   });
 
-  it('a migration that is another one than that of this release', async () => {
+  it('the error says that a migration differs from this release’s', async () => {
     const client = new pg.Client({ connectionString: url('guests') });
     await client.connect();
     await client.query("UPDATE schema_version SET md5 = 'another' WHERE version = 1");
@@ -222,7 +222,7 @@ describe('a DATABASE_URL that does not work ends the start in a sentence (specif
     assert.match(await explained(url('guests')), /was set up with another migration 1 than this release has/);
   });
 
-  it('no connection left', async () => {
+  it('the error says that PostgreSQL has no connection left', async () => {
     await asSuperuser('ALTER DATABASE guests CONNECTION LIMIT 0');
     assert.match(await explained(url('guests')), /has no connection left\. Raise its max_connections/);
   });

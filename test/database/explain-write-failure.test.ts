@@ -7,13 +7,18 @@ import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-describe('why the database can not write (specification section 10.4)', () => {
-  it('an error stays as it is where DATA_DIR is gone, and no path gets into it', async () => {
+describe('errors of writes that DATA_DIR explains (specification section 10.4)', () => {
+  it('an error has no path of DATA_DIR, and stays unchanged if that folder is missing', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ownline-gone-'));
     await rm(dataDir, { recursive: true });
     const explain = createWriteErrorMapper({ databaseUrl: undefined, dataDir }, new Clock());
     const cause = Object.assign(new Error('connect ENOENT'), { code: 'ENOENT' });
-    for (const error of [cause, unavailable('The database does not answer.', { cause })]) {
+    for (const error of [
+      cause,
+      unavailable('The database does not answer. Check that it runs and that DATABASE_URL is right.', {
+        cause,
+      }),
+    ]) {
       assert.equal(explain(error), error);
     }
   });

@@ -15,7 +15,7 @@ const total = 200_000;
 const team = '01990000-0000-7000-8000-000000000001';
 const other = '01990000-0000-7000-8000-000000000002';
 
-/** Rows that a plan may read beside those of its page. */
+/** Rows that a plan may read besides those of its page. */
 const beside = 2;
 
 describe(`a page of the feed at ${total.toLocaleString('en')} events (specification section 4.5)`, () => {
@@ -29,7 +29,7 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
     await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
     const filler = new pg.Client({ connectionString: database.url });
     await filler.connect();
-    // Events of two teams in alternation, over two months; some ids and positions differ in order, as with late commits.
+    // Events of two teams alternate over two months. Some ids and positions differ in order, as after late commits.
     await filler.query(`
       INSERT INTO teams SELECT id::uuid, 'Example team', 'enterprise', 1000000000, to_timestamp(0) FROM unnest(ARRAY['${team}', '${other}']) AS id;
       CREATE TEMP TABLE made AS SELECT n, CASE WHEN n % 2 = 0 THEN '${team}' ELSE '${other}' END::uuid AS team_id,
@@ -69,17 +69,14 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
     }
   }
 
-  it(
-    'reads only the events that it returns, from any position, before the tables were ever analyzed',
-    assertBounded,
-  );
+  it('a page reads only the events that it returns, from any position, before ANALYZE', assertBounded);
 
-  it('reads only the events that it returns, from any position, analyzed', async () => {
+  it('a page reads only the events that it returns, from any position, after ANALYZE', async () => {
     await client.query('ANALYZE');
     await assertBounded();
   });
 
-  it('finds the position of an event by reading one row', async () => {
+  it('the position of an event is found by reading one row', async () => {
     const { rows } = await client.query<{ event_id: string }>(
       'SELECT event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT 1',
       [team, total],

@@ -54,7 +54,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     return id;
   }
 
-  /** A message that satisfies every CHECK, but for the columns that a test sets. */
+  /** Inserts a message that satisfies every CHECK, except for the given columns. */
   async function insertMessage(columns: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const row: Record<string, unknown> = {
       team_id: team,
@@ -77,7 +77,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     return String(row.id);
   }
 
-  /** The columns that a status needs. */
+  /** The columns that a status requires. */
   const inStatus = (status: MessageStatus): Record<string, unknown> => ({
     status,
     hand_out_count: status === 'queued' ? 0 : 1,
@@ -94,7 +94,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     return true;
   };
 
-  it('a number has at most one message in flight', async () => {
+  it('the schema refuses a number’s second message in flight', async () => {
     const flight = (messageId: string) =>
       pool.query(
         `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
@@ -106,7 +106,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await pool.query('DELETE FROM in_flight');
   });
 
-  it('a phone number is verified once, everywhere, and pending anywhere', async () => {
+  it('the schema refuses a second verified number with the same phone number, and allows pending ones', async () => {
     await assert.rejects(
       insertNumber(otherTeam, '+14155550100', true),
       violates(/^23505 numbers_one_verified/),
@@ -118,11 +118,11 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     );
   });
 
-  it('a team has a phone number once', async () => {
+  it('the schema refuses a phone number that the team has already', async () => {
     await assert.rejects(insertNumber(team, '+14155550100', false), violates(/^23505 numbers_one_per_team/));
   });
 
-  it('a simulated number is reserved for fiction, and a team has one at most', async () => {
+  it('the schema refuses a simulated number outside the range for fiction, and a team’s second one', async () => {
     const team = await insertTeam();
     const simulate = async (phone: string) =>
       pool.query('UPDATE numbers SET is_simulated = true WHERE id = $1', [
@@ -134,14 +134,14 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(simulate('+14155550151'), violates(/^23505 numbers_one_simulated/));
   });
 
-  it('a number is verified or pending, never both and never neither', async () => {
+  it('the schema refuses a number that is both verified and pending, or neither', async () => {
     const both = pool.query('UPDATE numbers SET pending_until = $2 WHERE id = $1', [number, at]);
     await assert.rejects(both, violates(/^23514 numbers_check/));
     const neither = pool.query('UPDATE numbers SET verified_at = NULL WHERE id = $1', [number]);
     await assert.rejects(neither, violates(/^23514 numbers_check/));
   });
 
-  it('no row points into another team', async () => {
+  it('the schema refuses a row that refers to another team’s row', async () => {
     await assert.rejects(insertMessage({ number_id: otherNumber }), violates(/^23503/));
     const session = pool.query(
       `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5)`,
@@ -156,7 +156,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(flight, violates(/^23503 in_flight_team_id_number_id_fkey/));
   });
 
-  it('each status has its times and reasons, and no others (§2.6/state-times)', async () => {
+  it('the schema refuses a message without the times and reasons of its status, and with others (§2.6/state-times)', async () => {
     const wrong: Record<string, unknown>[] = [
       { status: 'received' },
       { status: 'queued', direction: 'inbound' },
@@ -181,7 +181,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     for (const status of messageStatuses) await insertMessage(inStatus(status));
   });
 
-  it('a message takes the steps of the state table and no other (§3.1/no-other-steps)', async () => {
+  it('the schema allows only the steps of the state table between statuses of a message (§3.1/no-other-steps)', async () => {
     const steps = Object.values(messageSteps);
     for (const from of messageStatuses) {
       for (const to of messageStatuses) {
@@ -210,7 +210,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     }
   });
 
-  it('only device_timeout leaves failed, and only messages that were handed out move from queued to sent (§3.1/no-other-steps)', async () => {
+  it('the schema allows only device_timeout to leave failed, and only handed-out messages to go from queued to sent (§3.1/no-other-steps)', async () => {
     const expired = await insertMessage({
       status: 'failed',
       failed_at: at,
@@ -230,7 +230,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(skipped, violates(/^23514 a message may not go from queued to sent/));
   });
 
-  it('a message is handed out at most twice (§3.2/handed-out-once)', async () => {
+  it('the schema refuses a third hand-out of a message (§3.2/handed-out-once)', async () => {
     const third = pool.query(
       `INSERT INTO hand_outs (message_id, hand_out, team_id, number_id, device_id, session_id, handed_out_at)
        VALUES ($1, 3, $2, $3, $1, $1, $4)`,
@@ -239,7 +239,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(third, violates(/^23514 hand_outs_hand_out_check/));
   });
 
-  it('an Idempotency-Key, a device-given id and a setup link are unique', async () => {
+  it('the schema refuses equal Idempotency-Keys, device-given ids and setup links', async () => {
     const key = () =>
       pool.query(`INSERT INTO idempotency_keys VALUES ($1, 'key', $2, $3, $4)`, [
         team,
@@ -267,7 +267,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(device(), violates(/^23505 devices_team_id_setup_link_id_key/));
   });
 
-  it('a mail has its body exactly while it waits, and is either sent or given up', async () => {
+  it('the schema keeps a mail’s body exactly while it waits; a mail is either sent or given up', async () => {
     const id = ids.next('mail');
     await pool.query(
       `INSERT INTO mails (id, recipient, body, created_at, next_attempt_at) VALUES ($1, 'ada@example.com', $2, $3, $3)`,
@@ -286,7 +286,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(set(`body = sha256('x')`), violates(/^23514 body_while_open/));
   });
 
-  it("a month's use does not fall below nothing, and a month begins on its first day", async () => {
+  it('the schema refuses a negative usage, and a month that does not begin on its first day', async () => {
     await pool.query(`INSERT INTO usage_months VALUES ($1, '2026-11-01')`, [team]);
     const below = pool.query('UPDATE usage_months SET accepted = accepted - 1 WHERE team_id = $1', [team]);
     await assert.rejects(below, violates(/^23514 usage_months_accepted_check/));
@@ -294,7 +294,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(middle, violates(/^23514 usage_months_month_check/));
   });
 
-  it('history is partitioned by the month of its id, and rows without a partition go to the default one', async () => {
+  it('history rows go to the partition of their id’s month, and without one to the default partition', async () => {
     const here = await insertMessage();
     const far = await insertMessage({ id: 'ffffffff-ffff-7000-8000-000000000000' });
     const { rows } = await pool.query<{ id: string; place: string }>(
@@ -306,7 +306,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     assert.equal(rows.find((row) => row.id === far)?.place, 'messages_default');
   });
 
-  it('the audit log is added to, and nothing else (§12.6/audit-log)', async () => {
+  it('the schema allows only inserts into the audit log (§12.6/audit-log)', async () => {
     await pool.query(
       `INSERT INTO audit_log (id, team_id, actor_kind, actor_id, actor_name, action, target, details, outcome, ip, request_id, created_at)
        VALUES ($1, $2, 'operator', '', '', 'team.created', '', '{}', 'done', '', '', $3)`,

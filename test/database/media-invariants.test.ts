@@ -30,7 +30,7 @@ describe('the invariants of media', () => {
       created_at: at,
       ...columns,
     });
-  it('a message has one complete file at most, and any number of incomplete ones', async () => {
+  it('the schema refuses a message’s second complete file, and allows several incomplete ones', async () => {
     const message_id = ids.next('msg');
     await file({ message_id });
     await file({ message_id });
@@ -38,7 +38,7 @@ describe('the invariants of media', () => {
     await assertConstraint(file({ message_id, ...complete }), /message_id_idx|one_complete/);
   });
 
-  it('a complete file has its size and hash, and only a complete one', async () => {
+  it('the schema requires size and hash of a complete file, and refuses them for an incomplete one', async () => {
     await assertConstraint(file({ is_complete: true }), /complete_has_size/);
     await assertConstraint(file({ ...complete, sha256: null }), /complete_has_size/);
     await assertConstraint(file({ size_bytes: 1 }), /complete_has_size/);
@@ -46,12 +46,12 @@ describe('the invariants of media', () => {
     await assertConstraint(file({ ...complete, size_bytes: 0 }), /size_bytes/);
   });
 
-  it('a name needs no escape in a path or a header', async () => {
+  it('the schema refuses a file name that needs escaping in a path or a header', async () => {
     for (const name of ['', 'a/b.jpg', 'a b.jpg', 'a"b.jpg', 'a\nb.jpg', '\u00fc.jpg', 'a'.repeat(101)])
       await assertConstraint(file({ name }), /name/);
   });
 
-  it('a chunk has 1 byte to 256 KiB, and a file each of its chunks once', async () => {
+  it('the schema refuses a chunk without bytes or above 256 KiB, and a file’s chunk that comes twice', async () => {
     const chunk = (data: Buffer, position = 0) =>
       database.insert('media_chunks', { message_id: message, file_id: 1, position, data });
     const message = ids.next('msg');

@@ -59,7 +59,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     });
   }
 
-  /** An invitation that satisfies every CHECK, but for the columns that a test sets. */
+  /** Inserts an invitation that satisfies every CHECK, except for the given columns. */
   async function insertInvitation(columns: Readonly<Record<string, unknown>> = {}): Promise<string> {
     made += 1;
     return insertRow('invitations', {
@@ -89,12 +89,12 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     return true;
   };
 
-  it('an address has one account (§12.1/account)', async () => {
+  it('the schema refuses a second account with the same address (§12.1/account)', async () => {
     await insertAccount('ada@example.com');
     await assert.rejects(insertAccount('ada@example.com'), violates(/^23505 accounts_normalized_email_key/));
   });
 
-  it('an account is a member of a team once, of another too, and again once it was removed', async () => {
+  it('the schema allows an account one membership per team, and another after a removal', async () => {
     const account = await insertAccount();
     const first = await insertMember(account);
     await assert.rejects(insertMember(account), violates(/^23505 members_one_per_account/));
@@ -105,7 +105,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     await assert.rejects(revived, violates(/^23505 members_one_per_account/));
   });
 
-  it('a member has one of the four roles, and so has an invitation', async () => {
+  it('the schema refuses a member or an invitation with an unknown role', async () => {
     const account = await insertAccount();
     for (const role of ['superuser', '', 'Owner']) {
       await assert.rejects(insertMember(account, { role }), violates(/^23514 members_role_check/));
@@ -113,7 +113,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     }
   });
 
-  it('an address has one open invitation to a team, and any number that are over', async () => {
+  it('the schema refuses a second open invitation of an address to a team, and allows ended ones', async () => {
     const email = { email: 'eve@example.com', normalized_email: 'eve@example.com' };
     const first = await insertInvitation(email);
     await assert.rejects(insertInvitation(email), violates(/^23505 invitations_one_open/));
@@ -126,12 +126,12 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     await assert.rejects(reopened, violates(/^23505 invitations_one_open/));
   });
 
-  it('an invitation is accepted or revoked, never both (§3.5/lifetime)', async () => {
+  it('the schema refuses an invitation that is both accepted and revoked (§3.5/lifetime)', async () => {
     const both = insertInvitation({ accepted_at: at, revoked_at: at });
     await assert.rejects(both, violates(/^23514 invitations_check/));
   });
 
-  it('only the link of an owner is bound to no address', async () => {
+  it('the schema allows only owner links without an address', async () => {
     const nobody = { email: null, normalized_email: null };
     await insertInvitation({ ...nobody, role: 'owner' });
     for (const role of ['admin', 'member', 'viewer']) {
@@ -143,7 +143,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     );
   });
 
-  it('a token opens one invitation, and its hash is one', async () => {
+  it('the schema refuses a second invitation of one token, and a token that is not hashed', async () => {
     const token_hash = hash();
     await insertInvitation({ token_hash });
     await assert.rejects(insertInvitation({ token_hash }), violates(/^23505 invitations_token_hash_key/));
@@ -151,7 +151,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     await assert.rejects(short, violates(/^23514 invitations_token_hash_check/));
   });
 
-  it('a member cannot invite into another team, and no key was created by another team’s member', async () => {
+  it('the schema refuses inviters and key creators of another team', async () => {
     const member = await insertMember(await insertAccount());
     await insertInvitation({ invited_by: member });
     const foreign = insertInvitation({ team_id: otherTeam, invited_by: member });
@@ -170,7 +170,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     await assert.rejects(key(otherTeam), violates(/^23503 api_keys_team_id_created_by_fkey/));
   });
 
-  it('a member has an account and a team that exist, and neither can be deleted while there are members', async () => {
+  it('the schema refuses a member without an account or team, and deleting either while it has members', async () => {
     const account = await insertAccount();
     await assert.rejects(insertMember(ids.next('acc')), violates(/^23503 members_account_id_fkey/));
     const nowhere = insertMember(account, { team_id: ids.next('team') });

@@ -20,19 +20,19 @@ const team = '01990000-0000-7000-8000-000000000001' as TeamId;
 /** The numbers of the team: one with nine tenths of all messages, one with few, one with an old history. */
 const big = '+14155550100';
 const small = '+14155550110';
-/** One contact in fifty thousand messages, all of them old; five thousand with two hundred each; one with ten. */
+/** Contacts: one with 50,000 old messages, one with ten. 5,000 others have 200 each. */
 const busyContact = '+14155550101';
 const rareContact = '+14155550103';
 const unknown = '+14155550999';
 
-/** Rows that a plan may read beside those of its page: one of each month, where they are merged. */
+/** Rows that a plan may read besides those of its page: one of each month that it merges. */
 const beside = 20;
 
-/** Without the names that have no value, as a query string is read. */
+/** Removes parameters without a value, as a query string does. */
 const present = (query: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as ListMessagesQuery;
 
-describe('a page of messages at a million (decision 0012)', () => {
+describe('a page of a million messages (decision 0012)', () => {
   let database: TestDatabase;
   let service: Database;
   let client: pg.PoolClient;
@@ -42,7 +42,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     database = await createTestDatabase();
     service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
     await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
-    // Not one of the service's connections: those wait 12 s for an answer, and a busy machine fills for longer.
+    // The service's connections wait 12 s for an answer at most, and a busy machine needs longer to fill the tables.
     const filler = new pg.Client({ connectionString: database.url });
     await filler.connect();
     await withoutIndexes(filler, () => fill(filler));
@@ -61,7 +61,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     await database.drop();
   });
 
-  /** Rows come faster without indexes; they are made anew as they were. */
+  /** Drops the indexes during `work`, which inserts rows faster so, and creates them again. */
   async function withoutIndexes(filler: pg.Client, work: () => Promise<unknown>): Promise<void> {
     const { rows } = await filler.query<{ name: string; definition: string }>(
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
@@ -72,7 +72,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     for (const index of rows) await filler.query(index.definition.replace(' ON ONLY ', ' ON '));
   }
 
-  /** A million messages of one team over three months, the last weeks of which no partition was made for in time. */
+  /** Inserts a million messages of one team over three months. The last weeks have no partition of their own. */
   async function fill(filler: pg.Client): Promise<void> {
     await filler.query(`
       INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);
@@ -140,22 +140,23 @@ describe('a page of messages at a million (decision 0012)', () => {
     }
     assert.deepEqual(beyond, []);
     assert.equal(explainedQueries, 360);
-    // The bound was met: without it there would have been more to read.
+    // Some query must reach the bound, which shows that there was more to read.
     assert.ok(most >= messagePageExaminedMax, `${most}`);
   }
 
   const bounded = `reads at most ${messagePageExaminedMax.toLocaleString('en')} rows for every combination of filters`;
 
-  it(`${bounded}, before the tables were ever analyzed`, () => assertBounded('force_generic_plan'));
+  it(`a page of messages ${bounded}, before ANALYZE`, () => assertBounded('force_generic_plan'));
 
-  it(`${bounded}, analyzed, planned once`, async () => {
+  it(`a page of messages ${bounded}, after ANALYZE, with a generic plan`, async () => {
     await client.query('ANALYZE');
     await assertBounded('force_generic_plan');
   });
 
-  it(`${bounded}, analyzed, planned for its values (§4.3/pages)`, () => assertBounded('auto'));
+  it(`a page of messages ${bounded}, after ANALYZE, with a custom plan (§4.3/pages)`, () =>
+    assertBounded('auto'));
 
-  it('reads no more than it shows where every message fits', async () => {
+  it('a page reads as many rows as it shows if every message matches', async () => {
     for (const query of [
       {},
       { from: big },
@@ -171,7 +172,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     }
   });
 
-  it('costs page 1,000 at most twice what page 1 costs, in blocks read', async () => {
+  it('page 1,000 reads at most twice as many blocks as page 1', async () => {
     const ways: [ListMessagesQuery, string][] = [
       [{}, ''],
       [{ from: big }, `AND from_handle = '${big}'`],
@@ -196,7 +197,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     }
   });
 
-  it('finds everything behind short and empty pages: 3 delivered of a million (§4.3/pages)', async () => {
+  it('short and empty pages lead to every match: 3 delivered of a million messages (§4.3/pages)', async () => {
     for (const filters of [{ status: 'delivered' }, { from: big, status: 'delivered' }] as const) {
       const found: string[] = [];
       let empty = 0;
@@ -213,7 +214,7 @@ describe('a page of messages at a million (decision 0012)', () => {
     }
   });
 
-  it('a full page ends with its cursor, a short one where it stopped reading (§4.3/pages)', async () => {
+  it('the cursor of a full page is its last message, and of a short page the last examined message (§4.3/pages)', async () => {
     const full = await listMessages(
       { database: service },
       team,

@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
+import { backupLock } from '#server/database/backup-lock.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
+import { holdTransaction } from '#test/support/service/held-transaction.ts';
 import { until } from '#test/support/service/until.ts';
 
 const engineUrl = process.env.TEST_ENGINE_URL ?? '';
@@ -33,8 +35,8 @@ describe('migrations (decision 0003)', () => {
     return rows;
   };
 
-  it('one that is killed half-way leaves the schema as it was', async () => {
-    // Another session holds the migration lock, so that the migration waits where it can be ended.
+  it('a migration that is killed half-way leaves the schema unchanged', async () => {
+    // Another session holds the migration lock, so the migration waits there until it is killed.
     const holder = new pg.Client({ connectionString: url });
     await holder.connect();
     await holder.query('CREATE TABLE schema_version (version bigint PRIMARY KEY)');
@@ -60,7 +62,7 @@ describe('migrations (decision 0003)', () => {
     assert.deepEqual(await tables(), []);
   });
 
-  it('one of several processes that start at once migrates; a further start changes nothing', async () => {
+  it('one of several simultaneous starts migrates, and a further start changes nothing', async () => {
     const applied = await Promise.all([migrate(url), migrate(url), migrate(url), migrate(url)]);
     assert.deepEqual(applied.map((versions) => versions.length).sort(), [0, 0, 0, applied.flat().length]);
     assert.ok(applied.flat().length > 0);
@@ -85,18 +87,75 @@ describe('migrations (decision 0003)', () => {
     await client.end();
   });
 
-  it('each migration is logged with its name and how long it took', async () => {
+  it('a migration waits for a running backup, and a start without a migration does not', async () => {
     await administrator.query(`DROP DATABASE ${name}`);
     await administrator.query(`CREATE DATABASE ${name}`);
+    await migrate(url, { upTo: '001' });
+    const backup = await holdTransaction({ databaseUrl: url }, 'SELECT pg_advisory_xact_lock($1)', [
+      backupLock,
+    ]);
+    assert.deepEqual(await migrate(url, { upTo: '001' }), []);
+    const migrating = migrate(url);
+    await backup.waiting(1);
+    await backup.release();
+    assert.equal((await migrating).length, schemaVersion - 1);
+  });
+
+  const logOf = async (upTo = 'max') => {
     const lines: string[] = [];
     const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
-    const versions = await migrate(url, { logger });
-    const logged = lines.map((line) => JSON.parse(line));
+    const versions = await migrate(url, { logger, upTo });
+    return { versions, lines: lines.map((line) => JSON.parse(line)) };
+  };
+
+  it('the log has one line for the migrations of a new database, and one with name and time per migration of an upgrade', async () => {
+    await administrator.query(`DROP DATABASE ${name}`);
+    await administrator.query(`CREATE DATABASE ${name}`);
+    const made = await logOf('002');
     assert.deepEqual(
-      logged.map(({ version }) => version),
+      made.lines.map(({ msg }) => msg.replace(/[\d.]+ s$/, 'N s')),
+      ['database made: 2 migrations in N s'],
+    );
+    const { versions, lines } = await logOf();
+    assert.deepEqual(
+      lines.map(({ version }) => version),
       versions,
     );
-    assert.match(logged[0].msg, /^migration 1 schema took \d+ ms$/);
-    for (const { ms } of logged) assert.equal(typeof ms, 'number');
+    assert.match(lines[0].msg, /^migration 3 media took \d+ ms$/);
+    for (const { ms } of lines) assert.equal(typeof ms, 'number');
+  });
+
+  it('a migration waits only briefly for a table in use, so that sends do not queue behind it, and then starts over', async () => {
+    await administrator.query(`DROP DATABASE ${name}`);
+    await administrator.query(`CREATE DATABASE ${name}`);
+    await migrate(url, { upTo: '013' });
+    const reader = await holdTransaction({ databaseUrl: url }, 'LOCK TABLE numbers IN ACCESS SHARE MODE', []);
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+    const migrating = migrate(url, { logger });
+    await until(
+      'it gives up and begins anew, twice',
+      async () => lines.filter((line) => /begins? anew|tried again/.test(line)).length >= 2,
+    );
+    await reader.release();
+    assert.equal((await migrating).at(-1), schemaVersion);
+  });
+
+  it('each tenth wait of a migration is long enough for PostgreSQL to end an autovacuum for it', async () => {
+    await administrator.query(`DROP DATABASE ${name}`);
+    await administrator.query(`CREATE DATABASE ${name}`);
+    await migrate(url, { upTo: '013' });
+    const lock = 'LOCK TABLE numbers IN SHARE UPDATE EXCLUSIVE MODE';
+    const vacuum = await holdTransaction({ databaseUrl: url }, lock, []);
+    const migrating = migrate(url);
+    // PostgreSQL ends an autovacuum once a lock has waited behind it for deadlock_timeout.
+    await until('a lock waits for a second', async () => {
+      const { rowCount } = await administrator.query(
+        "SELECT FROM pg_locks WHERE NOT granted AND clock_timestamp() - waitstart > interval '1 second'",
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    await vacuum.release();
+    assert.equal((await migrating).at(-1), schemaVersion);
   });
 });

@@ -49,7 +49,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
   };
   const newKey = () => randomBytes(32).toString('base64');
 
-  it('is made on first use, for its owner only, in a folder that is made too; later and at once it is the same', async () => {
+  it('the key is created once, readable for its owner only, in a folder that is created too', async () => {
     const [one, other] = await Promise.all([read(), read()]);
     assert.deepEqual(one.fingerprint(), other.fingerprint());
     assert.deepEqual((await read()).fingerprint(), one.fingerprint());
@@ -64,7 +64,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
     );
   });
 
-  it('a file that is there and can not be read is an error, and stays as it is', async () => {
+  it('a key file that can’t be read is an error, and stays unchanged', async () => {
     await mkdir(file, { recursive: true });
     await refused(/can't be read \(EISDIR\).*or set SECRETS_KEY/);
     assert.ok((await stat(file)).isDirectory());
@@ -74,7 +74,7 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
     assert.deepEqual(await readdir(dataDir), ['secrets.key']);
   });
 
-  it('a file that holds something else is an error, also where a lenient reading would find 32 bytes in it', async () => {
+  it('a key file with other content is an error, even if a lenient parser would find 32 bytes in it', async () => {
     await mkdir(dataDir, { recursive: true });
     for (const text of [
       '',
@@ -89,19 +89,19 @@ describe('the secrets key (specification section 10.3, docs/configuration.md)', 
     }
   });
 
-  it('a folder in which no key can be made is an error that names another way', async () => {
+  it('the error for a folder in which no key can be created names SECRETS_KEY as another way', async () => {
     await writeFile(join(parent, 'not'), 'a file in the place of a folder');
     await refused(/SECRETS_KEY/);
   });
 
-  it('where the file is lost and the database has a fingerprint of its key, no new key is created', async () => {
+  it('no new key is created if the file is lost and the database has its fingerprint', async () => {
     await read();
     await rm(file);
     await refused(/is missing.*Restore it from a backup.*docs\/operations\.md, "A lost secrets key"/);
     assert.deepEqual(await readdir(dataDir), []);
   });
 
-  it('another key than the one that the database was set up with is refused, and the file is named', async () => {
+  it('a key that differs from the database’s is refused, and the error names the file or SECRETS_KEY', async () => {
     await read();
     await writeFile(file, newKey());
     await refused(/is not the one this database was set up with.*docs\/operations\.md, "A lost secrets key"/);

@@ -11,7 +11,7 @@ import { rawRequest } from '#test/support/service/raw-http.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** A device call in one chunk, whose end never comes. */
+/** Head of a chunked device call with one chunk, and without the end of the body. */
 const chunkedCall = (path: string, token: string, bytes: number) =>
   [
     `POST /v1/device/${path} HTTP/1.1`,
@@ -34,7 +34,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
   });
   after(() => service.close());
 
-  it('four large ones at most are read at a time, the others wait and are read; small calls are served meanwhile', async () => {
+  it('at most four large bodies are read at a time: others wait, and small calls are served meanwhile', async () => {
     nextMinute(service.clock);
     const { wire } = await connectNumber(service, team);
     const uploads = await Promise.all(
@@ -46,14 +46,14 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     assert.equal(late.answer(), '', 'waits');
     uploads[0]?.finish();
     await until('the fifth is taken', () => late.answer().includes('"ok":"1"'));
-    // One that leaves frees its permit too.
+    // An upload that breaks off frees its permit too.
     const next = await startUpload(service.baseUrl, wire.token, 0);
     uploads[1]?.socket.destroy();
     await until('the next is taken', () => next.answer().includes('"ok":"1"'));
     for (const { socket } of [...uploads, late, next]) socket.destroy();
   });
 
-  it('bodies that carry a file are read two of a team at a time, whichever phone sends them, and six of a process', async () => {
+  it('at most two bodies with a file are read at a time for a team, over all its phones, and six in a process', async () => {
     nextMinute(service.clock);
     const teams = await Promise.all(Array.from({ length: 4 }, () => service.newTeam()));
     const start = async (of: TestTeam, missingBytes: number) => {
@@ -82,7 +82,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     ['inbound', inboundPerMinute],
     ['status', statusesPerMinute],
   ] as const) {
-    it(`a call beyond the limit of ${perMinute} is answered before its body is read (${path})`, async () => {
+    it(`a call to ${path} beyond the limit of ${perMinute} a minute is answered before its body is read`, async () => {
       const { wire } = await connectNumber(service, team);
       nextMinute(service.clock);
       const calls = Array.from({ length: perMinute }, () => wire.call(path, 'unreadable'));
@@ -94,26 +94,26 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
         text += part.toString();
       });
       const refusal = '{"ok":"0","reason":"rate_limited"}';
-      // Up to 64 KB are read and discarded, and the connection serves on.
+      // A body of up to 64 KB is read and discarded, and the connection stays open.
       const small = deviceCallHead(path, wire.token, 64 * 1_024);
       socket.write(Buffer.concat([Buffer.from(small), Buffer.alloc(64 * 1_024, 'x')]));
       await until('it is answered', () => text.includes(refusal));
       text = '';
-      // A larger one is not read, and the connection is closed.
+      // A larger body is not read, and the connection is closed.
       const closed = once(socket, 'close');
       socket.on('error', () => undefined);
       socket.write(deviceCallHead(path, wire.token, 100_000));
       await until('the next is answered', () => text.includes(refusal));
       assert.match(text, /^connection: close\r$/im);
       await closed;
-      // Nor is one of unknown length, as soon as more than 64 KB of it have come.
+      // A chunked body is refused once more than 64 KB of it have arrived.
       const chunked = await rawRequest(service.baseUrl, chunkedCall(path, wire.token, 64 * 1_024 + 1));
       assert.deepEqual([chunked.status, chunked.body], [200, refusal]);
       assert.equal(chunked.headers.get('connection'), 'close');
     });
   }
 
-  it('an inbound message for a deleted number is answered unread, on each process', async () => {
+  it('an inbound message for a deleted number is answered before its body is read, on each process', async () => {
     nextMinute(service.clock);
     const { wire, numberId } = await connectNumber(service, team);
     assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'before' })).ok, '1');
@@ -134,7 +134,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     }
   });
 
-  it('so is one with a token that a later setup link replaced', async () => {
+  it('an inbound message with a token that a later setup link replaced is answered before its body is read', async () => {
     const phone = newPhoneNumber();
     const verify = () => team.api.post('/v1/numbers/verify', { phone_number: phone });
     const { token } = await claim(team.api, String((await verify()).json.setup_url));

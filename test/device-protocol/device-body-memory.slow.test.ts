@@ -6,15 +6,15 @@ import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
-// In a process of its own: it measures the memory of the whole process.
+// The test runs in its own process, as it measures the memory of the whole process.
 describe('memory for bodies of a known device token (specification sections 11.1 and 11.7)', () => {
-  it('many connections with large ones use the memory of a few', async () => {
+  it('60 connections with large bodies use the memory of a few bodies', async () => {
     const service = await startTestService({ RATE_LIMITS: 'on' });
     try {
       const { wire } = await connectNumber(service, await service.newTeam());
       nextMinute(service.clock);
       const connections = 60;
-      // The uploads of this process share one body, which is made with the first.
+      // The first upload makes the buffer that all uploads of this process share, so it comes before the measurement.
       (await startUpload(service.baseUrl, wire.token, 0)).socket.destroy();
       const before = process.memoryUsage().arrayBuffers;
       const uploads = await Promise.all(

@@ -16,13 +16,13 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
   });
   after(() => service.close());
 
-  /** An inbound message with that many fields in all. */
+  /** An inbound message with `count` fields. */
   const withFields = (count: number, text = 'Hello') => {
     const others = Array.from({ length: count - 2 }, (_, n) => [`field ${n}`, '{"a":"b","c":[1,2]}']);
     return Object.fromEntries([['from', '+12125550100'], ...others, ['text', text]]);
   };
 
-  it('have 32 fields at most; more are unreadable', async () => {
+  it('a body of a phone has 32 fields at most, and one with more is unreadable', async () => {
     assert.equal((await wire.call('inbound', withFields(32))).ok, '1');
     assert.deepEqual(await wire.call('inbound', withFields(33)), { ok: '0', reason: 'unreadable' });
     const poll = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41', ...withFields(31) };
@@ -32,11 +32,11 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     assert.deepEqual(await wire.call('status', withFields(33)), { ok: '0', reason: 'unreadable' });
   });
 
-  it('are not even parsed where they have more than 4,096 values', () => {
+  it('a body of a phone with more than 4,096 values is not parsed', () => {
     const original = JSON.parse;
     let parsed = 0;
     JSON.parse = (...values: Parameters<typeof original>) => {
-      // The name of the field that is too large is read, for the refusals of other bodies.
+      // Names of fields are parsed as well, so only parses of objects and arrays count.
       if (values[0].startsWith('{') || values[0].startsWith('[')) parsed += 1;
       return original(...values);
     };
@@ -59,7 +59,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     }
   });
 
-  it('are read whatever a text holds: quotes, brackets, colons and commas are no fields', () => {
+  it('quotes, brackets, colons and commas in a text of a phone count as no fields', () => {
     const texts = [
       '"'.repeat(5_000),
       '\\'.repeat(4_999),
@@ -73,7 +73,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     }
   });
 
-  it('an inbound message may have 8 MiB, for a file; one that is larger is answered too_large (§8/body-sizes)', async () => {
+  it('an inbound message may have 8 MiB, and a larger one is answered too_large (§8/body-sizes)', async () => {
     const escaped = '\\u00e9'.repeat(170_000);
     const answer = await wire.call('inbound', `{"from":"+12125550100","text":"${escaped}"}`);
     assert.equal(answer.ok, '1', 'a text of 170,000 characters, each of them escaped');

@@ -6,8 +6,8 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 const to = '+14155550101';
 
 /**
- * Every answer whole, as a shortcut that can't be updated reads it. A change that fails here needs calls of its own
- * beside these.
+ * Compares whole answers, as shortcuts that can't be updated read them. A change that fails here needs new calls beside
+ * these.
  */
 describe('the device protocol is frozen (specification sections 9 and 11) (§9/frozen-device-protocol)', () => {
   let service: TestService;
@@ -22,7 +22,7 @@ describe('the device protocol is frozen (specification sections 9 and 11) (§9/f
   const call = async (path: string, body: FlatAnswer, token = ''): Promise<unknown> =>
     new DeviceWire(service.baseUrl, token).call(path, body);
 
-  it('claim: the token, the server and the number', async () => {
+  it('a claim is answered with the token, the server and the number', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550110' });
     const token = String(verify.json.setup_url).split('/').at(-1) ?? '';
     const { device_token, ...rest } = (await call('claim', { token })) as FlatAnswer;
@@ -30,7 +30,7 @@ describe('the device protocol is frozen (specification sections 9 and 11) (§9/f
     assert.deepEqual(rest, { server: service.baseUrl, phone_number: '+14155550110' });
   });
 
-  it('poll: send, idle, stop, or unavailable', async () => {
+  it('a poll is answered with send, idle, stop or unavailable', async () => {
     const { wire, phoneNumber: from } = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from, to, content: 'Hello' });
     const poll = { session: wire.session, last: 'none', device_name: 'iPhone', os: '26.1', v: '1' };
@@ -59,7 +59,7 @@ describe('the device protocol is frozen (specification sections 9 and 11) (§9/f
     });
   });
 
-  it('inbound and status: ok and an id, or not ok and a reason', async () => {
+  it('inbound and status are answered with ok and an id, or not ok and a reason', async () => {
     const { wire, phoneNumber: from } = await connectNumber(service, team, '+14155550112');
     const inbound = { from: to, text: 'Hello', id: 'one' };
     const received = (await call('inbound', inbound, wire.token)) as FlatAnswer;

@@ -32,7 +32,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.equal((await phones.messageOf(first)).status, 'sent');
   });
 
-  it('a held poll is woken by a send, on another process too', async () => {
+  it('a send wakes the held poll, on another process too', async () => {
     const number = await phones.connect();
     const other = await service.startAnother();
     try {
@@ -46,7 +46,7 @@ describe('hand-outs (specification section 11.4)', () => {
     }
   });
 
-  it('the newer of two polls of one session wins, and the older gets idle', async () => {
+  it('the newer of two polls of one session gets the message, and the older one gets idle', async () => {
     const number = await phones.connect();
     const older = await heldPoll(service, number);
     const newer = await heldPoll(service, number);
@@ -87,7 +87,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.equal(Math.max(...stored.map(({ handOutCount }) => handOutCount)), 1);
   });
 
-  it('a held poll is idle when DEVICE_HOLD_SECONDS are over, not before and not later', async () => {
+  it('a held poll is answered idle after DEVICE_HOLD_SECONDS, neither earlier nor later', async () => {
     const number = await phones.connect();
     const startedAtMs = service.clock.nowMs();
     const { answer } = await heldPoll(service, number);
@@ -114,7 +114,7 @@ describe('hand-outs (specification section 11.4)', () => {
     assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
   });
 
-  it('a paused number is held, then idle; resuming wakes the held poll (§3.3/pause-and-resume)', async () => {
+  it('a poll of a paused number is held until its end, and resuming the number wakes it (§3.3/pause-and-resume)', async () => {
     const number = await phones.connect();
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     const held = await heldPoll(service, number);

@@ -28,7 +28,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     return { wire, phoneNumber, receive, stored };
   };
 
-  it('a repeat is the same message for as long as a run can last, whatever came in between', async () => {
+  it('a repeated call of a run is the same message for as long as a run can last', async () => {
     const { receive, stored } = await connect();
     const first = await receive('Yes', '481');
     for (let passed = 0; passed < 14; passed += 1) {
@@ -39,7 +39,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(await stored(), 1);
   });
 
-  it('equal texts of two runs are two messages after 20 s, and a late repeat of the first stays the first', async () => {
+  it('equal texts of two runs more than 20 s apart are two messages, and a late repeat belongs to its own run', async () => {
     const { receive, stored } = await connect();
     const first = await receive('Yes', '1');
     service.clock.advance(21_000);
@@ -50,7 +50,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(await stored(), 2);
   });
 
-  it('several automations that fire for one text are one message, also where each repeats its call later', async () => {
+  it('several automations that fire for one text make one message, also where each repeats its call later', async () => {
     const { receive, stored } = await connect();
     const runs = ['1', '2', '3'];
     const ids = new Set(await Promise.all(runs.map((run) => receive('Yes please', run))));
@@ -59,7 +59,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.deepEqual([ids.size, await stored()], [1, 1]);
   });
 
-  it('the same number of a run never swallows another text or the text of another sender', async () => {
+  it('a run’s number hides neither another text nor the text of another sender', async () => {
     const { receive } = await connect();
     const ids = [
       await receive('Yes', '7'),
@@ -69,7 +69,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(new Set(ids).size, 3);
   });
 
-  it('a run that is none, empty or missing counts as before: 20 s', async () => {
+  it('without a run, or with a run that is “none” or empty, the same text counts as a repeat for 20 s', async () => {
     const { receive } = await connect();
     for (const run of ['none', '', undefined]) {
       const first = await receive('Yes', run);
@@ -80,7 +80,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     }
   });
 
-  it('repeats at once on two processes are one message', async () => {
+  it('simultaneous repeats of an inbound message on two processes are one message', async () => {
     const { wire, stored } = await connect();
     const other = await service.startAnother();
     try {

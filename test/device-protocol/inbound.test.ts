@@ -24,7 +24,7 @@ describe('inbound messages (specification section 11.5)', () => {
     return (await team.api.get(`/v1/messages/${answer.id}`)).json;
   };
 
-  it('is stored as received, with its event (§3.1/received, §6.2/message-received)', async () => {
+  it('an inbound message is stored as received, with its event (§3.1/received, §6.2/message-received)', async () => {
     const { wire, phoneNumber } = await connect();
     const answer = await wire.call('inbound', { from: '+12125550100', text: 'Yes 👍', v: '1' });
     const message = await messageOf(answer);
@@ -46,7 +46,7 @@ describe('inbound messages (specification section 11.5)', () => {
     });
   });
 
-  it('with several recipients is marked as one of a group, in its object, the list and its event (§2.6/group, §6.2/message-received)', async () => {
+  it('an inbound message with several recipients is marked as one of a group, in its object, the list and its event (§2.6/group, §6.2/message-received)', async () => {
     const { wire, phoneNumber } = await connect();
     const others = ['+12125550101', '+12125550102'];
     const cases: [recipients: unknown, isGroup: boolean][] = [
@@ -80,7 +80,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('the same sender and text within 20 s are one message, and a new one after that', async () => {
+  it('the same sender and text within 20 s are one message, and a new message afterwards', async () => {
     const { wire } = await connect();
     const text = { from: '+12125550100', text: 'Yes' };
     const first = await wire.call('inbound', text);
@@ -89,12 +89,12 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal((await wire.call('inbound', text)).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, text: 'No' })).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, from: '+12125550101' })).id, first.id);
-    // 20 s from the stored message, not from its latest repeat.
+    // The 20 s run from the stored message, not from its latest repeat.
     service.clock.advance(1_001);
     assert.notEqual((await wire.call('inbound', text)).id, first.id);
   });
 
-  it('forty repeats at once on two processes are one message', async () => {
+  it('forty simultaneous repeats on two processes are one message', async () => {
     const { wire, phoneNumber } = await connect();
     const other = await service.startAnother();
     try {
@@ -112,7 +112,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it("a device's own id decides for ever", async () => {
+  it('repeats with an id of the device are one message for ever', async () => {
     const { wire } = await connect();
     const first = await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-1' });
     const second = await wire.call('inbound', { from: '+12125550100', text: 'Hello', id: 'A-2' });
@@ -124,7 +124,7 @@ describe('inbound messages (specification section 11.5)', () => {
     );
   });
 
-  it('an id that is none, empty or missing is no id: other texts are other messages', async () => {
+  it('an id that is “none”, empty or missing is no id, so other texts are other messages', async () => {
     const { wire } = await connect();
     const answers: FlatAnswer[] = [];
     for (const id of ['none', '']) {
@@ -145,7 +145,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a phone number becomes E.164, any other handle stays as it is (§2.1/phone-numbers)', async () => {
+  it('the phone number of a sender becomes E.164, and any other handle stays as it is (§2.1/phone-numbers)', async () => {
     const { wire } = await connect();
     const cases: [string, string][] = [
       ['(212) 555-0100', '+12125550100'],
@@ -165,7 +165,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a short code stays as it is, whatever the country of the receiving number; a local number becomes E.164', async () => {
+  it('a sender’s short code stays as it is in any country, and a local number becomes E.164', async () => {
     const cases: [string, string, string][] = [
       ['+4930231250', '80808', '80808'],
       ['+4930231250', '22 000', '22 000'],
@@ -188,7 +188,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('none, like an empty or a missing from, is no sender: from is empty, and the three are one message', async () => {
+  it('a from that is “none”, empty or missing is stored as an empty sender, and the three are one message', async () => {
     const { wire } = await connect();
     const answers = [];
     for (const sender of [{ from: 'none' }, { from: ' none ' }, { from: '' }, {}])
@@ -201,7 +201,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal((await messageOf(named)).from, 'None', 'a name is a handle like any other');
   });
 
-  it('no text is refused: characters that PostgreSQL can’t store become U+FFFD, length and emptiness do not matter (§2.6/content)', async () => {
+  it('every inbound text is accepted: characters that PostgreSQL can’t store become U+FFFD, length and emptiness do not matter (§2.6/content)', async () => {
     const { wire } = await connect();
     const odd = await messageOf(
       await wire.call('inbound', '{"from":"+12125550100","text":"a\\u0000b\\ud800c"}'),
@@ -220,9 +220,9 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('no handle and no id is refused for its length; of a handle 320 characters are kept, which the list finds', async () => {
+  it('a sender or id of any length is accepted, and the first 320 characters of a sender are stored and found', async () => {
     const { wire } = await connect();
-    // Noise: what repeats itself would be compressed, and would fit an index.
+    // Random text, as PostgreSQL compresses repeated text, which would then fit an index entry.
     const noise = (characters: number) => randomBytes(characters).toString('hex').slice(0, characters);
     const sender = `${'👍'.repeat(300)}${noise(3_000)}`;
     const kept = [...sender].slice(0, 320).join('');
@@ -247,7 +247,7 @@ describe('inbound messages (specification section 11.5)', () => {
     );
   });
 
-  it('numbers, true and false are read as texts, and of a list its texts, one a line (section 11.1)', async () => {
+  it('a number or boolean is read as text, and a list as its texts, one a line (section 11.1)', async () => {
     const { wire } = await connect();
     const cases: [unknown, unknown, string, string][] = [
       [['+12125550104', '+12125550105'], 'a', '+12125550104', 'a'],
@@ -264,7 +264,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a paused number still receives; a deleted one does not, so that a STOP to it opts no contact out (§3.3/pause-and-resume, §4.6/deleted-number)', async () => {
+  it('a paused number still receives, and a deleted one does not: a STOP to it opts no contact out (§3.3/pause-and-resume, §4.6/deleted-number)', async () => {
     const { wire, numberId } = await connect();
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
     assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'while paused' })).ok, '1');
@@ -274,7 +274,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.deepEqual((await team.api.get('/v1/opt-outs')).json.opt_outs, []);
   });
 
-  it('an invalid inbound message is answered with the reason, always with HTTP 200', async () => {
+  it('an invalid inbound message is answered with the reason and HTTP 200', async () => {
     const { wire } = await connect();
     assert.deepEqual(await wire.call('inbound', 'not json'), { ok: '0', reason: 'unreadable' });
     assert.deepEqual(await wire.call('inbound', '["a"]'), { ok: '0', reason: 'unreadable' });

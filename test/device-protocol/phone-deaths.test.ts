@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { type DeathStep, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
@@ -19,6 +19,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     proxy = await startFlakyProxy(service.baseUrl);
     team = await service.newTeam();
   });
+  afterEach(() => proxy.clear());
   after(async () => {
     for (const phone of phones) phone.switchOff();
     await proxy.close();

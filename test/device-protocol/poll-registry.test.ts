@@ -6,20 +6,20 @@ import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 const one = '01990000-0000-7000-8000-000000000001' as NumberId;
 const other = '01990000-0000-7000-8000-000000000002' as NumberId;
 
-/** The next poll of one session. */
+/** Number of the latest poll. */
 let polls = 0;
-const place = (numberId: NumberId) => {
+const nextPoll = (numberId: NumberId) => {
   polls += 1;
   return { numberId, sessionId: '01990000-0000-7000-8000-00000000000a' as DeviceSessionId, poll: polls };
 };
 
 describe('held polls (specification section 11.4)', () => {
-  it('a wake between the look and the registration is not lost', async () => {
+  it('a wake between the look for a message and the registration of the poll is not lost', async () => {
     const waiting = new PollRegistry();
     const serial = waiting.serial;
     waiting.wake([one]);
-    await waiting.register(place(one), serial, false).untilWoken();
-    const later = waiting.register(place(other), serial, false);
+    await waiting.register(nextPoll(one), serial, false).untilWoken();
+    const later = waiting.register(nextPoll(other), serial, false);
     let woken = false;
     const wait = later.untilWoken().then(() => {
       woken = true;
@@ -31,21 +31,21 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(later.ended, 'held');
   });
 
-  it('nor is a wake-up of all polls, held and future ones', () => {
+  it('a wake of all polls reaches held polls and those that register later', () => {
     const waiting = new PollRegistry();
-    const held = waiting.register(place(other), waiting.serial, false);
+    const held = waiting.register(nextPoll(other), waiting.serial, false);
     const serial = waiting.serial;
     waiting.wakeAll();
     assert.equal(held.awake, true);
-    assert.equal(waiting.register(place(one), serial, false).awake, true);
+    assert.equal(waiting.register(nextPoll(one), serial, false).awake, true);
     assert.equal(
-      waiting.register(place(one), waiting.serial, false).awake,
+      waiting.register(nextPoll(one), waiting.serial, false).awake,
       false,
       'a later look-up has seen it',
     );
   });
 
-  it('is remembered through one sweep, and forgotten after the next', () => {
+  it('a wake is remembered through one sweep, and deleted by the next', () => {
     const waiting = new PollRegistry();
     const serial = waiting.serial;
     waiting.wake([one]);
@@ -55,51 +55,51 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(isAwake(waiting, serial), false);
   });
 
-  it('a newer poll of a number replaces the older one; stopping ends all, later ones too', () => {
+  it('a newer poll of a number replaces the older one, and stopping the registry ends all polls, later ones too', () => {
     const waiting = new PollRegistry();
-    const older = waiting.register(place(one), 0, false);
-    const newer = waiting.register(place(one), 0, false);
+    const older = waiting.register(nextPoll(one), 0, false);
+    const newer = waiting.register(nextPoll(one), 0, false);
     assert.deepEqual([older.ended, newer.ended], ['replaced', undefined]);
     waiting.remove(older);
     assert.deepEqual(waiting.numbers, [one], 'the older one does not take the newer one with it');
     waiting.stop();
     assert.equal(newer.ended, 'stopping');
-    assert.equal(waiting.register(place(other), 0, false).ended, 'stopping');
+    assert.equal(waiting.register(nextPoll(other), 0, false).ended, 'stopping');
   });
 
-  it('past messages that contacts hold back, a message that arrives wakes a poll once it may look again; a reply at once (§8/pacing-held)', () => {
+  it('a poll that pacing holds for some contacts wakes on a new message after its pause, and on a reply at once (§8/pacing-held)', () => {
     const waiting = new PollRegistry();
-    const held = waiting.register(place(one), waiting.serial, false);
+    const held = waiting.register(nextPoll(one), waiting.serial, false);
     held.pace(false);
     waiting.wake([one]);
     assert.equal(held.awake, false);
     held.endLook();
     assert.equal(held.awake, true, 'for the message that arrived meanwhile');
-    const later = waiting.register(place(one), waiting.serial, false);
+    const later = waiting.register(nextPoll(one), waiting.serial, false);
     later.pace(false);
     later.endLook();
     assert.equal(later.awake, false, 'without a message');
     waiting.wake([one]);
     assert.equal(later.awake, true);
-    const answered = waiting.register(place(one), waiting.serial, false);
+    const answered = waiting.register(nextPoll(one), waiting.serial, false);
     answered.pace(false);
     waiting.wakePaced([one]);
     assert.equal(answered.awake, true);
-    const whole = waiting.register(place(one), waiting.serial, false);
+    const whole = waiting.register(nextPoll(one), waiting.serial, false);
     whole.pace(true);
     waiting.wake([one]);
     whole.endLook();
     assert.equal(whole.awake, false, 'the whole number waits for its alarm');
   });
 
-  /** Whether a poll that registers now would look at once: its wait is over before it is ended. */
+  /** True if a poll that registers now is woken at once. */
   function isAwake(waiting: PollRegistry, serial: number): boolean {
-    return waiting.register(place(one), serial, false).awake;
+    return waiting.register(nextPoll(one), serial, false).awake;
   }
 
-  it('the newest poll waits, also where an older one arrives later', () => {
+  it('the newest poll of a session waits, also where an older one arrives later', () => {
     const waiting = new PollRegistry();
-    const [older, newer] = [place(one), place(one)];
+    const [older, newer] = [nextPoll(one), nextPoll(one)];
     const held = waiting.register(newer, waiting.serial, false);
     assert.equal(waiting.register(older, waiting.serial, false).ended, 'replaced');
     assert.equal(held.ended, undefined);
@@ -113,10 +113,10 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(waiting.register(newer, waiting.serial, false).ended, 'superseded');
   });
 
-  it('a session that began on another process ends held polls of older sessions of its number, and no others', () => {
+  it('a session that began on another process ends held polls of older sessions of its number only', () => {
     const waiting = new PollRegistry();
-    const older = waiting.register(place(one), waiting.serial, false);
-    const neighbour = waiting.register(place(other), waiting.serial, false);
+    const older = waiting.register(nextPoll(one), waiting.serial, false);
+    const neighbour = waiting.register(nextPoll(other), waiting.serial, false);
     const newer = '01990000-0000-7000-8000-00000000000b' as DeviceSessionId;
     waiting.onSessionsStarted([sessionPayload(one, older.identity.sessionId)]);
     assert.equal(older.ended, undefined, 'its own session');

@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 
 const dayMs = 86_400_000;
 
-describe('setup links that are over (specification section 4.2)', () => {
+describe('purge of setup links (specification section 4.2)', () => {
   let service: TestService;
 
   before(async () => {
@@ -16,7 +16,7 @@ describe('setup links that are over (specification section 4.2)', () => {
   });
   after(() => service.close());
 
-  it('2,500 links that no phone used are deleted 30 days after their end; the one of a phone stays, and its token works (§4.2/setup-link)', async () => {
+  it('2,500 unused setup links are deleted 30 days after their end, and a claimed link stays with its token (§4.2/setup-link)', async () => {
     const team = await service.newTeam();
     const number = await connectNumber(service, team);
     await putUnusedSetupLinks(service, team.id, 2_500);

@@ -30,7 +30,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
 
   const queued = async ({ phoneNumber }: ConnectedNumber) =>
     (await queuedMessages(service, { phoneNumber })).length;
-  /** The newest poll of the number's session, as a hand-out and its return name it. */
+  /** The newest poll of the number's session, which claims and releases messages. */
   const claimantOf = async (number: ConnectedNumber): Promise<ClaimingPoll> => {
     const session = await findDeviceSession(service, number.phoneNumber);
     assert.ok(session);
@@ -49,13 +49,13 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     const first = await phones.send(number, 'first');
     await phones.send(number, 'second');
     const leaving = new AbortController();
-    // While this lock is held, the hand-out waits between its decision and its answer.
+    // The lock stops the hand-out after its decision and before its answer.
     const lock = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
     const answer = number.wire.poll({}, leaving.signal);
     await lock.waiting(1);
     leaving.abort();
     await assert.rejects(answer);
-    // The server reads in the order of arrival: once this is answered it has seen that the phone left.
+    // The server reads connections in order: after this answer it has seen that the phone disconnected.
     await fetch(`${service.baseUrl}/healthz`);
     await lock.release();
     await until(
@@ -75,7 +75,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     const [flight] = await messagesInFlight(service, number.phoneNumber);
     assert.ok(flight);
     const claimant = await claimantOf(number);
-    // Both wait for the session, in this order; the hand-out has taken its snapshot by then.
+    // The return waits for the session's lock, then the hand-out, whose snapshot is older than the return's commit.
     const lock = await lockSession(number);
     const settled = resolveUnconfirmed(service.runtime, {
       team_id: flight.teamId,
@@ -94,7 +94,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     assert.equal((await number.wire.poll({ last: first })).id, second);
   });
 
-  it('nor is it after its own poll released it', async () => {
+  it('a message that its own poll released is not overtaken by a hand-out that waited for it', async () => {
     const number = await phones.connect();
     const first = await phones.send(number, 'first');
     assert.equal((await number.wire.poll()).id, first);
@@ -162,7 +162,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     const claimant = await claimantOf(number);
     assert.equal(await claimAs(claimant), id);
     await team.api.delete(`/v1/numbers/${number.numberId}`);
-    // Until the hand-out was tried, the sweep can't take the message out of the queue.
+    // The lock keeps the sweep from failing the queued message before the test tries to hand it out.
     const lock = await holdRowLock(service, { usageOf: team.id });
     await giveBackAs(claimant, id);
     assert.equal(await claimAs(claimant), undefined);

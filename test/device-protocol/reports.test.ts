@@ -24,7 +24,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
 
   const connect = (owner = team) => connectNumber(service, owner);
   const messageOf = async (id: string, owner = team) => (await owner.api.get(`/v1/messages/${id}`)).json;
-  /** The events of a message, as `type sequence`, in the order they were written; what their bodies say agrees. */
+  /** The events of a message as `type sequence`, in the order of their writing. Asserts that each body agrees. */
   const eventsOf = async (id: string) => {
     const events = await storedEvents(service);
     return events.flatMap(({ type, sequence, body }) => {
@@ -35,14 +35,14 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return [`${type} ${sequence}`];
     });
   };
-  /** A message in flight. */
+  /** Makes a message in flight. */
   const handedOut = async (owner = team) => {
     const number = await connect(owner);
     const id = await owner.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'Hello' });
     assert.equal((await number.wire.poll()).id, id);
     return { number, id, wire: number.wire };
   };
-  /** A message whose phone never said what became of it. */
+  /** Makes a message whose phone reported nothing before its lease ended. */
   const unconfirmed = async () => {
     const handed = await handedOut();
     service.clock.advance(600_001);
@@ -53,7 +53,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     return handed;
   };
 
-  it('sent: once, however often it is reported (§2.6/may-have-been-sent, §3.1/reported-sent, §3.2/repeated-reports)', async () => {
+  it('a message that is repeatedly reported as sent is sent once (§2.6/may-have-been-sent, §3.1/reported-sent, §3.2/repeated-reports)', async () => {
     const { wire, id } = await handedOut();
     for (let repeat = 0; repeat < 3; repeat += 1) await wire.poll({ last: id });
     const message = await messageOf(id);
@@ -62,7 +62,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.sent 1']);
   });
 
-  it("failed: with the phone's own words (§2.6/error, §3.1/failed, §3.2/device-error)", async () => {
+  it('a message that is reported as failed has the phone’s own words (§2.6/error, §3.1/failed, §3.2/device-error)', async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id, last_status: 'failed', last_error: 'No service' });
     const message = await messageOf(id);
@@ -82,7 +82,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     }
   });
 
-  it('none and an empty text are no words of the phone', async () => {
+  it('an error text that is “none” or empty counts as no words of the phone', async () => {
     for (const words of ['none', '']) {
       const { wire, id } = await handedOut();
       await wire.poll({ last: id, last_status: 'failed', last_error: words });
@@ -103,7 +103,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
         answered = true;
       });
       await lock.waiting(1);
-      // Polls that came later and wait for nothing: had the report not held the first one back, it would be answered.
+      // Later polls that wait for nothing are answered, so the first poll would be, too, were it not for its report.
       for (let n = 0; n < 3; n += 1) assert.equal((await unknown.poll()).reason, 'unauthorized');
       assert.equal(answered, false);
     } finally {
@@ -113,7 +113,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.equal((await messageOf(id)).status, 'sent');
   });
 
-  it('a report that could not be committed is answered unavailable, and the repeat of that poll counts', async () => {
+  it('a poll whose report could not be committed is answered unavailable, and its repeat counts', async () => {
     const { wire, id } = await handedOut();
     const handOuts = await takeTableAway(service, 'hand_outs');
     try {
@@ -143,9 +143,9 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(queued), []);
   });
 
-  it('a late sent within 72 hours corrects device_timeout (§3.1/late-report, §3.2/late-reports)', async () => {
+  it('a late report sent within 72 hours corrects device_timeout (§3.1/late-report, §3.2/late-reports)', async () => {
     const { wire, id } = await unconfirmed();
-    // Counted from the hand-out, which is 10 minutes older than the time-out.
+    // The 72 hours run from the hand-out, which is 10 minutes before the time-out.
     service.clock.advance(72 * 3_600_000 - 600_001 - 60_000);
     await wire.poll({ last: id });
     const message = await messageOf(id);
@@ -153,7 +153,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.failed 1', 'message.sent 2']);
   });
 
-  it('a later one does not, and no other failure is corrected (§3.2/late-reports)', async () => {
+  it('a report after 72 hours corrects nothing, and only device_timeout is ever corrected (§3.2/late-reports)', async () => {
     const { wire, id } = await unconfirmed();
     service.clock.advance(72 * 3_600_000 - 600_001 + 1);
     await wire.poll({ last: id });
@@ -164,7 +164,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.equal((await messageOf(failed.id)).error_code, 'device_error');
   });
 
-  it('a late sent counts after the deletion of the number (§3.2/late-reports)', async () => {
+  it('a late report sent counts after the deletion of the number (§3.2/late-reports)', async () => {
     const { wire, id, number } = await unconfirmed();
     await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal((await wire.poll({ last: id })).reason, 'deleted');
@@ -181,7 +181,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual([message.error_code, message.may_have_been_sent], ['device_timeout', true]);
   });
 
-  it('delivered straight from polling, and from device_timeout, makes sent first (§3.1/no-other-steps, §6.1/one-per-change, §8/plan-media)', async () => {
+  it('delivered is reported before sent: the message becomes sent first, from polling and from device_timeout (§3.1/no-other-steps, §6.1/one-per-change, §8/plan-media)', async () => {
     const polling = await handedOut();
     await polling.wire.call('status', { id: polling.id, status: 'delivered' });
     assert.equal((await messageOf(polling.id)).status, 'delivered');
@@ -191,7 +191,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(late.id), ['message.failed 1', 'message.sent 2', 'message.delivered 3']);
   });
 
-  it('sent and delivered: their events have the fields of section 6.2, with the values of the message (§6.2/envelope, §6.2/message-sent, §6.2/message-delivered)', async () => {
+  it('the events message.sent and message.delivered have the fields of section 6.2, with the values of the message (§6.2/envelope, §6.2/message-sent, §6.2/message-delivered)', async () => {
     const { wire, id, number } = await handedOut();
     const data = {
       ...{
@@ -228,7 +228,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     );
   });
 
-  it('not delivered: only from a device that can tell (§3.1/failed, §3.2/not-delivered)', async () => {
+  it('a report of not delivered counts only from a device that can tell (§3.1/failed, §3.2/not-delivered)', async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id });
     await wire.poll({ last: id, last_status: 'failed' });
@@ -239,7 +239,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.sent 1', 'message.failed 2']);
   });
 
-  it('on the plan free delivered moves the status and makes no event (§6.1/one-per-change, §8/plan-media)', async () => {
+  it('on the plan free, delivered moves the status and makes no event (§6.1/one-per-change, §8/plan-media)', async () => {
     const free = await service.newTeam({ plan: 'free' });
     const { number, wire, id } = await handedOut(free);
     await wire.call('status', { id, status: 'delivered' });
@@ -250,7 +250,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
   });
 
   describe('retry_once (specification section 3.1)', () => {
-    /** Handed out and given up once, and queued again. */
+    /** Makes a message that is queued again after its first hand-out was not reported. */
     const retried = async () => {
       const handed = await handedOut();
       await team.api.put(`/v1/numbers/${handed.number.numberId}`, { on_unconfirmed: 'retry_once' });
@@ -263,7 +263,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return { wire, answer: await wire.poll() };
     };
 
-    it('is handed out a second time before later messages, and never a third time (§3.1/retry-once, §3.2/handed-out-once)', async () => {
+    it('a retried message is handed out a second time before later messages, and never a third time (§3.1/retry-once, §3.2/handed-out-once)', async () => {
       const handed = await retried();
       const message = await messageOf(handed.id);
       assert.equal(message.may_have_been_sent, true);
@@ -280,7 +280,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.deepEqual(await eventsOf(handed.id), ['message.failed 1']);
     });
 
-    it('is cancelled by a report that the first hand-out was sent (§3.1/sent-while-retry-waits, §3.2/report-matching)', async () => {
+    it('a retry is cancelled by a report that the first hand-out was sent (§3.1/sent-while-retry-waits, §3.2/report-matching)', async () => {
       const handed = await retried();
       await handed.wire.poll({ last: handed.id });
       assert.equal((await messageOf(handed.id)).status, 'sent');
@@ -291,7 +291,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await handed.wire.poll()).id, later, 'it is out of the way of what came later');
     });
 
-    it('a failure of the first hand-out does not count for the second (§3.2/report-matching)', async () => {
+    it('a failure report of the first hand-out does not count for the second (§3.2/report-matching)', async () => {
       const handed = await retried();
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);
@@ -301,7 +301,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       assert.equal((await messageOf(handed.id)).status, 'sent');
     });
 
-    it('a late sent of the first hand-out does not end the second one in flight (§3.2/report-matching)', async () => {
+    it('a late report that the first hand-out was sent makes the message sent, and the second stays in flight (§3.2/report-matching)', async () => {
       const handed = await retried();
       const { wire, answer } = await restart(handed);
       assert.equal(answer.id, handed.id);
@@ -319,7 +319,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       return String(failure && JSON.parse(failure.body).data.error_message);
     };
 
-    it('shows that it may have been sent when it fails while it waits or at its second hand-out (§2.6/error, §6.2/message-failed)', async () => {
+    it('a retried message that fails, waiting or at its second hand-out, shows that it may have been sent (§2.6/error, §6.2/message-failed)', async () => {
       const tookItOnce = /A phone took it once and did not confirm it, so it may have been sent/;
       const [waiting, refused] = [await retried(), await retried()];
       await team.api.delete(`/v1/numbers/${waiting.number.numberId}`);
@@ -339,7 +339,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       }
     });
 
-    it('still counts when its number is deleted while it waits (§3.2/refund)', async () => {
+    it('a retried message still counts when its number is deleted while it waits (§3.2/refund)', async () => {
       const owner = await service.newTeam();
       const number = await connect(owner);
       await owner.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });

@@ -6,7 +6,7 @@ import { claim, connectNumber, DeviceWire } from '#test/support/phones/test-phon
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('the life of a session: the hold of 25 s and 35 s more after its last answer (specification section 11.2)', () => {
+describe('the life of a session: 60 s after its last answer, 25 s of them for the next poll’s hold (specification section 11.2)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -20,7 +20,7 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
     const session = await findDeviceSession(service, phone);
     return `${session?.sessionId} ${session?.poll}`;
   };
-  /** A poll that is held to the end; fails where it is turned away. */
+  /** Polls until the hold ends. @throws if the poll is refused */
   const idlePoll = async (phone: string, wire: DeviceWire) => {
     const before = await sessionOf(phone);
     const answer = wire.poll();
@@ -29,7 +29,7 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
     service.clock.advance(25_000);
     assert.equal((await answer).action, 'idle');
   };
-  /** From now, when its last answer has just come. */
+  /** Asserts that the session, whose last answer has just come, ends in 57 to 61 s. */
   const livesForSixtySeconds = async (phone: string, token: string) => {
     const starter = new DeviceWire(service.baseUrl, token);
     service.clock.advance(57_000);
@@ -38,13 +38,13 @@ describe('the life of a session: the hold of 25 s and 35 s more after its last a
     await idlePoll(phone, starter);
   };
 
-  it('after an idle answer', async () => {
+  it('a session lives for 60 s after an idle answer', async () => {
     const { phoneNumber: phone, wire } = await connectNumber(service, team);
     await idlePoll(phone, wire);
     await livesForSixtySeconds(phone, wire.token);
   });
 
-  it('after a hand-out, however early', async () => {
+  it('a session lives for 60 s after a hand-out, however early in the hold', async () => {
     const { phoneNumber: phone, wire } = await connectNumber(service, team);
     const id = await team.api.send({ from: phone, to: '+12125550100', content: 'at once' });
     assert.equal((await wire.poll()).id, id);

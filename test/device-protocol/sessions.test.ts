@@ -50,7 +50,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.ok(Date.parse(String(field(number, 'last_seen_at'))) > 0);
   });
 
-  it('new in any letter case begins a session: the keyboard of an iPhone capitalizes what a person types', async () => {
+  it('the word new begins a session in any letter case, as an iPhone’s keyboard capitalizes it', async () => {
     for (const written of ['New', 'NEW', ' new ']) {
       const wire = await claim(team.api, await verify(team, newPhoneNumber()));
       const answer = await wire.poll({ session: written });
@@ -59,11 +59,11 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     }
   });
 
-  /** The action of a button on the setup page. */
+  /** Submits the form of a button on the setup page. */
   const click = (url: string) =>
     fetch(url, { method: 'POST', headers: { origin: new URL(service.baseUrl).origin } });
 
-  it('the same link gives the same token until Done; then, and after 24 hours, it is 404', async () => {
+  it('a setup link gives the same token until Done or 24 hours end it, and is 404 afterwards', async () => {
     const setupUrl = await verify(team, newPhoneNumber());
     const first = await claim(team.api, setupUrl);
     assert.equal((await claim(team.api, setupUrl)).token, first.token);
@@ -110,7 +110,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.ok(seenAtMs >= polledAtMs - 10_000 && seenAtMs <= service.clock.nowMs(), String(seenAtMs));
   });
 
-  it('a second loop is turned away while the first lives, and starts once it is gone', async () => {
+  it('a second loop is refused while the first one lives, and starts once it has ended', async () => {
     const number = await connectNumber(service, team);
     assert.equal((await number.wire.poll()).action, 'idle');
     const starter = new DeviceWire(service.baseUrl, number.wire.token);
@@ -118,7 +118,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     for (const session of ['', 'none'])
       assert.equal((await starter.poll({ session })).reason, 'already_running', `"${session}" is new too`);
     assert.equal((await starter.call('poll', {})).reason, 'already_running', 'and so is a missing one');
-    // A hold of 1 s and 35 s after the last answer.
+    // The session lives for a hold of 1 s and 35 s more after its last answer.
     service.clock.advance(34_500);
     assert.equal((await starter.poll()).reason, 'already_running');
     service.clock.advance(2_000);
@@ -126,11 +126,11 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).reason, 'superseded');
   });
 
-  it('the later one of two simultaneous first polls takes over, and the other is superseded', async () => {
+  it('the later of two simultaneous first polls takes over, and the other one is superseded', async () => {
     const phone = newPhoneNumber();
     const one = await claim(team.api, await verify(team, phone));
     const two = new DeviceWire(service.baseUrl, one.token);
-    // Both were let through by the look, and wait to begin their session.
+    // Both polls have passed the look-up, and wait for the lock to begin their sessions.
     const lock = await holdRowLock(service, { phoneNumber: phone }, 'no key update');
     const answers = Promise.all([one.poll(), two.poll()]);
     await lock.waiting(2);
@@ -141,7 +141,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     ]);
   });
 
-  it('after a takeover the old message keeps its grace until 180 s after its hand-out, and no other is handed out', async () => {
+  it('after a takeover the old session’s message stays in flight for 180 s, and no other one is handed out', async () => {
     const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
     const waiting = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'waits' });
@@ -159,7 +159,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await restarted.poll()).id, waiting);
   });
 
-  it('the grace is 180 s from the hand-out, not from the takeover, and not a few seconds more or less', async () => {
+  it('the grace of a message runs for 180 s from its hand-out, not from the takeover', async () => {
     const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
     assert.equal((await number.wire.poll()).id, id);
@@ -187,7 +187,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await statusOf(id)).status, 'sent');
   });
 
-  it('a newer token takes over at once; the old one is superseded, and its late report counts', async () => {
+  it('a newer token takes over at once: the old one is superseded, and its late report counts', async () => {
     const number = await connectNumber(service, team);
     const id = await team.api.send({
       from: number.phoneNumber,
@@ -211,7 +211,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal(field(await findNumber(team.api, number.phoneNumber), 'id'), number.numberId);
   });
 
-  it('an older token never takes the number over, with a new session or after the newer phone stopped polling', async () => {
+  it('an older token never takes over from a newer one, even after the newer phone stopped polling', async () => {
     const number = await connectNumber(service, team);
     const fresh = await reconnect(number);
     assert.equal((await fresh.poll()).action, 'idle');
@@ -233,7 +233,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).id, id);
   });
 
-  it('pending in two teams: the first poll wins, and the other phone gets taken', async () => {
+  it('a number is pending in two teams: the first phone to poll wins, and the other gets taken', async () => {
     const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));
@@ -244,7 +244,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await loser.poll({ session: 'new' })).reason, 'taken');
   });
 
-  it('a phone gets taken only while the other number exists', async () => {
+  it('a phone gets taken only while the number exists in the other team', async () => {
     const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));
@@ -256,7 +256,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await mine.poll({ session: 'new' })).action, 'idle');
   });
 
-  it('the phone of a deleted number gets a stop; a late report still counts', async () => {
+  it('the phone of a deleted number gets a stop, and its late report still counts', async () => {
     const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'just sent' });
     const queued = await team.api.send({
@@ -275,21 +275,21 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await statusOf(id)).status, 'sent');
   });
 
-  it('a number that stays pending for 7 days vanishes (§4.2/pending-expiry)', async () => {
+  it('a number that stays pending for 7 days is deleted (§4.2/pending-expiry)', async () => {
     const phone = newPhoneNumber();
     await verify(team, phone);
     service.clock.advance(7 * 24 * 3_600_000 + 1);
-    // The sweep looks once a minute; on a process that starts, at once.
+    // The sweep runs once a minute, and at once on a process that starts.
     const another = await service.startAnother();
     await until('it is gone', async () => (await findNumber(team.api, phone)) === undefined);
     await another.close();
   });
 
-  it('numbers that vanish are locked in the order of their ids, as sends lock them (docs/architecture.md)', async () => {
+  it('expired pending numbers are locked in the order of their ids, as sends lock them (docs/architecture.md)', async () => {
     const phones = Array.from({ length: 6 }, newPhoneNumber).toReversed();
     for (const phone of phones) await verify(team, phone);
     const [first = '', ...later] = phones;
-    // Phones, times and positions in the table have the opposite order, so that no index and no scan has the order of ids.
+    // Phones, times and rows are in the opposite order, so no index and no scan yields the order of ids.
     for (const phone of phones.toReversed()) {
       service.clock.advance(1_000);
       await verify(team, phone);

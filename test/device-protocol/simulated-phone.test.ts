@@ -6,7 +6,7 @@ import { type ConnectedNumber, claim, connectNumber } from '#test/support/phones
 import { startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('a simulated phone that ends after so many messages (specification sections 10.2 and 11.2)', () => {
+describe('a simulated phone that ends after `count` messages (specification sections 10.2 and 11.2)', () => {
   let service: TestService;
   let team: TestTeam;
   let next = 0;
@@ -17,7 +17,7 @@ describe('a simulated phone that ends after so many messages (specification sect
   });
   after(() => service.close());
 
-  /** A number with a phone of its own, and five messages that wait for it. */
+  /** Makes a number with a phone and five messages that wait for it. */
   const waitingLine = async (): Promise<{ number: ConnectedNumber; token: string; ids: string[] }> => {
     next += 1;
     const number = await connectNumber(service, team, `+1415555010${next}`);
@@ -34,7 +34,7 @@ describe('a simulated phone that ends after so many messages (specification sect
 
   for (const reportsDelivery of [false, true]) {
     const word = reportsDelivery ? 'delivered' : 'sent';
-    it(`reports the last one as ${word}, accepts no other, and leaves nothing in flight`, async () => {
+    it(`a simulated phone reports its last message as ${word}, takes no other, and leaves none in flight`, async () => {
       const { token, ids } = await waitingLine();
       const lines: PhoneLine[] = [];
       const phone = new SimulatedPhone({
@@ -57,7 +57,7 @@ describe('a simulated phone that ends after so many messages (specification sect
     });
   }
 
-  it('reports a failure as its last word too, and repeats a last report that a proxy swallowed', async () => {
+  it('a simulated phone also ends after a failure, and repeats a last report that a proxy swallowed', async () => {
     const { token, ids } = await waitingLine();
     const proxy = await startFlakyProxy(service.baseUrl);
     try {

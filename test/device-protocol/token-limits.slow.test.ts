@@ -5,13 +5,13 @@ import { nextMinute } from '#test/support/service/next-minute.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
 describe('limits of a token (specification section 11.7)', () => {
-  it('the 301st poll of a minute waits 5 s, the 121st inbound message and the 301st status are refused, and other tokens notice nothing', async () => {
+  it('the 301st poll of a minute waits 5 s, and the 121st inbound and 301st status are refused, of one token only', async () => {
     const service = await startTestService({ RATE_LIMITS: 'on' });
     try {
       const team = await service.newTeam();
       const { wire } = await connectNumber(service, team, '+14155550100');
       const other = await connectNumber(service, team, '+14155550101');
-      // A minute of its own: the calls below all fall into it.
+      // All calls below fall into one new minute.
       nextMinute(service.clock);
       const stop = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
       const polls = await Promise.all(Array.from({ length: 300 }, () => wire.call('poll', stop)));
@@ -44,7 +44,7 @@ describe('limits of a token (specification section 11.7)', () => {
     }
   });
 
-  it('a report in a poll beyond the limit counts all the same', async () => {
+  it('a report in a poll beyond the limit counts', async () => {
     const service = await startTestService({ RATE_LIMITS: 'on' });
     try {
       const team = await service.newTeam();
@@ -52,7 +52,7 @@ describe('limits of a token (specification section 11.7)', () => {
       const id = await team.api.send({ from: phoneNumber, to: '+12125550100', content: 'handed out' });
       assert.equal((await wire.poll()).id, id);
       nextMinute(service.clock);
-      // Another phone of the owner, with a copy of the token.
+      // A poll of another session with a copy of the token.
       const stop = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
       await Promise.all(Array.from({ length: 300 }, () => wire.call('poll', stop)));
       assert.equal((await wire.poll({ last: id })).action, 'idle');

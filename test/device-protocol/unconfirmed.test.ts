@@ -18,14 +18,14 @@ describe('messages that no phone reports or fetches (specification section 11.4)
   });
   after(() => phones.close());
 
-  it('the 10 s of a repeat are counted from the hand-out', async () => {
+  it('the 10 s in which a poll counts as a repeat run from the hand-out', async () => {
     const number = await phones.connect();
     const id = await phones.send(number, 'whose answer was lost');
     assert.equal((await number.wire.poll()).id, id);
     service.clock.advance(7_000);
     const repeat = await heldPoll(service, number);
     const again = await heldPoll(service, number);
-    // Replaced by the newer poll, so it has made up its mind about the message.
+    // The newer poll replaced this one, so its decision about the message is final.
     assert.equal((await repeat.answer).action, 'idle');
     assert.equal((await phones.messageOf(id)).status, 'polling');
     service.clock.advance(4_000);
@@ -36,7 +36,7 @@ describe('messages that no phone reports or fetches (specification section 11.4)
     assert.equal((await later.answer).id, after);
   });
 
-  it('a repeat of the poll within 10 s of the hand-out resolves nothing; later the message is unconfirmed (§2.6/may-have-been-sent)', async () => {
+  it('a repeated poll within 10 s of the hand-out leaves the message in flight, and a later poll makes it unconfirmed (§2.6/may-have-been-sent)', async () => {
     const number = await phones.connect();
     const id = await phones.send(number, 'whose answer was lost');
     assert.equal((await number.wire.poll()).id, id);
@@ -53,7 +53,7 @@ describe('messages that no phone reports or fetches (specification section 11.4)
     assert.equal((await later.answer).id, after);
   });
 
-  it('a hand-out that is never reported is unconfirmed when its lease ends (§3.2/device-timeout, §4.2/number-fields)', async () => {
+  it('a hand-out without a report is unconfirmed when its lease ends (§3.2/device-timeout, §4.2/number-fields)', async () => {
     const number = await phones.connect();
     const id = await phones.send(number, 'to a phone that dies');
     assert.equal((await number.wire.poll()).id, id);
@@ -72,7 +72,7 @@ describe('messages that no phone reports or fetches (specification section 11.4)
     );
   });
 
-  it('a message that waits longer than QUEUE_EXPIRY_HOURS expires and no longer counts; a pause does not stop that clock (§3.2/expired)', async () => {
+  it('a message that waits longer than QUEUE_EXPIRY_HOURS expires and is refunded, also on a paused number (§3.2/expired)', async () => {
     const number = await phones.connect();
     const other = await service.newTeam({ plan: 'pro', monthlyLimit: 3 });
     const mine = await connectNumber(service, other, '+14155550990');

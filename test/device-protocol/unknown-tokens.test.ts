@@ -22,7 +22,7 @@ const calls = [
 const drainedBytesMax = 64 * 1_024;
 const lookups = ['devices.find-known-tokens', 'devices.find-by-token'];
 
-/** A token of the right form that no phone was given. */
+/** A well-formed token that no phone has. */
 const unknownToken = () => `dev_${randomBytes(32).toString('base64url')}`;
 
 const head = (path: string, token: string, ...headers: string[]) =>
@@ -42,10 +42,10 @@ describe('calls without a known device token (specification section 11.1)', () =
   });
   after(() => service.close());
 
-  /** A poll that is answered at once: its session is not the current one. */
+  /** A session that is not the current one, so that its poll is answered at once. */
   const stale = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
 
-  it('are answered before a body of more than 64 KB is sent, and the connection is closed', async () => {
+  it('a call with an unknown token is answered before a body of more than 64 KB is sent, and disconnected', async () => {
     for (const [path, answer] of calls) {
       for (const token of [unknownToken(), 'dev_x', '']) {
         const raw = await rawRequest(service.baseUrl, head(path, token, 'Content-Length: 6900000'));
@@ -55,7 +55,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     }
   });
 
-  it('are answered without parsing the body; up to 64 KB are read, and the connection serves on', async () => {
+  it('a call with an unknown token is answered unparsed, and a body of up to 64 KB keeps the connection', async () => {
     const unreadable = '{"text":'.padEnd(drainedBytesMax, '[');
     const length = `Content-Length: ${unreadable.length}`;
     for (const [path, answer] of calls) {
@@ -73,7 +73,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     }
   });
 
-  it('are cut off where a body of no announced length goes beyond 64 KB', async () => {
+  it('a chunked body with an unknown token is cut off after 64 KB', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const socket = connect(Number(port), hostname);
     socket.on('error', () => undefined);
@@ -91,7 +91,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     await closed;
   });
 
-  it('are answered after 10 s where a body does not arrive, and the connection is closed', async () => {
+  it('a call with an unknown token whose body does not arrive is answered after 10 s, and disconnected', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const socket = connect(Number(port), hostname);
     const parts: Buffer[] = [];
@@ -109,7 +109,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     assert.match(Buffer.concat(parts).toString(), /\{"ok":"0","reason":"unauthorized"\}$/);
   });
 
-  it('share their look-ups; a token that can be none, or was looked up just now, costs none', async () => {
+  it('unknown tokens share their look-ups, and a malformed or just refused token costs none', async () => {
     nextMinute(service.clock);
     const statements = watchStatements(lookups);
     const poll = (token: string) => new DeviceWire(service.baseUrl, token).call('poll', stale);
@@ -129,7 +129,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     }
   });
 
-  it('hold back no phone of the same network, also one that the process has not seen yet', async () => {
+  it('a flood of unknown tokens holds back no phone of the same network, not even one new to the process', async () => {
     const fresh = await service.startAnother();
     try {
       const flood = Array.from({ length: 300 }, () =>
@@ -144,7 +144,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     }
   });
 
-  it('get unavailable where the token can’t be looked up, and never a stop', async (t) => {
+  it('a call whose token can’t be looked up gets unavailable, and never a stop', async (t) => {
     const fresh = await service.startAnother();
     const lock = await holdTableLock(service, 'devices');
     t.after(async () => {
@@ -156,7 +156,7 @@ describe('calls without a known device token (specification section 11.1)', () =
     assert.deepEqual(await answer, { ok: '0', reason: 'unavailable', wait: '15' });
   });
 
-  it('a poll of a known token costs no look-up of its own', async () => {
+  it('a poll of a known token has no separate statement to look up the token', async () => {
     assert.equal((await number.wire.call('poll', stale)).reason, 'superseded');
     const statements = watchStatements(['devices.', 'device-protocol.']);
     try {
@@ -182,7 +182,7 @@ describe('claims (specification section 11.1)', () => {
 
   const claimRaw = (body: string) => fetch(`${service.baseUrl}/v1/device/claim`, { method: 'POST', body });
 
-  it('have a body of 4 KiB at most (§8/body-sizes)', async () => {
+  it('a claim has a body of 4 KiB at most (§8/body-sizes)', async () => {
     const token = randomBytes(32).toString('base64url');
     const fits = `{"token":"${token}"}`.padEnd(4_096);
     assert.equal((await claimRaw(fits)).status, 404);
@@ -196,7 +196,7 @@ describe('claims (specification section 11.1)', () => {
     assert.deepEqual([unsent.status, unsent.headers.get('connection')], [413, 'close']);
   });
 
-  it('claims of unknown links are answered 404 sixty times a minute, and then 429; an open link is claimed all the same (§8/refused-credentials)', async () => {
+  it('claims of unknown links are 404 sixty times a minute and then 429, and an open link is still claimed (§8/refused-credentials)', async () => {
     service.clock.advance(60_000);
     const statuses: number[] = [];
     for (let n = 0; n < 65; n += 1) {

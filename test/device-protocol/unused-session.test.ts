@@ -15,7 +15,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
   let team: TestTeam;
 
   before(async () => {
-    // Longer than these tests take: a poll that is answered was not held to its end.
+    // The hold is longer than these tests take: no poll is answered because its hold ended.
     service = await startTestService({ DEVICE_HOLD_SECONDS: '50' });
     team = await service.newTeam();
   });
@@ -26,7 +26,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
     const wire = await claim(team.api, String(verify.json.setup_url));
     const sessionOf = async () => (await findDeviceSession(service, phoneNumber))?.sessionId;
-    /** Another start of the shortcut, whose poll is held: resolves once its session is the current one. */
+    /** Starts the shortcut again with a held poll. Resolves once its session is the current one. */
     const start = async (baseUrl = service.baseUrl) => {
       const before = await sessionOf();
       const starter = new DeviceWire(baseUrl, wire.token);
@@ -42,7 +42,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const isSent = (id: string) => until('it is sent', async () => (await messageOf(id)).status === 'sent');
 
-  it('its first answer was lost behind a proxy: "new" again takes over and gets the message; later ones get already_running', async () => {
+  it('after a lost first answer, "new" takes over and gets the message, and later ones get already_running', async () => {
     const { phoneNumber, start, starter } = await newPhone();
     const lost = await start();
     lost.lose();
@@ -60,7 +60,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
     ['on one process', false],
     ['on two processes', true],
   ] as const)
-    it(`two starters at once ${where}: the held poll of the older is answered superseded at once, and one loop lives`, async (context) => {
+    it(`two starts at once ${where}: the older held poll is answered superseded at once, and one loop lives`, async (context) => {
       const { phoneNumber, start } = await newPhone();
       const other = otherProcess ? await service.startAnother() : undefined;
       context.after(() => other?.close());
@@ -71,7 +71,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       assert.equal((await second.answer).id, id);
     });
 
-  it('a start on a process whose clock is behind is the newer one all the same, and its phone goes on', async (context) => {
+  it('a later start wins, even on a process whose clock is behind', async (context) => {
     const { phoneNumber, start } = await newPhone();
     const first = await start();
     const behind = new Clock();
@@ -84,7 +84,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
     assert.equal((await second.answer).id, id);
   });
 
-  describe('takes over while its first message is being sent', () => {
+  describe('a takeover while the first message is being sent', () => {
     const takeOver = async () => {
       const phone = await newPhone();
       const first = await phone.start();
@@ -95,7 +95,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       return { phone, id, waits, first, second };
     };
 
-    it('its report counts, and then the new session gets the next message', async () => {
+    it('after a takeover the old session’s report counts, and then the new session gets the next message', async () => {
       const { id, waits, first, second } = await takeOver();
       assert.equal((await messageOf(waits)).status, 'queued');
       assert.deepEqual(await first.wire.poll({ last: id }), superseded);
@@ -103,7 +103,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       assert.equal((await second.answer).id, waits);
     });
 
-    it('without a report it is unconfirmed 180 s after its hand-out, and never sent again', async () => {
+    it('after a takeover without a report the message is unconfirmed 180 s after its hand-out, and never sent again', async () => {
       const { id, waits, second } = await takeOver();
       service.clock.advance(50_000);
       assert.equal((await second.answer).action, 'idle', 'held back meanwhile');

@@ -4,7 +4,7 @@ import { inboundCoverageOf, inboundTests, inboundTestsOf } from '#server/devices
 import { automationSets, contains as isCaught } from '#shortcut/inbound-coverage/coverage.ts';
 
 describe('inbound tests (specification section 11.8)', () => {
-  it('they are those of the sets whose coverage is computed (§11.8/inbound-tests)', () => {
+  it('the inbound tests are those of the automation sets whose coverage is computed (§11.8/inbound-tests)', () => {
     const contained = (sets: readonly string[]) =>
       inboundTests.filter(({ set }) => sets.includes(set)).map(({ contains }) => contains);
     assert.deepEqual(contained(['needed']), automationSets.needed);
@@ -21,7 +21,7 @@ describe('inbound tests (specification section 11.8)', () => {
       assert.deepEqual(inboundTestsOf(reply), ['any', name]);
     });
 
-  it('a text passes a test whatever its case, its direction marks and a mark at its end; another text passes none (§11.8/inbound-tests)', () => {
+  it('a text passes a test whatever its case, direction marks and final mark, and another text passes none (§11.8/inbound-tests)', () => {
     for (const text of ['seen', ' SEEN ', 'Seen!', 'seen.', '\u200eSeen', 'Ｓｅｅｎ'])
       assert.deepEqual(inboundTestsOf(text), ['any', 'e'], text);
     assert.deepEqual(inboundTestsOf('7\u00a0pm'), ['any', 'space']);
@@ -29,7 +29,7 @@ describe('inbound tests (specification section 11.8)', () => {
       assert.deepEqual(inboundTestsOf(text), ['any']);
   });
 
-  it('coverage: full with all tests, words with the one for texts of several words (§4.2/inbound-coverage)', () => {
+  it('coverage is full with all tests, and words with the test for texts of several words (§4.2/inbound-coverage)', () => {
     const names = inboundTests.flatMap(({ name, set }) => (set === 'answers' ? [] : [name]));
     assert.equal(inboundCoverageOf([]), 'unknown');
     assert.equal(inboundCoverageOf(['any', 'e', 'o', 'a', 'i', 'u', 'y']), 'unknown');

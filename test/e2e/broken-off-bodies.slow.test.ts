@@ -16,7 +16,7 @@ describe('bodies that clients break off', () => {
   });
   after(() => close());
 
-  /** Writes half of a body, waits until the server asks for the rest, and resets the connection. */
+  /** Sends half of a body, waits until the server asks for the rest, and resets the connection. */
   async function breakOff(path: string, headers: Readonly<Record<string, string>>): Promise<void> {
     const { hostname, port } = new URL(service.baseUrl);
     const socket = connect(Number(port), hostname);

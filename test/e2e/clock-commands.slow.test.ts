@@ -61,7 +61,7 @@ describe('the commands for a step of the database clock (specification section 1
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   };
 
-  it('every process logs the step with its size and both times, and the return; /metrics and `clock status` show it', async () => {
+  it('each process logs a clock step with size and both times, and its return, and /metrics and `clock status` show it', async () => {
     await step(daySeconds);
     for (const service of services) {
       await untilStep(service.baseUrl, daySeconds);
@@ -81,13 +81,15 @@ describe('the commands for a step of the database clock (specification section 1
     await step(0);
     for (const service of services) {
       await untilStep(service.baseUrl, 0);
-      await until('the return is logged', () => clockLines(service).at(-1)?.msg.includes('set right again'));
+      await until('the return is logged', () =>
+        clockLines(service).at(-1)?.msg.includes('clock was corrected'),
+      );
       assert.equal(await metric(service, 'ownline_clock_settled'), 1);
     }
     assert.equal((await commandLine.json('clock', 'status')).settled, true);
   });
 
-  it('`clock confirm` has all processes follow the clock at once', async () => {
+  it('`clock confirm` makes all processes follow the clock at once', async () => {
     await step(-daySeconds);
     for (const service of services) await untilStep(service.baseUrl, -daySeconds);
     const confirmed = await commandLine.json('clock', 'confirm');
@@ -106,9 +108,9 @@ describe('the commands for a step of the database clock (specification section 1
     assert.deepEqual([again.moved_seconds, again.settled], [0, true], 'nothing is left to follow');
   });
 
-  it('a step that came while no process ran is known to the next start, and to the command line', async () => {
+  it('a step while no process runs is seen by the next start and by the command line', async () => {
     for (const service of services) await service.kill('SIGTERM');
-    // The service's time is a day behind by now: the database's clock is set right.
+    // The service's time is a day behind after the last test, so the correct time is a step.
     await databaseClock.set(0);
     const status = await commandLine.json('clock', 'status');
     assert.ok(Math.abs(status.step_seconds - daySeconds) < 30, String(status.step_seconds));

@@ -18,7 +18,7 @@ import { acceptedInAll } from '#test/support/usage/stored-usage.ts';
 const from = '+14155550100';
 const to = '+14155550101';
 
-/** On an engine of its own with fsync, as a customer runs it. */
+/** On a separate engine with fsync, as in production. */
 describe('recovery after a kill (specification section 10.3)', () => {
   let dataDir: string;
   let port: number;
@@ -60,7 +60,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** Sends until `disturb` is through and messages are accepted again. */
+  /** Sends under load until `disturb` has ended and messages are accepted again. */
   async function disturbUnderLoad(disturb: () => Promise<void>): Promise<void> {
     let over = false;
     const load = sendUnderLoad(sending(() => over));
@@ -83,7 +83,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
     histories.push(await load);
   }
 
-  it('recovers after its PostgreSQL was killed in the middle of sends', async () => {
+  it('the service recovers after its PostgreSQL was killed during sends', async () => {
     await disturbUnderLoad(async () => {
       const pid = Number((await readFile(join(dataDir, 'pg', 'postmaster.pid'), 'utf8')).split('\n')[0]);
       process.kill(pid, 'SIGKILL');
@@ -91,18 +91,18 @@ describe('recovery after a kill (specification section 10.3)', () => {
         fetch(`${service.baseUrl}/readyz`).then((answer) => !answer.ok),
       );
     });
-    // Its answer may be a second old.
+    // /readyz may repeat an answer for a second.
     await until('it is ready again', async () => (await fetch(`${service.baseUrl}/readyz`)).ok);
   });
 
-  it('takes over its PostgreSQL after it was killed itself in the middle of sends', async () => {
+  it('a killed service takes over its running PostgreSQL at the next start', async () => {
     await disturbUnderLoad(async () => {
       await service.kill('SIGKILL');
       service = await start();
     });
   });
 
-  it('stops cleanly when npm start gets a signal under load', async () => {
+  it('npm start stops cleanly when it gets a signal under load', async () => {
     await service.kill('SIGTERM');
     service = await start(['npm', 'start']);
     await disturbUnderLoad(async () => {
@@ -113,7 +113,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
     });
   });
 
-  it('lost no message that was answered 202, and accepted none twice', async () => {
+  it('after the kills, each message that was answered 202 is stored once and sent once at most', async () => {
     for (const history of histories) {
       for (const open of [...history.open])
         await sendOnce(

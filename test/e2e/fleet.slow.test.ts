@@ -32,7 +32,7 @@ describe('a fleet of phones on two processes (specification section 11.4)', () =
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('hands each of 4,000 messages out once, starves no phone and keeps the order of each conversation (§3.2/handed-out-once, §4.3/order)', async () => {
+  it('each of 4,000 messages is handed out once, every phone gets its share, and each conversation keeps its order (§3.2/handed-out-once, §4.3/order)', async () => {
     const apis = services.map((service) => new ApiClient(service.baseUrl, key));
     const [first] = apis;
     assert.ok(first);
@@ -41,7 +41,7 @@ describe('a fleet of phones on two processes (specification section 11.4)', () =
         const phoneNumber = `+141555501${String(index).padStart(2, '0')}`;
         const verify = await first.post('/v1/numbers/verify', { phone_number: phoneNumber });
         const wire = await claim(first, String(verify.json.setup_url));
-        // Half of the phones poll the one process, half the other.
+        // Each process is polled by half of the phones.
         const server = services[index % 2]?.baseUrl ?? '';
         const phone = new SimulatedPhone({
           server,
@@ -59,7 +59,7 @@ describe('a fleet of phones on two processes (specification section 11.4)', () =
 
     const accepted = new Map<string, { from: string; to: string; n: number }>();
     const send = async (from: string, sender: number) => {
-      // In each conversation the next message is sent once the one before was accepted, by alternating processes.
+      // A conversation's next message is sent after the one before was accepted, to the other process.
       for (let n = 0; n < messagesPerPhone / 2; n += 1) {
         for (const contact of [0, 1]) {
           const to = `+1212555${String(sender * 2 + contact).padStart(4, '0')}`;

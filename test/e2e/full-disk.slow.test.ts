@@ -21,7 +21,7 @@ import { until } from '#test/support/service/until.ts';
 const from = '+14155550100';
 const to = '+14155550101';
 
-/** A new database and its programs take 130 MB. */
+/** A new database with its programs needs 130 MB. */
 const diskMegabytes = 200;
 
 describe('a full disk (specification section 10.4)', {
@@ -34,7 +34,7 @@ describe('a full disk (specification section 10.4)', {
   let api: ApiClient;
 
   const options = (folder: string) => ({
-    // The first poll proves the number, and is held as long as this.
+    // The poll that verifies the number is held for this time.
     settings: { DATA_DIR: folder, LOG_LEVEL: 'error', DEVICE_HOLD_SECONDS: '1' },
     command: disk.command(process.execPath, 'server/main.ts'),
   });
@@ -42,7 +42,7 @@ describe('a full disk (specification section 10.4)', {
     service = await spawnService(options(dataDir));
     api = new ApiClient(service.baseUrl, await firstKey(join(disk.seenFromHere, 'data')));
   };
-  /** @returns its output */
+  /** Asserts that a start fails with one sentence. @returns its output */
   const failStart = async (folder: string) => {
     const failed = await launchService(options(folder));
     assert.equal(await failed.ended, 1, failed.output());
@@ -64,13 +64,13 @@ describe('a full disk (specification section 10.4)', {
     await rm(parent, { recursive: true, force: true });
   });
 
-  /** Random, so that it is not compressed. */
+  /** Random content, which PostgreSQL can't compress. */
   const send = () =>
     api.post('/v1/messages/send', { from, to, content: randomBytes(1_500).toString('base64') });
   const ready = () => new ApiClient(service.baseUrl, '').get('/readyz');
   const messageOf = (answer: ApiAnswer) => String(field(answer.json, 'error.message'));
 
-  it('makes /readyz 503 while writes fail, and names the disk and the path; 200 again once there is space', async () => {
+  it('/readyz is 503 with disk and path while the disk is full, and 200 again once there is space', async () => {
     assert.equal((await ready()).status, 200);
     await disk.fill();
     const full = await until('it is not ready', async () => {
@@ -83,7 +83,7 @@ describe('a full disk (specification section 10.4)', {
     await until('it is ready again', async () => (await ready()).status === 200);
   });
 
-  it('is named with its path by sends that are refused with retry-after; sends are accepted once there is space', async () => {
+  it('a send to a full disk is refused with retry-after and the path, and accepted once there is space', async () => {
     await disk.fill();
     const accepted: string[] = [];
     const refused = await until('a send is refused', async () => {
@@ -92,7 +92,8 @@ describe('a full disk (specification section 10.4)', {
       accepted.push(String(answer.json.id));
       return undefined;
     });
-    // 503 where a table could not grow; 500 where PostgreSQL had no space for its log and ended, with the send in doubt.
+    // The status is 503 if a table could not grow. It is 500 if PostgreSQL ended without space for its log: the send is
+    // in doubt.
     assert.ok([500, 503].includes(refused.status), refused.text);
     assert.equal(refused.headers.get('retry-after'), '2');
     assert.match(messageOf(refused), /The disk of \S+ is full/);
@@ -102,7 +103,7 @@ describe('a full disk (specification section 10.4)', {
     for (const id of accepted) assert.equal((await api.get(`/v1/messages/${id}`)).status, 200);
   });
 
-  it('keeps a start from working with the disk and the path in its sentence, and a stop from nothing', async () => {
+  it('a start on a full disk fails with a sentence that names disk and path, and a stop succeeds', async () => {
     await disk.fill();
     assert.equal(await service.kill('SIGTERM'), 0, service.output());
     const sentence = await failStart(dataDir);
@@ -113,7 +114,7 @@ describe('a full disk (specification section 10.4)', {
     assert.equal((await send()).status, 202);
   });
 
-  it('is named by a first start that has too little space for a database', async () => {
+  it('a first start without space for a database names the disk', async () => {
     await service.kill('SIGTERM');
     assert.match(await failStart(join(disk.folder, 'other')), /^The disk of \S+\/other is (full|too small)/);
     await start();
@@ -121,7 +122,7 @@ describe('a full disk (specification section 10.4)', {
 });
 
 describe('a disk that is full for PostgreSQL (specification section 10.4)', () => {
-  it('is named by a refused send, of which nothing was stored', async () => {
+  it('a send that PostgreSQL refuses for a full disk stores nothing and names the disk', async () => {
     const service = await startTestService();
     const team = await service.newTeam();
     try {

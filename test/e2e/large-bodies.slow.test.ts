@@ -8,7 +8,7 @@ import { firstKey, type SpawnedService } from '#test/support/service/spawned-ser
 const large = 'a'.repeat(10_000_000);
 const times = 12;
 
-/** In a process of its own: only then does a client still write when the refusal comes. */
+/** The service has its own process, so that a client is still writing when the refusal arrives. */
 describe('bodies that are too large (specification sections 7.1 and 11.1)', () => {
   let dataDir: string;
   let close: () => Promise<void>;
@@ -24,7 +24,7 @@ describe('bodies that are too large (specification sections 7.1 and 11.1)', () =
   const post = (path: string, headers: Readonly<Record<string, string>>) =>
     fetch(`${service.baseUrl}${path}`, { method: 'POST', headers, body: large });
 
-  it('are refused in an answer that arrives, however much the client still had to write', async () => {
+  it('a client that still writes a large body receives the 413', async () => {
     for (let round = 0; round < times; round += 1) {
       const answer = await post('/v1/messages/send', {
         'x-api-key': key,
@@ -34,7 +34,7 @@ describe('bodies that are too large (specification sections 7.1 and 11.1)', () =
     }
   });
 
-  it('from a phone are answered in the form of the device protocol', async () => {
+  it('a phone’s large body is refused in the form of the device protocol', async () => {
     const api = new ApiClient(service.baseUrl, key);
     const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
     const phone = { 'x-device-token': (await claim(api, String(json.setup_url))).token };

@@ -11,6 +11,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/service/tes
 interface Line {
   readonly msg: string;
   readonly route?: string;
+  readonly network?: string;
   readonly loop?: string;
   readonly repeats?: number;
   readonly err?: { readonly message: string; readonly stack?: string };
@@ -26,7 +27,7 @@ describe('how much is logged (specification section 10.4)', () => {
     database = await createTestDatabase();
     dataDir = await mkdtemp(join(tmpdir(), 'ownline-log-volume-'));
     service = await spawnService({
-      settings: { DATABASE_URL: database.url, DATA_DIR: dataDir, LOG_LEVEL: 'info' },
+      settings: { DATABASE_URL: database.url, DATA_DIR: dataDir, LOG_LEVEL: 'info', TRUST_PROXY: 'loopback' },
     });
     api = new ApiClient(service.baseUrl, await firstKey(dataDir));
   });
@@ -36,7 +37,7 @@ describe('how much is logged (specification section 10.4)', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** The log until the service stopped: a stop writes the lines that were only counted. */
+  /** Stops the service and reads its log. The stop writes the counts of lines that were left out. */
   async function stopAndRead(): Promise<{ readonly lines: readonly Line[]; readonly bytes: number }> {
     await service.kill('SIGTERM');
     const log = service.log();
@@ -44,7 +45,7 @@ describe('how much is logged (specification section 10.4)', () => {
     return { lines, bytes: log.length };
   }
 
-  /** Requests one after the other on few connections; what is answered to them does not matter. */
+  /** Sends `times` requests over 20 connections, whatever the answers. */
   async function askOften(path: string, times: number): Promise<void> {
     const asked = Array.from({ length: 20 }, async () => {
       for (let n = 0; n < times / 20; n += 1) await (await fetch(`${service.baseUrl}${path}`)).arrayBuffer();
@@ -52,7 +53,7 @@ describe('how much is logged (specification section 10.4)', () => {
     await Promise.all(asked);
   }
 
-  it('10,000 refused requests make a few lines, and one that counts the others', async () => {
+  it('10,000 refused requests make a few log lines, one of which counts the others', async () => {
     const startedMs = performance.now();
     await askOften('/v1/team', 10_000);
     const minutes = 1 + Math.floor((performance.now() - startedMs) / 60_000);
@@ -64,7 +65,22 @@ describe('how much is logged (specification section 10.4)', () => {
     assert.ok(bytes < 5_000 * minutes, `${bytes} bytes`);
   });
 
-  it('while the database is away each failure is logged once a minute with its stack, and the others are counted', async () => {
+  it('refusals of unknown callers are logged with their client network, and counted for each network', async () => {
+    for (const address of ['203.0.113.7', '2001:db8:1:2:3:4:5:6']) {
+      for (let times = 0; times < 10; times += 1)
+        await fetch(`${service.baseUrl}/v1/team`, { headers: { 'x-forwarded-for': address } });
+    }
+    const refused = (await stopAndRead()).lines.filter(({ route }) => route === '/v1/team');
+    for (const expected of ['203.0.113.7', '2001:db8:1:2::/64']) {
+      const lines = refused.filter(({ network }) => network === expected);
+      assert.deepEqual(
+        lines.map(({ repeats }) => repeats),
+        [undefined, undefined, undefined, 7],
+      );
+    }
+  });
+
+  it('without a database each failure is logged once a minute with its stack, and repeats are counted', async () => {
     assert.equal((await api.get('/v1/team')).status, 200);
     const denial = await denyConnections({ databaseUrl: database.url });
     try {

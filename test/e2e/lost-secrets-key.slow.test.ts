@@ -8,7 +8,7 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 import { forgetSecretsKey } from '#test/support/service/forget-secrets-key.ts';
 import { firstKey, launchService, repository, spawnService } from '#test/support/service/spawned-service.ts';
 
-it('a lost secrets.key: the start names the section that helps, and its steps do (docs/operations.md)', async () => {
+it('a start without secrets.key names the section of docs/operations.md whose steps restore the service (docs/operations.md)', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'ownline-key-'));
   await chmod(parent, 0o711);
   const dataDir = join(parent, 'data');

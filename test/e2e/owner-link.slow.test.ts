@@ -52,13 +52,13 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     ((await api.get('/v1/team/members')).json.members as { email: string; role: string }[]).map(
       ({ email, role }) => `${email} ${role}`,
     );
-  /** The account of a magic link and its lifetime in hours; undefined for other links. */
+  /** The account of an unused magic link and the link's lifetime in hours. Undefined for other links. */
   const ofSignIn = async (url: string) => {
     const found = await storedMagicLink(connection, url.split('/').at(-1) ?? '');
     return found && !found.isUsed ? [found.email, found.lifetimeHours] : undefined;
   };
 
-  it('the first start’s link makes the owner of the first team, once (§12.1/owner-links)', async () => {
+  it('the link of the first start makes the owner of the first team, once (§12.1/owner-links)', async () => {
     const url = await firstLink(dataDir);
     assert.ok(url.startsWith(`${service.baseUrl}/invite/`));
     const ada = new Browser(service.baseUrl);
@@ -78,7 +78,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     );
   });
 
-  it('ownline link makes a link of 24 hours for an account, without naming the only team', async () => {
+  it('ownline link makes a sign-in link of 24 hours for an account, without --team', async () => {
     const made = await link('--email', 'ADA@example.com');
     assert.deepEqual([made.opens, made.email], ['sign_in', 'ada@example.com']);
     assert.ok(made.url.startsWith(`${service.baseUrl}/link/`));
@@ -88,13 +88,13 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     assert.match(plain.errors, /^Links begin with \S+, which no iPhone can open: set BASE_URL to \S.*\n$/);
   });
 
-  it('where the team has an owner, an address without an account is to be invited', async () => {
+  it('ownline link refuses an address without an account if the team has an owner, and advises to invite it', async () => {
     const { code, errors, output } = await commandLine.run(['link', '--email', 'bob@example.com']);
     assert.deepEqual([code, output], [1, '']);
     assert.match(errors, /bob@example\.com has no account.*invite bob@example\.com/);
   });
 
-  it('where the team has none, a link makes the account of the address its owner, and the one before it ends (§12.1/owner-links)', async () => {
+  it('ownline link for a team without owner makes an address its owner, and ends the earlier link (§12.1/owner-links)', async () => {
     const team = await newTeam();
     const first = await link('--email', 'bob@example.com', '--team', team);
     const second = await link('--email', 'eve@example.com', '--team', team);
@@ -105,7 +105,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     assert.deepEqual(await people(await newKey(team)), ['eve@example.com owner']);
   });
 
-  it('where the team has none, an account becomes its owner at once; links for one end', async () => {
+  it('ownline link for a team without owner makes an existing account the owner at once, and ends earlier links', async () => {
     const team = await newTeam();
     const { url } = await link('--email', 'joe@example.com', '--team', team);
     const made = await link('--email', 'eve@example.com', '--team', team);
@@ -113,19 +113,19 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     const api = await newKey(team);
     assert.deepEqual(await people(api), ['eve@example.com owner']);
     assert.equal((await new Browser(service.baseUrl).open(url)).status, 404);
-    // Now it has one: a link for another account signs in, and does nothing else.
+    // The team has an owner now, so a link for another account only signs in.
     await link('--email', 'ada@example.com', '--team', team);
     assert.deepEqual(await people(api), ['eve@example.com owner']);
   });
 
-  it('with several teams an address without an account needs --team; an account signs in without', async () => {
+  it('with several teams ownline link needs --team for a new address, and not for an account', async () => {
     const { code, errors } = await commandLine.run(['link', '--email', 'new@example.com']);
     assert.equal(code, 1);
-    assert.match(errors, /several teams.*--team/);
+    assert.match(errors, /--team .*several/);
     assert.equal((await link('--email', 'eve@example.com')).opens, 'sign_in');
   });
 
-  it('a plan that is full is not overrun: it says how to make room', async () => {
+  it('ownline link for a team with a full plan is refused with the command that makes room', async () => {
     const team = await newTeam('--plan', 'free');
     const api = await newKey(team);
     const invited = await api.post('/v1/team/members/invite', { email: 'joe@example.com', role: 'member' });
@@ -136,12 +136,12 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
       assert.match(errors, /The plan free allows 1 member\..*ownline team set-plan/);
     }
     assert.deepEqual(await people(api), []);
-    // The seat of an open invitation counts for its own address.
+    // The address has an open invitation, whose seat the link may use.
     const own = await link('--email', 'joe@example.com', '--team', team);
     assert.equal(own.opens, 'owner_invitation');
   });
 
-  it('the audit log has the operator as the actor (section 12.6)', async () => {
+  it('the audit log has the operator as the actor of these commands (section 12.6)', async () => {
     const team = await newTeam('--plan', 'starter');
     await commandLine.json(
       'team',
@@ -167,7 +167,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     ]);
   });
 
-  it('refuses impossible commands in one sentence', async () => {
+  it('ownline link refuses invalid options in one sentence', async () => {
     for (const [words, sentence] of [
       [['--email', 'ada'], /email must be an address/],
       [['--email', 'ada@example.com', '--team', 'team_1'], /"team_1" is not a team id/],
@@ -181,7 +181,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     }
   });
 
-  it('on a server without any team it says to make one first', async () => {
+  it('ownline link on a server without teams says to create one first', async () => {
     const copy = await createTestDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'ownline-empty-'));
     const empty = new CommandLine(folder);
@@ -192,7 +192,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
       assert.deepEqual([code, output], [1, ''], errors);
       assert.match(
         errors,
-        /has no account, and this server has no team yet\. Make one first: ownline team create/,
+        /has no account, and this server has no team yet\. Create one first: ownline team create/,
       );
       assert.doesNotMatch(errors, /^\s+at /m);
     } finally {
@@ -201,7 +201,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     }
   });
 
-  it('a first start on a terminal prints key and link, and writes no file; the next one prints nothing', async () => {
+  it('a first start on a terminal prints key and link and writes no file, and later starts print nothing', async () => {
     const copy = await createTestDatabase();
     const folder = await mkdtemp(join(tmpdir(), 'ownline-terminal-'));
     const config = readConfig({

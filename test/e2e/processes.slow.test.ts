@@ -26,7 +26,7 @@ describe('commands and further processes beside a running server (specification 
   const ownline: CommandLine['run'] = (...args) => commandLine.run(...args);
   const json: CommandLine['json'] = (...words) => commandLine.json(...words);
 
-  it('a team and a key are made, the key works, and is useless within a second of being revoked (§4.1/create-team)', async () => {
+  it('commands make a team and a key, and a revoked key stops working within a second (§4.1/create-team)', async () => {
     const team = await json('team', 'create', '--name', 'Example Ltd', '--plan', 'starter');
     assert.equal(team.plan, 'starter');
     const key = await json(
@@ -47,7 +47,7 @@ describe('commands and further processes beside a running server (specification 
     await until('the key is refused', async () => (await api.get('/v1/numbers')).status === 401);
   });
 
-  it('refuses impossible commands in one sentence, without a stack', async () => {
+  it('commands refuse invalid arguments in one sentence, without a stack', async () => {
     for (const [words, sentence] of [
       [['team', 'create', '--name', ''], /name/],
       [['team', 'set-plan', '--team', 'team_1', '--plan', 'pro'], /"team_1" is not a team id/],
@@ -66,7 +66,7 @@ describe('commands and further processes beside a running server (specification 
     }
   });
 
-  it('a command without a running server prints that reason', async () => {
+  it('a command without a running server says so', async () => {
     const { code, errors } = await ownline(['team', 'create', '--name', 'x'], {
       DATA_DIR: `${dataDir}-none`,
     });
@@ -74,7 +74,7 @@ describe('commands and further processes beside a running server (specification 
     assert.match(errors, /npm start/);
   });
 
-  it('the key that encrypts and hashes is for its owner only, and another one is refused', async () => {
+  it('secrets.key is readable by its owner only, and another key is refused', async () => {
     assert.equal((await stat(join(dataDir, 'secrets.key'))).mode & 0o777, 0o600);
     const other = Buffer.alloc(32, 7).toString('base64');
     await assert.rejects(
@@ -88,7 +88,7 @@ describe('commands and further processes beside a running server (specification 
     assert.match(errors, /is not the one this database was set up with/);
   });
 
-  it('a second process on the same database serves the same messages; one without ROLES=api serves only its health', async () => {
+  it('a second process serves the same database, and one without ROLES=api serves only its health', async () => {
     const settings = { DATABASE_URL: databaseUrl, DATA_DIR: `${dataDir}-second` };
     const secretsKey = (await readFile(join(dataDir, 'secrets.key'), 'utf8')).trim();
     const second = await spawnService({ settings: { ...settings, SECRETS_KEY: secretsKey } });
@@ -148,7 +148,7 @@ describe('commands and further processes beside a running server (specification 
     assert.equal((await api.get(`/v1/messages/${second}`)).json.status, 'queued');
   });
 
-  it('a number is released for another team', async () => {
+  it('number release frees a number for another team', async () => {
     const released = await json('number', 'release', '--phone-number', '+14155550100');
     assert.equal(released.released, true);
     const api = new ApiClient(service.baseUrl, await firstKey(dataDir));

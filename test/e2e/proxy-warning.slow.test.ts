@@ -22,7 +22,7 @@ describe('a proxy in front (specification section 12.2)', () => {
   });
   after(() => rm(dataDir, { recursive: true, force: true }));
 
-  it('that TRUST_PROXY does not name is logged once, with the setting', async () => {
+  it('a proxy that TRUST_PROXY does not name is logged once, with the setting', async () => {
     await start({});
     await ask();
     await until('the notice', () => notice.test(service.log()));
@@ -32,7 +32,7 @@ describe('a proxy in front (specification section 12.2)', () => {
     assert.match(service.log(), /Set TRUST_PROXY=(::ffff:)?127\.0\.0\.1\./);
   });
 
-  it('that it names is not', async () => {
+  it('a proxy that TRUST_PROXY names is not logged', async () => {
     await start({ TRUST_PROXY: 'loopback' });
     await ask();
     await service.kill('SIGTERM');

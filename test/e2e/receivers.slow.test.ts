@@ -59,7 +59,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     for (const made of [folder, dataDir]) await rm(made, { recursive: true, force: true });
   });
 
-  /** The program of the page with that name, in a file. */
+  /** Writes the program with this name in docs/webhooks.md to a file. @returns its path */
   async function programOf(name: string): Promise<string> {
     const page = await readFile(join(repository, 'docs/webhooks.md'), 'utf8');
     const program = new RegExp(`\`\`\`\\w+ ${name.replace('.', '\\.')}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
@@ -69,7 +69,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     return file;
   }
 
-  /** A webhook for a port without a listener yet. */
+  /** Makes a webhook for a port that has no listener yet. */
   async function makeWebhook(events = ['message.sent']) {
     const port = await freePort();
     const answer = await api.post('/v1/webhooks', { url: `http://127.0.0.1:${port}/`, events });
@@ -77,7 +77,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     return { port, id: String(answer.json.id), secret: String(answer.json.secret) };
   }
 
-  /** Starts a receiver and waits until it takes connections. @returns its output so far */
+  /** Starts a receiver and waits until it answers. @returns a function that returns its output so far */
   async function start(
     command: readonly [string, ...string[]],
     { port, secret }: { readonly port: number; readonly secret: string },
@@ -93,7 +93,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
     });
-    // A request that is no event: an answer shows that the receiver listens.
+    // This request is no event. Its answer shows that the receiver listens.
     await until('the receiver answers', () =>
       fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
         () => true,
@@ -120,7 +120,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
       missing: () => !isThere('python3', ['--version']) && 'there is no python3 here',
     },
   ]) {
-    it(`${name} as printed accepts requests of Ownline, and refuses others`, async (t) => {
+    it(`${name} of docs/webhooks.md accepts requests of Ownline, and refuses others`, async (t) => {
       const reason = missing();
       if (reason) return t.skip(reason);
       const webhook = await makeWebhook();
@@ -133,7 +133,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     });
   }
 
-  it('openssl finds the signature of the header over the bytes that arrived, with the command of the page', async (t) => {
+  it('the openssl command of docs/webhooks.md computes the signature of the header from the received bytes', async (t) => {
     if (!isThere('openssl', ['version'])) return t.skip('there is no openssl here');
     const webhook = await makeWebhook();
     let given = '';
@@ -157,7 +157,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     assert.equal((await api.delete(`/v1/webhooks/${webhook.id}`)).status, 200);
   });
 
-  it('webhook listen shows each event once it is signed right, and answers 401 otherwise (section 10.2)', async () => {
+  it('webhook listen shows events with a right signature, and answers 401 to others (section 10.2)', async () => {
     const webhook = await makeWebhook(['message.sent']);
     const printed = await start(
       [

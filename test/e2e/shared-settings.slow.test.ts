@@ -15,7 +15,7 @@ describe('settings that have to be equal in all processes (specification section
     for (const close of closing) await close();
   });
 
-  it('are compared through the database: a difference is logged once in both processes, by its name and without its value', async () => {
+  it('a setting that differs between two processes is logged once in each, with its name and without its value', async () => {
     const database = await createTestDatabase();
     const dataDir = await mkdtemp(join(tmpdir(), 'ownline-settings-'));
     closing.push(
@@ -31,13 +31,13 @@ describe('settings that have to be equal in all processes (specification section
     const first = await start({ EGRESS_ALLOW_CIDRS: '10.1.2.3/32' });
     const second = await start({});
     const differences = (service: SpawnedService) =>
-      service.log().match(/[A-Z_]+ is another one in this process/g);
+      service.log().match(/[A-Z_]+ differs between this process/g);
     for (const service of [first, second]) {
       await until('it is logged', () => differences(service) !== null);
-      assert.deepEqual(differences(service), ['EGRESS_ALLOW_CIDRS is another one in this process']);
+      assert.deepEqual(differences(service), ['EGRESS_ALLOW_CIDRS differs between this process']);
       assert.doesNotMatch(service.log(), /10\.1\.2\.3|0a010203/);
     }
-    // A third with the settings of the second: again a difference to the first, and none between those two.
+    // The third process has the settings of the second, so it differs from the first only.
     const third = await start({});
     await until('it is logged', () => differences(third) !== null && (differences(first)?.length ?? 0) === 2);
     assert.equal(differences(third)?.length, 1);

@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/service/tes
 
 const ordinaryId = 65_534;
 const isRoot = process.getuid?.() === 0;
-/** Not where the checkout lies below a closed home. */
+/** False if the checkout lies in a folder that an ordinary user can't enter. */
 const ordinaryUserRuns =
   !isRoot ||
   spawnSync(process.execPath, ['--version'], { uid: ordinaryId, gid: ordinaryId }).error === undefined;
@@ -32,7 +32,7 @@ describe('a failed start prints one sentence with the setting and advice (specif
     await rm(parent, { recursive: true, force: true });
   });
 
-  /** Starts where the start has to fail. @returns its output */
+  /** Asserts that a start fails with one sentence. @returns its log */
   async function failStart(
     settings: Readonly<Record<string, string>>,
     options: { readonly port?: number; readonly asOrdinaryUser?: boolean } = {},
@@ -52,7 +52,7 @@ describe('a failed start prints one sentence with the setting and advice (specif
     return service.log().trim();
   }
 
-  it('PORT in use', async () => {
+  it('a start on a PORT in use names the port and the other process', async () => {
     const listener = createServer();
     listeners.push(listener);
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
@@ -65,7 +65,7 @@ describe('a failed start prints one sentence with the setting and advice (specif
     );
   });
 
-  it('PORT that is closed to this user', {
+  it('a start on a PORT that this user may not use advises a port of 1024 or more', {
     skip:
       (!ordinaryUserRuns && 'an ordinary user can not read below this folder') ||
       (mayListenOn(80) && 'this machine lets every user listen on port 80'),
@@ -79,7 +79,7 @@ describe('a failed start prints one sentence with the setting and advice (specif
     );
   });
 
-  it('HOST that is no address of this machine, a name without an address, or neither', async () => {
+  it('a HOST that is no address of this machine, has no address or is no host is refused', async () => {
     assert.match(
       await failStart({ HOST: '203.0.113.7' }),
       /^HOST 203\.0\.113\.7 is no address of this machine\./,
@@ -94,10 +94,10 @@ describe('a failed start prints one sentence with the setting and advice (specif
     );
   });
 
-  it('DATABASE_URL, also for the command line', async () => {
+  it('a DATABASE_URL without a server is named, also by the command line', async () => {
     const DATABASE_URL = 'postgresql://ownline@127.0.0.1:1/ownline';
     const sentence =
-      'DATABASE_URL names 127.0.0.1:1, where no PostgreSQL listens. Start it, or correct host and port.';
+      'DATABASE_URL names 127.0.0.1:1, where no PostgreSQL listens. Start it, or correct the host and the port.';
     assert.equal(await failStart({ DATABASE_URL }), sentence);
     const { code, errors } = await new CommandLine(join(parent, 'data')).run(['team', 'list'], {
       DATABASE_URL,
@@ -105,7 +105,7 @@ describe('a failed start prints one sentence with the setting and advice (specif
     assert.deepEqual([code, errors.trim()], [1, sentence]);
   });
 
-  it('DATA_DIR that is a file, lies below one, or takes no files of this user', async () => {
+  it('a DATA_DIR that is a file, lies below one or is not writable is named with advice', async () => {
     const file = join(parent, 'file');
     await writeFile(file, '');
     for (const DATA_DIR of [file, join(file, 'data')]) {
@@ -120,23 +120,26 @@ describe('a failed start prints one sentence with the setting and advice (specif
     const below = join(closed, 'data');
     assert.match(
       await failStart({ DATA_DIR: below, DATABASE_URL: '' }, { asOrdinaryUser: true }),
-      /^DATA_DIR \S+ can't be used: this user has no right to it \(EACCES\)\./,
+      /^DATA_DIR \S+ can't be used: this user may not access it \(EACCES\)\./,
     );
     const others = join(parent, 'others');
     await mkdir(others, { mode: 0o555 });
     if (isRoot) await chown(others, ordinaryId, ordinaryId);
     assert.match(
       await failStart({ DATA_DIR: others, DATABASE_URL: '' }, { asOrdinaryUser: true }),
-      /^DATA_DIR \S+ can't be used, because of \S+\/lock: this user has no right to it \(EACCES\)\. Start Ownline as/,
+      /^DATA_DIR \S+ can't be used, because of \S+\/lock: this user may not access it \(EACCES\)\. Start Ownline as/,
     );
   });
 
-  it('a misspelt setting is named with the one that is meant', async () => {
+  it('a misspelt setting is named with the right name', async () => {
     const service = await spawnService({
       settings: { DATABASE_URL: database.url, DATA_DIR: join(parent, 'data'), DATABSE_URL: 'x' },
     });
     assert.equal(await service.kill('SIGTERM'), 0);
-    assert.match(service.log(), /DATABSE_URL is no setting and has no effect\. Did you mean DATABASE_URL\?/);
+    assert.match(
+      service.log(),
+      /DATABSE_URL is not a setting and has no effect\. Did you mean DATABASE_URL\?/,
+    );
   });
 });
 

@@ -26,19 +26,19 @@ const from = '+14155550100';
 const to = '+14155550101';
 const npmStart = ['npm', 'start'] as const;
 
-/** The processes of service, npm and PostgreSQL. Only Linux shows the working folder of a process. */
+/** Asserts that no process of the service, npm or PostgreSQL is left. Only Linux shows a process's working folder. */
 const noProcessIsLeft = (dataDir: string) => {
   if (process.platform === 'linux') assert.deepEqual(processesOf(dataDir), []);
 };
 
-/** A folder that the user of PostgreSQL can pass through. */
+/** Makes a folder that PostgreSQL's user can enter. */
 async function makeParent(): Promise<string> {
   const parent = await realpath(await mkdtemp(join(tmpdir(), 'ownline-stop-')));
   await chmod(parent, 0o711);
   return parent;
 }
 
-/** Also what a failed test left running. */
+/** Removes the folder, and kills processes that a failed test left running. */
 async function removeParent(parent: string): Promise<void> {
   if (process.platform === 'linux')
     for (const line of processesOf(parent)) process.kill(Number.parseInt(line, 10), 'SIGKILL');
@@ -54,7 +54,7 @@ describe('a stop of the service (specification section 10.3)', () => {
   before(async () => {
     parent = await makeParent();
     dataDir = join(parent, 'data');
-    // The first poll proves the number, and is held as long as this.
+    // The poll that verifies the number is held for this time.
     service = await spawnService({ settings: { DATA_DIR: dataDir, DEVICE_HOLD_SECONDS: '1' } });
     api = new ApiClient(service.baseUrl, await firstKey(dataDir));
     const verify = await api.post('/v1/numbers/verify', { phone_number: from });
@@ -72,7 +72,7 @@ describe('a stop of the service (specification section 10.3)', () => {
     });
     api = new ApiClient(service.baseUrl, await firstKey(dataDir));
   };
-  /** A send in progress until `release` is called. */
+  /** Starts a send that is in progress until `release` is called. */
   const holdSend = async () => {
     const lock = await holdRowLock({ databaseUrl: await findEngineUrl(dataDir) }, { everyNumber: true });
     const answer = api.post('/v1/messages/send', { from, to, content: 'Hello' });
@@ -85,9 +85,9 @@ describe('a stop of the service (specification section 10.3)', () => {
       service.log().includes('stopping: finishing requests and work in progress'),
     );
 
-  // A terminal sends Ctrl-C to the group, and npm passes it on: the service gets each signal twice.
+  // A terminal's Ctrl-C signals the whole group and npm forwards it, so the service gets each signal twice.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    it(`${signal} to the process group of npm start finishes the work in progress, exits 0 and leaves no process`, async () => {
+    it(`${signal} to npm start’s process group finishes work in progress, exits 0 and leaves no process`, async () => {
       await start({ command: npmStart });
       const held = await holdSend();
       killGroup(service.child, signal);
@@ -95,14 +95,14 @@ describe('a stop of the service (specification section 10.3)', () => {
       await held.release();
       assert.equal((await held.answer).status, 202);
       const end = await service.ended;
-      // npm passes SIGINT and SIGTERM on and then waits; it has no handler for SIGHUP, which ends it before the service.
+      // npm forwards SIGINT and SIGTERM and waits. It has no handler for SIGHUP, so it ends before the service.
       if (signal !== 'SIGHUP') assert.equal(end, 0, service.output());
       await until('every process has ended', () => processesOf(dataDir).length === 0);
       assert.ok(!existsSync(join(dataDir, 'pg', 'postmaster.pid')));
     });
   }
 
-  it('requests of strangers that never become whole do not hold it up, and it exits 0', async () => {
+  it('incomplete requests of strangers do not delay a stop, and the service exits 0', async () => {
     await start();
     const port = Number(new URL(service.baseUrl).port);
     const refused = connect(port, '127.0.0.1');
@@ -112,10 +112,10 @@ describe('a stop of the service (specification section 10.3)', () => {
     const silent = connect(port, '127.0.0.1');
     silent.write('GET /docs HTTP/1.1\r\nHost: a\r\n');
     await once(silent, 'connect');
-    // Accepted after those two connections, and answered.
+    // This answer shows that the server has accepted the two connections before it.
     assert.equal((await api.get('/v1/team')).status, 200);
     for (const socket of [refused, silent]) socket.on('error', () => undefined);
-    // It writes as long as it can.
+    // The refused client goes on writing until it is disconnected.
     const trickle = setInterval(() => refused.write(' '), 20);
     refused.once('close', () => clearInterval(trickle));
     service.child.kill('SIGTERM');
@@ -125,7 +125,7 @@ describe('a stop of the service (specification section 10.3)', () => {
     noProcessIsLeft(dataDir);
   });
 
-  it('signals within a second are one; a later one exits at once with 1, after its PostgreSQL was stopped', async () => {
+  it('signals within a second count as one, and a later one stops PostgreSQL and exits at once with 1', async () => {
     await start();
     const held = await holdSend();
     const startedMs = performance.now();
@@ -136,7 +136,7 @@ describe('a stop of the service (specification section 10.3)', () => {
       await pause(100, undefined, { signal: sending.signal }).catch(() => undefined);
     }
     const tookMs = performance.now() - startedMs;
-    // PostgreSQL ended with the connection that held the lock.
+    // The release fails, as the connection that held the lock ended with PostgreSQL.
     await held.release().catch(() => undefined);
     assert.ok(tookMs >= 1_000, `it ended after ${tookMs} ms`);
     assert.equal(await service.ended, 1, service.output());
@@ -146,7 +146,7 @@ describe('a stop of the service (specification section 10.3)', () => {
   });
 });
 
-// Each has a DATA_DIR of its own and mostly waits.
+// The tests run at once: each has its own DATA_DIR and mostly waits.
 describe('a stop of a start under way (specification section 10.3)', { concurrency: true }, () => {
   let parent: string;
 
@@ -165,7 +165,7 @@ describe('a stop of a start under way (specification section 10.3)', { concurren
     'while PostgreSQL starts': (dataDir) => existsSync(join(dataDir, 'pg', 'postmaster.pid')),
   };
   for (const [phase, isReached] of Object.entries(phases)) {
-    it(`${phase}, SIGINT to the group exits 0, leaves no process and a DATA_DIR that starts`, async () => {
+    it(`SIGINT to the group ${phase} exits 0, leaves no process and a DATA_DIR that starts`, async () => {
       const dataDir = join(parent, phase.replaceAll(' ', '-'));
       const settings = { DATA_DIR: dataDir };
       const stopped = await launchService({ settings, command: npmStart, ownGroup: true });
@@ -184,7 +184,7 @@ describe('a stop of a start under way (specification section 10.3)', { concurren
     });
   }
 
-  it('while another process migrates, the wait for it ends and the exit code is 0', async () => {
+  it('a stop while another process migrates ends the wait for it and exits 0', async () => {
     const database = await createTestDatabase();
     const lock = await holdMigrationLock({ databaseUrl: database.url });
     const settings = { DATABASE_URL: database.url, DATA_DIR: join(parent, 'migrating') };

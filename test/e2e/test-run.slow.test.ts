@@ -12,12 +12,12 @@ import { connectToDatabase } from '#test/support/service/database-connection.ts'
 import { repository } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** A test that lasts until it is ended, beside a process of its own. */
+/** A test file that runs until it is killed, with a child process. */
 const lasting = `
   import { spawn } from 'node:child_process';
   import { renameSync, writeFileSync } from 'node:fs';
   import { test } from 'node:test';
-  test('lasts', async () => {
+  test('a test lasts until it is killed', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     const seen = { url: process.env.TEST_ENGINE_URL, pids: [process.pid, child.pid] };
     writeFileSync(import.meta.dirname + '/seen.new', JSON.stringify(seen));
@@ -26,14 +26,14 @@ const lasting = `
   });
 `;
 
-/** Fails, and leaves a process in its group, one in a group of its own, and a handle that keeps it running. */
+/** A test file that fails and leaves a child process, a detached process and a timer that keeps it running. */
 const leaving = `
   import assert from 'node:assert/strict';
   import { spawn } from 'node:child_process';
   import { writeFileSync } from 'node:fs';
   import { describe, it } from 'node:test';
   describe('a suite', () => {
-    it('fails and leaves processes', () => {
+    it('a test fails and leaves processes', () => {
       const forever = ['-e', 'setInterval(() => {}, 1000)'];
       const own = spawn(process.execPath, forever, { stdio: 'inherit' });
       const detached = spawn(process.execPath, forever, { detached: true, stdio: 'inherit' });
@@ -41,41 +41,41 @@ const leaving = `
       setInterval(() => {}, 1000);
       assert.fail('on purpose');
     });
-    it('passes', () => {});
+    it('a test passes', () => {});
   });
 `;
 const hanging = `
   import { test } from 'node:test';
-  test('hangs', () => new Promise(() => setInterval(() => {}, 1000)));
+  test('a test hangs', () => new Promise(() => setInterval(() => {}, 1000)));
 `;
 const broken = `
   import { test } from 'node:test';
-  test('is registered before the error', () => {});
+  test('a test is registered before its file throws', () => {});
   throw new Error('does not load');
 `;
 const exiting = `
   import { test } from 'node:test';
-  test('ends the process', () => process.exit(0));
+  test('a test ends its process', () => process.exit(0));
 `;
 const empty = `export {};`;
 const passing = `
   import { test } from 'node:test';
-  test('passes', () => {});
+  test('a test passes', () => {});
 `;
 
 const unclean = `
   import './helper.mjs';
   import { test } from 'node:test';
-  test('passes', () => {});
+  test('a test passes', () => {});
 `;
-/** A helper whose hook outside of every suite fails once all tests have passed. */
+/** A module whose hook outside of suites fails after all tests have passed. */
 const helper = `
   import { after } from 'node:test';
   after(() => { throw new Error('on purpose'); });
 `;
 
 describe('npm test (docs/testing.md)', () => {
-  it('a failed test never hangs the run: it ends, names the tests that failed and hung, and leaves no process', async () => {
+  it('a run with failing and hanging tests ends, names them, and leaves no process', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
     const files: Record<string, string> = { leaving, hanging, broken, exiting, empty, unclean, passing };
     const path = (name: string) => join(folder, `${name}.test.mjs`);
@@ -98,11 +98,11 @@ describe('npm test (docs/testing.md)', () => {
       assert.match(report, /^ℹ files 7, of which 6 failed$/m);
       assert.match(report, /^ℹ pass 4$/m);
       assert.ok(
-        report.includes(`✖ ${path('leaving')}\n    failed: a suite › fails and leaves processes\n`),
+        report.includes(`✖ ${path('leaving')}\n    failed: a suite › a test fails and leaves processes\n`),
         report,
       );
       assert.ok(
-        report.includes(`✖ ${path('hanging')}: ended after 10 s\n    had not ended: hangs\n`),
+        report.includes(`✖ ${path('hanging')}: ended after 10 s\n    had not ended: a test hangs\n`),
         report,
       );
       assert.ok(
@@ -122,9 +122,9 @@ describe('npm test (docs/testing.md)', () => {
     }
   });
 
-  it('a run that takes longer than its limit ends, and names the files that were not run', async () => {
+  it('a run beyond its time limit ends, and names the files that were not run', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
-    // More than four processes, of which four run at a time, each with its first file.
+    // The files form more than four groups. Four groups run at a time, each begins with its first file.
     const names = Array.from({ length: 33 }, (_, n) =>
       join(folder, `${String(n).padStart(2, '0')}.test.mjs`),
     );
@@ -146,7 +146,10 @@ describe('npm test (docs/testing.md)', () => {
       assert.ok(groups.length > 4);
       const begun = groups.slice(0, 4).flatMap(([first]) => first ?? []);
       for (const name of begun)
-        assert.ok(printed.includes(`✖ ${name}: ended with the run\n    had not ended: hangs\n`), printed);
+        assert.ok(
+          printed.includes(`✖ ${name}: ended with the run\n    had not ended: a test hangs\n`),
+          printed,
+        );
       const notRun = names.filter((name) => !begun.includes(name));
       assert.ok(printed.includes(`✖ not run: ${notRun.join(' ')}\n`), printed);
     } finally {
@@ -156,10 +159,10 @@ describe('npm test (docs/testing.md)', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`ended by ${signal}, it stops its PostgreSQL, deletes its folder and leaves no process behind`, async () => {
+    it(`npm test stops its PostgreSQL, deletes its folder and leaves no process when ${signal} ends it`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
       await writeFile(join(folder, 'lasting.test.mjs'), lasting);
-      // A run inside of a run: Node would take its files for those of the outer one.
+      // With this variable, Node would take the inner run's files for those of the outer run.
       const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
       const run = spawn(process.execPath, ['test/run.ts', join(folder, 'lasting.test.mjs')], {
         cwd: repository,

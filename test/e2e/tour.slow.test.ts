@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import {
-  firstKey,
-  firstLink,
-  repository,
-  type SpawnedService,
-} from '#test/support/service/spawned-service.ts';
+import { PageBlocks, printedShape } from '#test/support/service/page-blocks.ts';
+import { runScript } from '#test/support/service/run-script.ts';
+import { firstKey, firstLink, type SpawnedService } from '#test/support/service/spawned-service.ts';
 
-describe('the first five minutes (README, specification section 10.1)', () => {
+describe('a first start and the tour (docs/get-started.md, specification section 10.1)', () => {
   let dataDir: string;
   let close: () => Promise<void>;
   let service: SpawnedService;
@@ -32,21 +28,21 @@ describe('the first five minutes (README, specification section 10.1)', () => {
     }
   });
 
-  it('the tour of the README runs as it is printed, up to a delivered message and its reply, and once more', async () => {
-    const readme = await readFile(join(repository, 'README.md'), 'utf8');
-    const blocks = [...readme.matchAll(/```sh tour( end)?\n([\s\S]*?)```/g)].map((match) => match[2] ?? '');
-    assert.equal(blocks.length, 4);
+  it('the tour of docs/get-started.md runs as it is printed, to a delivered message and its reply, twice in a row', async () => {
+    const page = await PageBlocks.read('docs/get-started.md');
+    const steps = page.all('sh tour');
+    assert.equal(steps.length, 4);
     const key = await firstKey(dataDir);
-    const end = blocks.pop() ?? '';
     const script = [
       `set -eu\nexport DATA_DIR=${dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${key}`,
-      ...blocks,
-      `read -r _\n${end}\nwait $PHONE || true`,
+      ...steps,
+      `read -r _\n${page.one('sh tour end')}\nwait $PHONE || true`,
     ].join('\n');
     for (const run of ['first', 'second']) {
-      // The reply is passed on beside the report: the phone is switched off once it has printed both.
-      const output = await bash(script, /^received .*$/m);
-      assert.match(output, /"status":"queued"/);
+      // The phone prints its report and the reply in any order. It is stopped after the reply.
+      const output = await runScript(script, /^received .*$/m);
+      const accepted = /^\{.*"status":"queued".*\}$/m.exec(output)?.[0] ?? '{}';
+      assert.equal(printedShape(accepted), printedShape(page.one('json answer')), run);
       assert.match(output, /"status":"delivered"/);
       const reply = /^received +id=(msg_\w+) from=\+14155550101 text="Yes, see you then"$/m.exec(output)?.[1];
       assert.ok(reply, `${run}: ${output}`);
@@ -56,30 +52,23 @@ describe('the first five minutes (README, specification section 10.1)', () => {
     }
   });
 
-  it('where a step of the tour is refused, it says why instead of going on with nothing', async () => {
-    const readme = await readFile(join(repository, 'README.md'), 'utf8');
-    const connect = /```sh tour\n([\s\S]*?)npm run/.exec(readme)?.[1] ?? '';
-    const script = `set -eu\nOWNLINE=${service.baseUrl}\nKEY=wrong\n${connect}`;
-    const output = await bash(script, /./).catch(String);
+  it('if a step of the tour is refused, it prints the error and goes no further', async () => {
+    const [connect] = (await PageBlocks.read('docs/get-started.md')).all('sh tour');
+    const [beforePhone = ''] = connect.split('npm run');
+    const script = `set -eu\nOWNLINE=${service.baseUrl}\nKEY=wrong\n${beforePhone}`;
+    const output = await runScript(script, /./).catch(String);
     assert.match(output, /API key/);
   });
-});
 
-/** Runs a script; its standard input gets a line once the output shows `readyWhen`. @returns its output */
-function bash(script: string, readyWhen: RegExp): Promise<string> {
-  const child = spawn('bash', ['-c', script], { cwd: repository, stdio: 'pipe', timeout: 60_000 });
-  // A script that is refused may have ended before its line.
-  child.stdin.on('error', () => undefined);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      if (readyWhen.test(output)) child.stdin.end('\n');
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.on('close', (code) =>
-      code === 0 ? resolve(output) : reject(new Error(`the tour ended with ${code}:\n${output}`)),
-    );
+  it('the command of docs/get-started.md creates another owner link', async () => {
+    const page = await PageBlocks.read('docs/get-started.md');
+    const output = await runScript(`set -eu\nexport DATA_DIR=${dataDir}\n${page.one('sh link')}`, /./);
+    assert.match(output, /^opens +owner_invitation$/m);
   });
-}
+
+  it('the README shows the send of the tour', async () => {
+    const [shown = ''] = (await PageBlocks.read('README.md')).one('sh send').trim().split('\n').slice(-1);
+    const steps = (await PageBlocks.read('docs/get-started.md')).all('sh tour');
+    assert.ok(steps.some((step) => step.includes(shown)));
+  });
+});

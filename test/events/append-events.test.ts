@@ -16,7 +16,7 @@ import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 const [phoneNumber, otherNumber] = ['+14155550100', '+14155550110'];
 
-describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
+describe('appending events (specification sections 6.1 and 6.3, decision 0017)', () => {
   // No process publishes or delivers, so that the test can read the written rows.
   let service: TestService;
   let teamId: TeamId;
@@ -51,7 +51,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
   const due = () => countDue(service, teamId);
   const unpublished = () => unpublishedEvents(service, teamId);
 
-  it('writes one delivery for each webhook that wants the type, and none for the others (§6.3/request-format)', async () => {
+  it('an event gets one delivery for each webhook that subscribes to its type, and no other (§6.3/request-format)', async () => {
     const both = await putWebhook(service, teamId, ['message.sent', 'message.failed']);
     const all = await putWebhook(service, teamId, eventTypes);
     await putWebhook(service, teamId, ['message.received']);
@@ -69,7 +69,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.equal((await unpublished()).length, 3);
   });
 
-  it('writes only the events of its number for a webhook of one number, also after it was connected again (§6.3/request-format)', async () => {
+  it('a webhook of one number gets only events of that number, even after it was connected again (§6.3/request-format)', async () => {
     const mine = await putWebhook(service, teamId, eventTypes, { phoneNumber });
     await putWebhook(service, teamId, eventTypes, { phoneNumber: otherNumber });
     await commit(['message.sent']);
@@ -81,7 +81,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     );
   });
 
-  it('writes the delivery of a webhook that is off as skipped, and nothing that is due (§6.3/failure-count)', async () => {
+  it('the delivery for a disabled webhook is written as skipped, and is not queued (§6.3/failure-count)', async () => {
     await putWebhook(service, teamId, eventTypes, { isActive: false });
     await commit(['message.sent']);
     const [row, ...others] = await deliveries();
@@ -89,7 +89,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.equal(others.length + (await due()), 0);
   });
 
-  it('deliveries sort as their events do, and their ids differ, however many are written at once', async () => {
+  it('deliveries sort as their events do and have different ids, however many are written at once', async () => {
     for (let webhooks = 0; webhooks < 3; webhooks += 1) await putWebhook(service, teamId, eventTypes);
     await commit(Array.from({ length: 200 }, () => 'message.sent'));
     const rows = await deliveries();
@@ -99,7 +99,13 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.deepEqual(await unpublished(), [...new Set(events)]);
   });
 
-  it('a rollback removes the event, its deliveries and their due rows (§6.1/one-per-change)', async () => {
+  it('an envelope is stored without the texts that its row has in other columns (decision 0035)', async () => {
+    await commit(['message.sent']);
+    const [event] = await storedEvents(service, { teamId });
+    assert.ok(event !== undefined && event.storedBytes < event.body.length / 4, JSON.stringify(event));
+  });
+
+  it('a rollback removes the event, its deliveries and their queue rows (§6.1/one-per-change)', async () => {
     await putWebhook(service, teamId, eventTypes);
     const undone = service.runtime.database.transaction(async (trx) => {
       await write(trx, ['message.sent']);
@@ -111,7 +117,7 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
     assert.deepEqual([await unpublished(), await due()], [[], 0]);
   });
 
-  it('wakes publisher and dispatcher after the commit, and neither before it nor after a rollback', async (t) => {
+  it('publisher and dispatcher are woken after the commit, and neither before it nor after a rollback', async (t) => {
     await putWebhook(service, teamId, ['message.sent']);
     const heard: string[] = [];
     const notifications = new NotificationListener(service.databaseUrl, createLogger('fatal'));
@@ -120,9 +126,9 @@ describe('append (specification sections 6.1 and 6.3, decision 0017)', () => {
       notifications.on(channel, () => heard.push(channel));
     }
     await notifications.start();
-    // This wakes every listener.
+    // A new connection wakes every listener.
     heard.splice(0);
-    // A later notification separates earlier ones from the following ones.
+    // This later notification separates earlier ones from those that follow.
     const heardUntilNow = async () => {
       service.runtime.database.notify('after_all', []);
       await until('the note', () => heard.includes('after_all'));

@@ -51,10 +51,10 @@ describe('GET /v1/events (specification section 4.5)', () => {
   const idsOf = (page: Page) => page.events.map((event) => event.id);
   const stored = () => storedEvents(service, { teamId: team.id });
   interface Held {
-    /** Not awaited with the rest: it comes when the wait is over. */
+    /** Resolves with the answer, which arrives once the wait is over. */
     readonly answer: Promise<{ readonly status: number; readonly json: unknown }>;
   }
-  /** A request that is held by now, after its reads before and after it got its slot; undefined where it got none. */
+  /** Sends a long poll and resolves once it is held. @returns undefined if it got no slot */
   const hold = async (query: string, api: ApiClient, signal?: AbortSignal): Promise<Held | undefined> => {
     looks.take();
     let refused = false;
@@ -79,11 +79,11 @@ describe('GET /v1/events (specification section 4.5)', () => {
     return request;
   };
 
-  it('is empty for a team without events, with "" for its cursor (§4.5/cursor)', async () => {
+  it('the feed of a team without events is empty, with "" for its cursor (§4.5/cursor)', async () => {
     assert.deepEqual(await get(), { events: [], cursor: '', has_more: false });
   });
 
-  it('shows the stored envelopes as they are, oldest first, page by page, each once (§4.5/list-events, §4.5/cursor, §6.2/envelope)', async () => {
+  it('the feed shows the stored envelopes unchanged, oldest first, page by page, each once (§4.5/list-events, §4.5/cursor, §6.2/envelope)', async () => {
     await put(7);
     const bodies = (await stored()).map((row) => row.body);
     const shown: string[] = [];
@@ -105,7 +105,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await get(`?after=${end}`), { events: [], cursor: end, has_more: false });
   });
 
-  it('shows 1 to 100 events on a page, 50 without limit (§4.5/cursor)', async () => {
+  it('a page has 1 to 100 events, and 50 without limit (§4.5/cursor)', async () => {
     await put(101);
     for (const [query, length] of [
       ['', 50],
@@ -117,7 +117,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('refuses an after that is no event of the team, and a wait or limit out of bounds, by name (§4.5/after)', async () => {
+  it('an after that is no event of the team, and a wait or limit out of bounds, is refused by name (§4.5/after)', async () => {
     await put(1);
     const stranger = await service.newTeam();
     await put(1, stranger);
@@ -141,7 +141,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.match(String(field(answer.json, 'error.message')), /Leave it out to begin with the oldest/);
   });
 
-  it('shows nothing of another team, wherever one begins (§4.5/commit-order)', async () => {
+  it('the feed shows nothing of another team, wherever it begins (§4.5/commit-order)', async () => {
     await put(1);
     const stranger = await service.newTeam();
     await put(3, stranger);
@@ -157,7 +157,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
   });
 
-  it('holds a request until an event is published, on every process, without queries meanwhile (§4.5/long-poll)', async () => {
+  it('a long poll is held until an event is published, on every process, without queries (§4.5/long-poll)', async () => {
     const other = await service.startAnother();
     await put(1);
     const { cursor } = await get();
@@ -177,7 +177,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await other.close();
   });
 
-  it('counts a request once towards the limit of the minute, however long it was held', async () => {
+  it('a held request counts once towards the limit of the minute, however long it was held', async () => {
     const limited = await startTestService({ ROLES: 'api', RATE_LIMITS: 'on' });
     try {
       const { api, id } = await limited.newTeam();
@@ -197,15 +197,15 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('answers within a sweep where the notification of an event was lost (§4.5/long-poll)', async () => {
+  it('a held request is answered within a sweep if the notification of an event was lost (§4.5/long-poll)', async () => {
     const waiting = await held('?wait=25');
     await putEvents(service.runtime, team.id, 1);
-    // As a publisher does whose process dies between its commit and the notification.
+    // A publisher whose process dies between commit and notification leaves events like this.
     await publishSilently(service, team.id);
     assert.equal(idsOf((await waiting.answer).json as Page).length, 1);
   });
 
-  it('answers an empty page with after as its cursor once wait is over (§4.5/long-poll)', async () => {
+  it('a held request is answered with an empty page once wait is over, and its cursor is that of after (§4.5/long-poll)', async () => {
     await put(1);
     const { cursor } = await get();
     const waiting = await held(`?after=${cursor}&wait=25`);
@@ -217,14 +217,14 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await later.answer, { status: 200, json: { events: [], cursor: '', has_more: false } });
   });
 
-  it('holds 20 requests of a team; one more is 429, and fits once another one left (§4.5/held-requests)', async () => {
+  it('a team has 20 held requests; one more is 429, and is held once another one left (§4.5/held-requests)', async () => {
     const leaving = new AbortController();
     const first = await held('?wait=25', team.api, leaving.signal);
     const others = [];
     for (let n = 1; n < 20; n += 1) others.push(await held('?wait=25'));
     const refused = await team.api.get('/v1/events?wait=25');
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
-    // Another team has slots of its own, and reading without a wait needs none.
+    // Another team has its own slots, and reading without a wait needs none.
     assert.equal((await team.api.get('/v1/events')).status, 200);
     const stranger = await held('?wait=25', (await service.newTeam()).api);
     leaving.abort();
@@ -235,7 +235,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.ok(all.every((answer) => answer.status === 200));
   });
 
-  it('answers held requests at once when the process stops (§4.5/long-poll)', async () => {
+  it('held requests are answered at once when the process stops (§4.5/long-poll)', async () => {
     const other = await service.startAnother();
     const waiting = await held('?wait=25', new ApiClient(other.baseUrl, team.api.key));
     await other.close();
@@ -245,7 +245,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     });
   });
 
-  it('shows nothing to a key that was revoked while its request was held (§4.5/recheck-permission)', async () => {
+  it('a key that was revoked while its request was held gets no events (§4.5/recheck-permission)', async () => {
     const { id, key } = await service.makeKey(team.id, ['messages:read']);
     const waiting = await held('?wait=25', new ApiClient(service.baseUrl, key));
     await revokeKey(service.runtime, { teamId: undefined, keyId: id, by: operator });
@@ -254,7 +254,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual((await waiting.answer).status, 401);
   });
 
-  it('shows nothing to a member who was removed while their request was held (§4.5/recheck-permission)', async () => {
+  it('a member who was removed while their request was held gets no events (§4.5/recheck-permission)', async () => {
     const member = await newMember(service, team, 'viewer');
     looks.take();
     const answer = member.get(member.in('/events?wait=25'));
@@ -269,7 +269,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal((await answer).status, 401);
   });
 
-  it('waits for the position of an event that has none yet, and is 503 where no publisher runs (§4.5/after)', async () => {
+  it('after may name an event without a position, which the request awaits, and is 503 without a publisher (§4.5/after)', async () => {
     await putEvents(service.runtime, team.id, 2);
     const [first, second] = await stored();
     assert.ok(first && second);

@@ -15,7 +15,7 @@ import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 const many = 2_000;
 
 describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
-  // Without the process role to deliver: what is not written with the event stays to be looked at.
+  // Without the process role to deliver, the fan-out waits until the test runs it.
   let service: TestService;
   let other: Runtime;
   let team: TestTeam;
@@ -36,7 +36,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     number = await connectNumber(service, team);
     await putSubscriptions(service, team.id, webhooks);
   };
-  /** Makes an event. */
+  /** Makes an event by cancelling a message. */
   const cancelOne = async () => {
     const id = await team.api.send({ from: number.phoneNumber, to: '+14155550199', content: 'hello' });
     const answer = await team.api.post(`/v1/messages/${id}/cancel`);
@@ -47,7 +47,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
   const due = () => countDue(service, team.id);
   const fanOuts = () => countFanOuts(service, team.id);
 
-  it('the request that makes the event writes one row for 2,000 webhooks; each delivery is written after it, once, by several processes too', async () => {
+  it('an event for 2,000 webhooks is one row in its request; several processes then write each delivery once', async () => {
     await newTeam(many);
     await cancelOne();
     await cancelOne();
@@ -67,7 +67,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     assert.equal(await fanOuts(), 0);
   });
 
-  it('the webhooks are those that matched with the event: later ones have none, those that are off a skipped one, deleted ones none', async () => {
+  it('webhooks that exist at the event get it; later and deleted ones do not, and disabled ones get a skipped delivery', async () => {
     await newTeam(300);
     const [first, second, third] = (await team.api.get('/v1/webhooks')).json.webhooks as { id: string }[];
     assert.equal((await team.api.put(`/v1/webhooks/${first?.id}`, { active: false })).status, 200);
@@ -100,7 +100,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     await cancelOne();
     const failing = team;
     const refusal = await refuseInsertsOf(service, failing.id, 'due_deliveries');
-    // In any order of the teams some of them come after the one that fails.
+    // With eight other teams, some come after the failing one in any order.
     const others: TestTeam[] = [];
     for (let teams = 0; teams < 8; teams += 1) {
       await newTeam(101);
@@ -120,7 +120,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     assert.equal((await writtenDeliveries(service, failing.id)).length, 300);
   });
 
-  it('reaches every webhook once', async () => {
+  it('an event of a running service reaches every webhook once', async () => {
     const receiver = await startReceiver();
     const sending = await startTestService({ EGRESS_ALLOW_CIDRS: '127.0.0.1' });
     try {

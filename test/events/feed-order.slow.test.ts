@@ -19,14 +19,14 @@ import { until } from '#test/support/service/until.ts';
 const writers = 6;
 const transactionsEach = 40;
 
-/** The events that a reader saw, by message id and sequence. */
+/** An event that a reader saw, with its message and sequence. */
 interface Shown {
   readonly id: string;
   readonly message: string;
   readonly sequence: number;
 }
 
-describe('the feed while many write (decision 0017) (§4.5/commit-order)', () => {
+describe('the order of the feed during many writes (decision 0017) (§4.5/commit-order)', () => {
   let service: TestService;
   let other: Runtime;
   let team: TestTeam;
@@ -51,7 +51,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
   const untilPublished = () =>
     until('all are published', async () => (await unpublishedEvents(service)).length === 0);
 
-  /** Follows the cursor, as a client does, until it has been shown as many events as were committed by then. */
+  /** Follows the cursor as a client does, until every event that was committed by then is shown. */
   async function follow(api: ApiClient, isOver: () => boolean, limit: number): Promise<Shown[]> {
     const shown: Shown[] = [];
     let cursor = '';
@@ -71,7 +71,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
     }
   }
 
-  it('shows every event once, and those of a message in their order, though transactions end in any order', async () => {
+  it('the feed shows every event once, and those of a message in order, though transactions end in any order', async () => {
     let open = writers;
     const messages = Array.from({ length: 10 }, () => service.runtime.ids.next('msg'));
     const sequences = new Map<MessageId, number>();
@@ -84,7 +84,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
         await runtime.database
           .transaction(async (trx) => {
             for (let events = 0; events <= n % 3; events += 1) await putEvent(trx, runtime, team.id);
-            // Ids and seqs are taken; others commit before this one does.
+            // The event has its id and seq by now, and others commit before it.
             if (n % 2 === writer % 2) await new Promise<void>((resolve) => heldBack.push(resolve));
             if (isUndone) throw new Error('undone');
           })
@@ -95,7 +95,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
       }
       open -= 1;
     };
-    // A message's events follow each other, each in a transaction of its own, from whichever process is asked.
+    // The events of a message follow each other in separate transactions, from both processes in turn.
     const change = async () => {
       for (let round = 0; round < 20; round += 1) {
         for (const [index, messageId] of messages.entries()) {
@@ -110,7 +110,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
     };
     const release = async () => {
       while (open > 0) {
-        // The one that has waited longest goes last of those that wait now.
+        // Ends the oldest of the waiting transactions last.
         const [oldest, ...rest] = heldBack.splice(0);
         for (const letGo of rest.reverse()) letGo();
         await roundTrip(service);
@@ -140,7 +140,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
     }
   });
 
-  it('an event whose transaction ends late gets a position after those that were shown meanwhile', async () => {
+  it('an event whose transaction ends late gets a position after those that were shown before', async () => {
     const readAll = async () => {
       const page = (await team.api.get('/v1/events?limit=100')).json as unknown as EventList;
       return page.events.map((event) => event.id);
@@ -169,17 +169,17 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
     assert.ok(both[1] !== undefined && shown !== undefined && both[1] < shown, 'its id is the smaller one');
   });
 
-  it('a publisher that is killed in the middle of a batch leaves it to the next one, whole', async () => {
+  it('a publisher that is killed in the middle of a batch leaves the whole batch to the next one', async () => {
     team = await service.newTeam();
     const killed = service.runtime.database.transaction(async (trx) => {
       await until('its turn', () => tryPublisherLock(trx));
       await putEvents(other, team.id, 5);
       await takeUnpublished(trx);
-      // Others that publish meanwhile have nothing to do, and do not wait.
+      // Other publishers have nothing to do, and do not wait.
       assert.equal(await publishEvents(other), 0);
       await killTransaction(trx, service);
     });
-    // The client fails while it waits for the answer, before that, or when it writes to the closed connection.
+    // The client fails before or while it waits for the answer, or when it writes to the closed connection.
     await assert.rejects(killed, /terminat|connection error|EPIPE|ECONNRESET/i);
     const page = await until('they are published', async () => {
       const answer = (await team.api.get('/v1/events')).json as unknown as EventList;
@@ -188,7 +188,7 @@ describe('the feed while many write (decision 0017) (§4.5/commit-order)', () =>
     assert.deepEqual(page.events.map((event) => event.id).sort(), (await publicIds()).sort());
   });
 
-  it('two publishers at once assign each event one position', async () => {
+  it('two simultaneous publishers assign each event one position', async () => {
     team = await service.newTeam();
     await putEvents(service.runtime, team.id, 300);
     const together = [service.runtime, other].flatMap((runtime) =>

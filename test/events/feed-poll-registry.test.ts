@@ -7,8 +7,8 @@ import { Clock } from '#server/platform/time/clock.ts';
 
 const ids = new Ids(new Clock());
 
-describe('requests for events that a process holds (specification section 4.5)', () => {
-  it('are 20 of a team and 2,000 in all; one that ends frees its slot, once (§4.5/held-requests)', () => {
+describe('held requests for events in a process (specification section 4.5)', () => {
+  it('a process holds 20 requests of a team and 2,000 in all; a request that ends frees its slot once (§4.5/held-requests)', () => {
     const feedPolls = new FeedPollRegistry();
     const teams = Array.from({ length: 100 }, () => ids.next('team'));
     const held = teams.flatMap((teamId) =>
@@ -31,14 +31,14 @@ describe('requests for events that a process holds (specification section 4.5)',
     assert.deepEqual(feedPolls.positions, [{ teamId: stranger, position: 7 }]);
   });
 
-  it('are answered by one read from the lowest position', () => {
+  it('held requests of a team are answered by one read from the lowest position', () => {
     const feedPolls = new FeedPollRegistry();
     const teamId = ids.next('team');
     for (const position of [9, 3, 12]) feedPolls.register({ teamId, position });
     assert.deepEqual(feedPolls.positions, [{ teamId, position: 3 }]);
   });
 
-  it('end together when the process stops, and a later one ends at once (§4.5/long-poll)', () => {
+  it('held requests end together when the process stops, and a later one ends at once (§4.5/long-poll)', () => {
     const feedPolls = new FeedPollRegistry();
     const register = () => feedPolls.register({ teamId: ids.next('team'), position: 0 });
     const held = [register(), register()];

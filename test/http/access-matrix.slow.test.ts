@@ -25,7 +25,7 @@ const to = '+14155550101';
 const withoutKey: Readonly<
   Record<Exclude<Audience, 'api' | 'team' | 'account' | 'visitor'>, readonly string[]>
 > = {
-  // A setup link's token or a device token each.
+  // Each route needs a setup link's token or a device token.
   device: [
     'GET /v1/device/media/:id/:filename',
     'POST /v1/device/claim',
@@ -33,7 +33,7 @@ const withoutKey: Readonly<
     'POST /v1/device/poll',
     'POST /v1/device/status',
   ],
-  // The reference, what the token of a link opens, the pages for signing in and out, and the dashboard's, by session.
+  // The API reference, pages that a link's token opens, sign-in and sign-out, and the dashboard of a session.
   page: [
     'GET /',
     'GET /assets/:name',
@@ -65,8 +65,8 @@ const withoutKey: Readonly<
     'POST /sign-in',
     'POST /sign-out',
   ],
-  // Nothing of any team.
-  operations: ['GET /healthz', 'GET /metrics', 'GET /readyz'],
+  // These routes show nothing of a team. The probe needs a ticket that the holder of SECRETS_KEY makes.
+  operations: ['GET /healthz', 'GET /metrics', 'GET /readyz', 'POST /v1/device/probe/:ticket'],
 };
 
 describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
@@ -76,7 +76,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
   let things: Things;
 
   before(async () => {
-    // Nothing is delivered beside them: what a refused request left alone would change by itself.
+    // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
     service = await startTestService({ ROLES: 'api,maintain' });
     canary = await plantCanary(service);
     team = await service.newTeam();
@@ -96,7 +96,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
       .map((route) => `${route.method} ${route.path}`)
       .sort();
 
-  it('every operation that is served is in this table with its permission, and no other (§5.2/permissions)', () => {
+  it('the table of this test has exactly the served operations, with their permissions (§5.2/permissions)', () => {
     assert.deepEqual(Object.keys(operations).sort(), served('api'));
     for (const route of service.app.routes.filter(({ audience }) => audience === 'api')) {
       assert.equal(route.permission, operations[`${route.method} ${route.path}`]?.permission, route.path);
@@ -115,7 +115,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     );
   });
 
-  it('answers 401 for a missing, empty, mistyped, unknown, foreign-looking or revoked key, on every operation (§5.1/api-key, §7.1/status-401)', async () => {
+  it('every operation answers 401 for a missing, empty, mistyped, unknown, foreign-looking or revoked key (§5.1/api-key, §7.1/status-401)', async () => {
     const good = team.api.key;
     const swapped = `${good.slice(0, 12)}${good[13]}${good[12]}${good.slice(14)}`;
     const keys = [
@@ -146,7 +146,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
   });
 
-  /** One that worked a second ago. */
+  /** A revoked key that was accepted before. */
   async function revokedKey(): Promise<string> {
     const { id, key } = await service.makeKey(team.id, ['*']);
     assert.equal((await new ApiClient(service.baseUrl, key).get('/v1/team')).status, 200);
@@ -155,7 +155,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     return key;
   }
 
-  it('allows the operations of each permission and no other, and all with * (§4.1/get-team, §4.1/update-team, §4.2/verify, §4.2/list-numbers, §4.2/update-number, §4.2/delete-number, §4.2/reconnect, §4.2/get-number, §4.3/send, §4.3/get-message, §4.3/list-messages, §4.3/cancel, §4.4/permissions, §4.5/list-events, §5.2/permissions)', async () => {
+  it('a permission allows its operations and no other, and * allows all (§4.1/get-team, §4.1/update-team, §4.2/verify, §4.2/list-numbers, §4.2/update-number, §4.2/delete-number, §4.2/reconnect, §4.2/get-number, §4.3/send, §4.3/get-message, §4.3/list-messages, §4.3/cancel, §4.4/permissions, §4.5/list-events, §5.2/permissions)', async () => {
     for (const grant of [...permissions, '*'] as Grant[]) {
       const api = await service.newKey(team.id, [grant]);
       for (const [name, { permission, status }] of Object.entries(operations)) {
@@ -172,7 +172,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     }
   });
 
-  it('refuses a key that has every permission but the one, and changes nothing (§5.2/permissions, §7.1/status-403)', async () => {
+  it('an operation refuses a key that has every permission but its own, and changes nothing (§5.2/permissions, §7.1/status-403)', async () => {
     const before = await stateOf(team.api);
     for (const [name, { permission }] of Object.entries(operations)) {
       const others = permissions.filter(
@@ -190,7 +190,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     assert.match(String(field(answer.json, 'error.message')), new RegExp(`${permission}\\b`));
   }
 
-  it('answers for another team’s ids, byte for byte, as for ids that never were (§7.2/other-teams)', async () => {
+  it('ids of another team are answered byte for byte like unknown ids (§7.2/other-teams)', async () => {
     const before = await stateOf(canary.team.api);
     const { ids } = service.runtime;
     for (const name of Object.keys(operations).filter((operation) => operation.includes(':id'))) {
@@ -217,7 +217,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     assert.deepEqual(await stateOf(canary.team.api), before, 'another team’s request changed something');
   });
 
-  it('answers for another team’s phone number as for an unknown one (§7.2/other-teams)', async () => {
+  it('a phone number of another team is answered like an unknown one (§7.2/other-teams)', async () => {
     const [taken, free] = ['+14155550110', '+14155550111'];
     const other = await service.newTeam();
     const { wire } = await connectNumber(service, other, taken);
@@ -240,7 +240,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
   });
 });
 
-/** An answer but for what names the request and its second. */
+/** The answer without its request id and date. */
 function bytesOf({ status, headers, text }: ApiAnswer) {
   const { 'request-id': _id, date: _date, ...rest } = Object.fromEntries(headers);
   return { status, headers: rest, text };

@@ -13,11 +13,11 @@ describe('the reference of the API (specification section 9)', () => {
   });
   after(() => service.close());
 
-  it('is an OpenAPI 3.1 document, had without a key (§9/openapi)', () => {
+  it('the reference is an OpenAPI 3.1 document that needs no key (§9/openapi)', () => {
     assert.match(String(document.openapi), /^3\.1\.\d+$/);
   });
 
-  it('lists exactly the operations that are served, with the permission that each needs (§9/openapi)', () => {
+  it('the reference lists exactly the served operations, each with its permission (§9/openapi)', () => {
     const listed = Object.entries(document.paths as Record<string, Record<string, { description: string }>>)
       .flatMap(([path, operations]) =>
         Object.entries(operations).map(
@@ -34,7 +34,7 @@ describe('the reference of the API (specification section 9)', () => {
     assert.ok(served.length >= 10);
   });
 
-  it('every reference leads somewhere, and every name is used (§9/openapi)', () => {
+  it('every $ref of the document resolves, and every named schema is used (§9/openapi)', () => {
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? '');
     for (const reference of references) assert.ok(isFieldOf(document, reference.split('/')), reference);
@@ -45,14 +45,14 @@ describe('the reference of the API (specification section 9)', () => {
     }
   });
 
-  it('requests refuse unknown fields, and answers may gain fields', () => {
+  it('schemas of requests refuse unknown fields, and schemas of answers allow further ones', () => {
     const schemas = (document.components as { schemas: Record<string, Record<string, unknown>> }).schemas;
     for (const [name, schema] of Object.entries(schemas)) {
       assert.equal(schema.additionalProperties, name.endsWith('Request') ? false : undefined, name);
     }
   });
 
-  it('the page runs no script but those it names, and loads nothing from elsewhere (§9/openapi)', async () => {
+  it('the page of the reference runs only the scripts that its policy names, and loads nothing from elsewhere (§9/openapi)', async () => {
     const response = await fetch(`${service.baseUrl}/docs`);
     const page = await response.text();
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');

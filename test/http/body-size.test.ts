@@ -4,7 +4,7 @@ import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
-describe('how large a body may be (§8/body-sizes)', () => {
+describe('the maximum size of a body (§8/body-sizes)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -13,14 +13,14 @@ describe('how large a body may be (§8/body-sizes)', () => {
   });
   after(() => service.close());
 
-  it('a request: 16 KiB and not a byte more', async () => {
+  it('a request body may have 16 KiB and not a byte more', async () => {
     const put = (bytes: number) =>
       team.api.request('PUT', '/v1/team', { rawBody: `{"name":"Example"}`.padEnd(bytes) });
     assert.equal((await put(16 * 1_024)).status, 200);
     assert.equal((await put(16 * 1_024 + 1)).status, 413);
   });
 
-  it('a message: 128 KiB and not a byte more', async () => {
+  it('the body of a send may have 128 KiB and not a byte more', async () => {
     const { phoneNumber } = await connectNumber(service, team, '+14155550102');
     const message = JSON.stringify({ from: phoneNumber, to: '+14155550101', content: 'Hello' });
     const send = (bytes: number) =>

@@ -9,7 +9,7 @@ import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('while the database is away (specification sections 4.3 and 7.2)', () => {
+describe('requests while the database is away (specification sections 4.3 and 7.2)', () => {
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
@@ -35,7 +35,7 @@ describe('while the database is away (specification sections 4.3 and 7.2)', () =
     assert.match(answer.headers.get('request-id') ?? '', /^req_/);
   }
 
-  it('a send whose commit is in doubt is answered 500 with that reason; its key makes the repeat safe (§4.3/idempotency-key)', async (t) => {
+  it('a send whose commit is in doubt gets 500 with that reason; its Idempotency-Key makes the repeat safe (§4.3/idempotency-key)', async (t) => {
     assert.equal((await send('before', 'first')).status, 202);
     const lock = await holdRowLock(service, { usageOf: team.id });
     t.after(() => lock.release());
@@ -56,7 +56,7 @@ describe('while the database is away (specification sections 4.3 and 7.2)', () =
     assert.equal(stored.length, 1, repeat.text);
   });
 
-  it('answers 500 with retry-after, and serves again by itself once the database is back (§7.1/status-500, §7.2/unavailable)', async () => {
+  it('requests get 500 with retry-after until the database is back, and then succeed without a restart (§7.1/status-500, §7.2/unavailable)', async () => {
     const denial = await denyConnections(service);
     try {
       assertUnavailable(await team.api.get('/v1/numbers'));

@@ -9,8 +9,8 @@ import { newAttempt, newDelivery, nowhere } from '#test/support/webhooks/make-we
 const from = '+14155550100';
 const to = '+14155550101';
 
-/** One success of each operation, so that `npm run referees` holds each against the document (referees/README.md). */
-describe('every operation of the document (specification section 4)', () => {
+/** One success of each operation. `npm run referees` compares each with the document (referees/README.md). */
+describe('every operation of the OpenAPI document (specification section 4)', () => {
   let service: TestService;
 
   before(async () => {
@@ -18,7 +18,7 @@ describe('every operation of the document (specification section 4)', () => {
   });
   after(() => service.close());
 
-  it('succeeds, with fields that have a value and fields that have none', async () => {
+  it('every operation succeeds, with empty fields and with filled ones', async () => {
     const team = await service.newTeam();
     const { numberId, wire } = await connectNumber(service, team, from);
     const succeeded: string[] = [];

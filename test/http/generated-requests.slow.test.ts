@@ -18,17 +18,17 @@ const rawRequests = 4_000;
 const pipelines = 800;
 const shards = 8;
 
-/** A failure is had again with FUZZ_SEED and the path that fast-check prints. */
+/** FUZZ_SEED and the path that fast-check prints repeat a failure. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Several at once, each a part of the runs with a seed of its own: fast-check itself runs one after the other. */
+/** Runs shards concurrently, each with its own seed, as fast-check runs a property sequentially. */
 async function assertMany<T>(arbitrary: fc.Arbitrary<T>, runs: number, check: (value: T) => Promise<void>) {
   const property = fc.asyncProperty(arbitrary, check);
   const shard = (n: number) => fc.assert(property, { seed: seed + n, numRuns: Math.ceil(runs / shards) });
   await Promise.all(Array.from({ length: shards }, (_, n) => shard(n)));
 }
 
-describe(`requests that were made up, from seed ${seed} (specification section 7)`, () => {
+describe(`generated requests, from seed ${seed} (specification section 7)`, () => {
   let service: TestService;
   let document: OpenApi;
   let known: KnownThings;
@@ -41,7 +41,7 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
     const team = await service.newTeam();
     await connectNumber(service, team, from);
     const reader = await service.newKey(team.id, ['team:read']);
-    // Enough that requests which delete or cancel one leave some for those that come after.
+    // Enough of each, so that requests which delete or cancel leave some for later requests.
     const many = Array.from({ length: 40 }, (_, n) => String(n).padStart(2, '0'));
     const ids = await Promise.all(
       many.map(async (n) => {
@@ -63,7 +63,7 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
         return { id, delivery_id: await newDelivery(service, team, id) };
       }),
     );
-    // One event, so that a request that would wait for the first one is answered.
+    // With one event in the feed, a long poll of the first page is answered at once.
     await team.api.post(`/v1/messages/${await team.api.send({ from, to, content: 'Never mind' })}/cancel`);
     known = {
       keys: [team.api.key, team.api.key, team.api.key, team.api.key, reader.key],
@@ -85,7 +85,7 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
   });
   after(() => service.close());
 
-  it(`answers ${requests.toLocaleString('en')} of them soundly on kept connections, and accepts no invalid one (§7.1/envelope, §7.2/request-id)`, async () => {
+  it(`${requests.toLocaleString('en')} generated requests on kept connections get sound answers, and no invalid one is accepted (§7.1/envelope, §7.2/request-id)`, async () => {
     const client = new KeptConnections(service.baseUrl, shards);
     const outcomes = new Map<string, number>();
     await assertMany(generatedRequests(document, known), requests, async (made) => {
@@ -100,7 +100,7 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
     assertWide(document, outcomes);
   });
 
-  it(`answers ${rawRequests.toLocaleString('en')} raw ones soundly, however broken they are (§7.1/envelope, §7.2/unreadable-requests)`, async () => {
+  it(`${rawRequests.toLocaleString('en')} raw requests get sound answers, however broken they are (§7.1/envelope, §7.2/unreadable-requests)`, async () => {
     const [key = ''] = known.keys;
     await assertMany(generatedBytes(key), rawRequests, async ({ bytes, isWhole }) => {
       const what = Buffer.from(bytes).toString('latin1');
@@ -110,7 +110,7 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
     });
   });
 
-  it('answers the requests of a pipeline in order, and unreadable bytes after them last (§7.2/pipelining, §7.2/unreadable-requests)', async () => {
+  it('requests of a pipeline are answered in order, and unreadable bytes after them last (§7.2/pipelining, §7.2/unreadable-requests)', async () => {
     const host = `Host: a\r\nx-api-key: ${known.keys[0]}\r\n`;
     const json = (line: string, body: string) =>
       `${line} HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -151,7 +151,7 @@ describe(`requests that were made up, from seed ${seed} (specification section 7
   });
 });
 
-/** The requests are worth something only while they reach every operation and every kind of answer. */
+/** Fails unless the requests reached every operation and every kind of answer. */
 function assertWide(document: OpenApi, outcomes: ReadonlyMap<string, number>): void {
   const shown = [...outcomes].map(([outcome, times]) => `${outcome}: ${times}`).sort();
   const has = (pattern: RegExp) => shown.some((line) => pattern.test(line));

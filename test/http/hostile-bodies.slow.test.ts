@@ -9,7 +9,7 @@ import { nowhere } from '#test/support/webhooks/make-webhooks.ts';
 const to = '+14155550101';
 const from = '+14155550100';
 
-describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
+describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
@@ -25,7 +25,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.equal(stored.length, accepted, 'a refused body left a message behind');
   });
 
-  /** Messages that were answered 202; at the end there must be no other. */
+  /** Number of messages that were answered 202. At the end no others may exist. */
   let accepted = 0;
 
   async function post(path: string, rawBody: string | Uint8Array<ArrayBuffer>, type = 'application/json') {
@@ -45,7 +45,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
 
   const valid = `"to":"${to}","from":"${from}","content":"Hello"`;
 
-  it('refuses each of these with 400 and the field at fault (§2.1/characters, §2.1/json-bodies, §7.1/status-400)', async () => {
+  it('each invalid body is refused with 400 and the field at fault (§2.1/characters, §2.1/json-bodies, §7.1/status-400)', async () => {
     const bodies: [string, string, string | undefined][] = [
       ['a number for a string', `{"to":14155550101,"from":"${from}","content":"a"}`, 'to'],
       ['a number for the sender', `{"to":"${to}","from":14155550100,"content":"a"}`, 'from'],
@@ -95,7 +95,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     }
   });
 
-  it('refuses bytes that are not UTF-8 (§2.1/json-bodies)', async () => {
+  it('a body that is not UTF-8 is refused (§2.1/json-bodies)', async () => {
     const head = Buffer.from(`{"to":"${to}","from":"${from}","content":"`);
     const tail = Buffer.from('"}');
     const broken = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xc0, 0xaf]];
@@ -113,14 +113,14 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     );
   });
 
-  it('answers 413 in the envelope for a body that is too large: 200,000 levels, 10 MB (§7.1/status-400)', async () => {
+  it('a body that is too large gets 413 in the envelope: 200,000 levels, 10 MB (§7.1/status-400)', async () => {
     assertRefused(await post('/v1/messages/send', nested(200_000)), '200,000 levels', undefined, 413);
     const large = `{"to":"${to}","from":"${from}","content":"${'a'.repeat(10_000_000)}"}`;
     assertRefused(await post('/v1/messages/send', large), '10 MB', undefined, 413);
     assertRefused(await post('/v1/numbers/verify', large), '10 MB', undefined, 413);
   });
 
-  /** A right body of every operation that is not a GET; an operation without one takes no field. */
+  /** A valid body of every operation except GET. An operation without a body takes no field. */
   const rightBodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     'PUT /v1/team': { name: 'Example Ltd' },
     'PUT /v1/team/members/:id/role': { role: 'viewer' },
@@ -154,7 +154,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     'POST /v1/webhooks/:id/test': {},
   };
 
-  it('has a right body of every operation, with every field', () => {
+  it('the valid bodies of this test cover every operation and every field', () => {
     const served = service.app.routes.filter(
       ({ audience, method }) => audience === 'api' && method !== 'GET',
     );
@@ -166,7 +166,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.deepEqual(listed.sort(), fields.sort());
   });
 
-  it('refuses impossible values in every field of every operation, and changes nothing (§2.1/characters, §2.1/json-bodies)', async () => {
+  it('impossible values are refused in every field of every operation, and change nothing (§2.1/characters, §2.1/json-bodies)', async () => {
     const owner = await service.newTeam();
     const { numberId } = await connectNumber(service, owner, '+14155550103');
     const messageId = await owner.api.send({ from: '+14155550103', to, content: 'Hello' });
@@ -217,7 +217,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.deepEqual(await state(), before);
   });
 
-  it('accepts 5,000 emoji, each escaped as two surrogates, in one body', async () => {
+  it('5,000 emoji in one body, each escaped as two surrogates, are accepted', async () => {
     const answer = await post(
       '/v1/messages/send',
       `{"to":"${to}","from":"${from}","content":"${'\\ud83d\\ude00'.repeat(5_000)}"}`,
@@ -226,7 +226,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.equal([...String(answer.json.content)].length, 5_000);
   });
 
-  it('answers 415 for a body of another Content-Type (§2.1/json-bodies, §7.1/status-400)', async () => {
+  it('a body of another Content-Type is 415 (§2.1/json-bodies, §7.1/status-400)', async () => {
     const types = [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -248,13 +248,13 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.equal(untyped.status, 415);
   });
 
-  it('accepts JSON with a charset, in any case', async () => {
+  it('JSON with a charset is accepted, in upper and lower case', async () => {
     for (const type of ['application/json; charset=utf-8', 'Application/JSON']) {
       assert.equal((await post('/v1/messages/send', `{${valid}}`, type)).status, 202);
     }
   });
 
-  it('uses the last of two equal keys (§2.1/json-bodies)', async () => {
+  it('the last of two equal keys counts (§2.1/json-bodies)', async () => {
     const answer = await post(
       '/v1/messages/send',
       `{"content":"first","content":5,${valid.replace('Hello', 'last')}}`,
@@ -265,7 +265,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assertRefused(refused, 'the last one is wrong', 'content');
   });
 
-  it('names the unknown field and lists the known ones (§2.1/unknown-fields)', async () => {
+  it('the error names the unknown field and lists the known ones (§2.1/unknown-fields)', async () => {
     const send = await team.api.post('/v1/messages/send', {
       to,
       from,
@@ -283,7 +283,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assertRefused(again, 'an array where there is no body', undefined);
   });
 
-  it('treats an empty body with a JSON Content-Type as none (§2.1/json-bodies)', async () => {
+  it('an empty body with a JSON Content-Type counts as no body (§2.1/json-bodies)', async () => {
     const change = await team.api.request('PUT', `/v1/numbers/${number.numberId}`, {
       headers: { 'content-type': 'application/json' },
     });
@@ -295,7 +295,7 @@ describe('bodies that are wrong (specification sections 2.1 and 7.2)', () => {
     assert.equal(link.status, 200, link.text);
   });
 
-  it('keeps null a null in answers (§2.1/empty-values)', async () => {
+  it('null stays null in answers (§2.1/empty-values)', async () => {
     const answer = await post('/v1/messages/send', `{${valid}}`);
     assert.ok(answer.text.includes('"media_url":null'), answer.text);
     const message = await team.api.get(`/v1/messages/${answer.json.id}`);
@@ -323,7 +323,7 @@ const hostileValues: readonly (readonly [string, string])[] = [
   ['2,000 objects', `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`],
 ];
 
-/** Invalid bodies, made from a valid one. */
+/** Functions that make an invalid body from a valid one. */
 const hostileWholes: readonly (readonly [string, (whole: string) => string])[] = [
   ['8,000 levels', () => nested(8_000)],
   ['an array of it', (whole) => `[${whole}]`],

@@ -18,7 +18,7 @@ import {
 } from '#test/support/service/operations.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-/** Routes without a team, with a session or without one, listed so that none is open by mistake. Their own tests call them. */
+/** Routes without a team, listed so that none is open by mistake. Their own tests call them. */
 const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = {
   account: [
     'DELETE /app/account/passkeys/:id',
@@ -45,7 +45,7 @@ const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = 
   ],
 };
 
-/** One that stays, so that others may go. */
+/** An owner who stays in the team, so that others may leave. */
 let owner: TeamMember;
 
 describe('the permissions of members (specification sections 5.3 and 12.3)', () => {
@@ -55,7 +55,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
   let canary: Awaited<ReturnType<typeof plantCanary>>;
 
   before(async () => {
-    // Nothing is delivered beside them: what a refused request left alone would change by itself.
+    // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
     service = await startTestService({ ROLES: 'api,maintain' });
     canary = await plantCanary(service);
     team = await service.newTeam();
@@ -88,7 +88,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     assert.equal(field(answer.json, 'error.code'), code, what);
   }
 
-  it('every route of a member, an account or a visitor is listed, a member’s with its permission (§12.3/team-operations)', () => {
+  it('every route of a member, an account or a visitor is listed, with the permission that a member needs (§12.3/team-operations)', () => {
     assert.deepEqual(names.toSorted(), served('team'));
     for (const route of service.app.routes.filter(({ audience }) => audience === 'team')) {
       const name = `${route.method} ${route.path}`;
@@ -99,7 +99,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     }
   });
 
-  it('every change to a team and its people has its name in the audit log (section 12.6)', () => {
+  it('every change to a team and its people has an action of the audit log (section 12.6)', () => {
     const changes = service.app.routes.filter(
       ({ method, path, audience, byToken }) =>
         method !== 'GET' && (path.startsWith(`${below}/team`) || (audience === 'page' && !byToken)),
@@ -112,11 +112,11 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     );
   });
 
-  // The most refusals come first: each reads the team, which the operations that are allowed fill.
+  // The role with the most refusals comes first, while the team is small: each refusal reads the team.
   for (const role of roles.toReversed()) {
-    it(`allows ${role === 'owner' ? 'an' : 'a'} ${role} the operations of the role and no other (§5.3/owner, §5.3/admin, §5.3/member, §5.3/viewer)`, async () => {
+    it(`${role === 'owner' ? 'an' : 'a'} ${role} may use the operations of the role and no other (§5.3/owner, §5.3/admin, §5.3/member, §5.3/viewer)`, async () => {
       const refused = await newMember(service, team, role);
-      /** The state before a refused request, where none was allowed since. */
+      /** The team's state before a refused request; undefined after an allowed request. */
       let state: unknown;
       for (const name of names) {
         const operation = ofMembers[name];
@@ -140,7 +140,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     });
   }
 
-  it('answers every operation on a team without a membership as on an unknown team (§12.3/csrf-and-checks)', async () => {
+  it('an account without a membership gets the answer of an unknown team on every team operation (§12.3/csrf-and-checks)', async () => {
     const stranger = await newMember(service, await service.newTeam(), 'owner');
     const before = await stateOf(team.api);
     for (const name of names) {
@@ -153,7 +153,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
   });
 
-  it('answers 401 without a session, with one that ended, and with an API key in its place', async () => {
+  it('every operation answers 401 without a session, with an ended one, and with an API key instead', async () => {
     const gone = await newMember(service, team, 'owner');
     assert.equal((await gone.post('/app/account/sign-out-everywhere')).status, 200);
     const before = await stateOf(team.api);
@@ -167,7 +167,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
   });
 
-  it('no session opens /v1', async () => {
+  it('a session does not authenticate requests to /v1', async () => {
     for (const name of Object.keys(operations)) {
       const [method = '', pattern = ''] = name.split(' ');
       const answer = await owner.request(method, addressOf(pattern, things, method), {
@@ -177,7 +177,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     }
   });
 
-  it('refuses a change from a page of another site, and one without an origin', async () => {
+  it('a state-changing request of another site’s page is refused with 403', async () => {
     const before = await stateOf(team.api);
     const changes = names.filter((name) => !name.startsWith('GET '));
     assert.ok(changes.length > 10);
@@ -199,7 +199,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     assert.deepEqual([(await rename(here)).status, (await rename(there)).status], [403, 200]);
   });
 
-  it('answers for another team’s ids as for ids that never were', async () => {
+  it('ids of another team are answered like unknown ids', async () => {
     const before = await stateOf(canary.team.api);
     const { ids } = service.runtime;
     const never = {

@@ -9,7 +9,7 @@ import { nextMinute } from '#test/support/service/next-minute.ts';
 import { KeptConnections } from '#test/support/service/raw-http.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('requests that need no credential are limited per client network (§7.2/anonymous-limit)', () => {
+describe('the rate limiter of client networks, for requests without a credential (§7.2/anonymous-limit)', () => {
   let service: TestService;
   let team: TestTeam;
   let connections: KeptConnections;
@@ -24,7 +24,6 @@ describe('requests that need no credential are limited per client network (§7.2
     await service.close();
   });
 
-  // Each test begins with a minute and a network of its own.
   const ask = (
     path: string,
     network: string,
@@ -32,7 +31,7 @@ describe('requests that need no credential are limited per client network (§7.2
     method = 'GET',
   ) =>
     connections.ask({ method, path, headers: { host: 'localhost', 'x-forwarded-for': network, ...headers } });
-  /** Uses the network's minute up, but for what comes next. */
+  /** Uses up the network's requests of this minute. */
   const useUp = async (network: string) => {
     const paths = ['/nothing', '/v1/messages/send', '/sign-in', '/v1/openapi.json', '/v1/nothing'];
     const one = (n: number) => ask(paths[n % paths.length] ?? '/', network, {}, 'HEAD');
@@ -42,10 +41,10 @@ describe('requests that need no credential are limited per client network (§7.2
     }
   };
 
-  it('pages, static content and addresses with nothing share one limit, and its 429 has retry-after', async () => {
+  it('pages, static content and unknown addresses share one limit, and its 429 has retry-after', async () => {
     nextMinute(service.clock);
     await useUp('203.0.113.1');
-    // So that 17 s of the minute are left.
+    // 17 s of the minute are left.
     service.clock.advance(Math.max(0, 43_500 - (service.clock.nowMs() % 60_000)));
     for (const path of ['/nothing', '/sign-in', '/docs', '/v1/openapi.json', '/v1/messages/send']) {
       const refused = await ask(path, '203.0.113.1');
@@ -62,7 +61,7 @@ describe('requests that need no credential are limited per client network (§7.2
     assert.equal((await ask('/sign-in', '203.0.113.1')).status, 200, 'after as many seconds as it said');
   });
 
-  it('a valid key or session is served past it; a wrong one is not', async () => {
+  it('past the network’s limit a valid key or session is served, and an invalid one is not', async () => {
     nextMinute(service.clock);
     const { cookie } = await newMember(service, team, 'member');
     await useUp('203.0.113.3');
@@ -76,14 +75,14 @@ describe('requests that need no credential are limited per client network (§7.2
       assert.equal((await ask('/', '203.0.113.3', wrong)).status, 429);
   });
 
-  it('forms and operations without a session have a lower one, which valid sessions pass', async () => {
+  it('forms and operations without a session have a lower limit, which does not apply to valid sessions', async () => {
     nextMinute(service.clock);
     const { cookie } = await newMember(service, team, 'member');
     const headers = { origin: service.baseUrl, 'content-type': 'application/json' };
     const signIn = (more = {}) => ask('/app/sign-in', '203.0.113.4', { ...headers, ...more }, 'POST');
     for (let n = 0; n < visitorRequestsPerMinute; n += 1) assert.equal((await signIn()).status, 400);
     assert.equal((await signIn()).status, 429);
-    // Past it a session is counted for its account, with the same limit; a key is no credential of these.
+    // A session is counted for its account, with the same limit. A key is no credential of these routes.
     for (let n = 0; n < visitorRequestsPerMinute; n += 1)
       assert.equal((await signIn({ cookie })).status, 400);
     assert.equal((await signIn({ cookie })).status, 429);
@@ -105,7 +104,7 @@ it('RATE_LIMITS=off lifts the limit of client networks (docs/configuration.md) (
   }
 });
 
-it('past the limit of its network, a request is counted for its team or account with the same limit (§7.2/anonymous-limit)', async () => {
+it('past its network’s limit, a request is counted for its team or account with the same limit (§7.2/anonymous-limit)', async () => {
   const perMinute = 3;
   const limiter = new NetworkRateLimiter({
     clock: new Clock(),

@@ -15,8 +15,8 @@ describe('GET /readyz (specification section 10.4)', () => {
   });
   after(() => service.close());
 
-  it('makes one look at the database per second, however many ask', async () => {
-    // One look has two statements; this is its first.
+  it('/readyz queries the database once a second, whatever the number of requests', async () => {
+    // One check has two statements; this is the first of them.
     const watch = watchStatements(['database.readiness-memory']);
     const askMany = async () => {
       const begunMs = performance.now();
@@ -24,7 +24,7 @@ describe('GET /readyz (specification section 10.4)', () => {
         Array.from({ length: 200 }, () => fetch(`${service.baseUrl}/readyz`)),
       );
       assert.ok(answers.every(({ status }) => status === 200));
-      // On a slow machine seconds go by meanwhile.
+      // On a slow machine the requests take several seconds, each of which may have a check.
       return { looks: watch.take().length, most: 1 + Math.floor((performance.now() - begunMs) / 1_000) };
     };
     try {
@@ -38,7 +38,7 @@ describe('GET /readyz (specification section 10.4)', () => {
     }
   });
 
-  it('is 503 with the reason while the database is read-only, as every write is; 200 again afterwards', async (t) => {
+  it('/readyz is 503 with the reason while the database is read-only, as every write is, and 200 afterwards', async (t) => {
     const team = await service.newTeam();
     const ready = new ApiClient(service.baseUrl, '');
     const database = await makeReadOnly(service);
@@ -48,7 +48,7 @@ describe('GET /readyz (specification section 10.4)', () => {
     const refused = await until('it is not ready', async () => {
       service.clock.advance(1_000);
       const answer = await ready.get('/readyz');
-      // Connections that were ended are refused first.
+      // The switch to read-only ends connections, so requests fail with another error first.
       return answer.status === 503 && readOnly.test(String(field(answer.json, 'error.message'))) && answer;
     });
     assert.equal(refused.headers.get('retry-after'), '2');
@@ -65,7 +65,7 @@ describe('GET /readyz (specification section 10.4)', () => {
     });
   });
 
-  it('waits for no lock, nor does one process wait for another', async () => {
+  it('/readyz waits for no database lock, nor for another process', async () => {
     const other = await service.startAnother();
     try {
       await service.runtime.database.transaction(async (trx) => {

@@ -26,23 +26,23 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     assert.equal(field(answer.json, 'error.param'), param);
   };
 
-  it('a body that is too large: how large one may be, on every operation (§7.1/status-400)', async () => {
+  it('the refusal of a body that is too large names the limit of the operation (§7.1/status-400)', async () => {
     const rawBody = '{}'.padEnd(300_000);
     for (const [method, path, limit] of [
       ['PUT', '/v1/team', 16],
       ['POST', '/v1/messages/send', 128],
     ] as const) {
       const asked = team.api.request(method, path, { rawBody });
-      await refusal(asked, `The body is too large: it may have ${limit} KiB.`, undefined, 413);
+      await refusal(asked, `The body is too large. Send at most ${limit} KiB.`, undefined, 413);
     }
   });
 
-  it('a body that is compressed: 415, and the header at fault (§7.1/status-400)', async () => {
+  it('a compressed body is 415 and names the header at fault (§7.1/status-400)', async () => {
     const rawBody = new Uint8Array(gzipSync(JSON.stringify(message)));
     for (const coding of ['gzip', 'GZIP', 'br', 'gzip, identity']) {
       const headers = { 'content-encoding': coding };
       const answer = await team.api.request('POST', '/v1/messages/send', { rawBody, headers });
-      assert.deepEqual(said(answer), [415, 'Send the body as it is, without Content-Encoding.']);
+      assert.deepEqual(said(answer), [415, 'The body is compressed. Send it without Content-Encoding.']);
       assert.equal(field(answer.json, 'error.param'), 'Content-Encoding');
       assert.equal(answer.headers.get('accept-encoding'), 'identity');
     }
@@ -50,19 +50,19 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     assert.equal((await team.api.request('PUT', '/v1/team', { body: {}, headers })).status, 200);
   });
 
-  it('a number that is none or out of range: from where to where', async () => {
+  it('the refusal of a number names its minimum and maximum', async () => {
     for (const limit of ['99999999999', '101', '0', '-1', '1.5', 'x', '']) {
       const asked = team.api.get(`/v1/messages?limit=${limit}`);
       await refusal(asked, 'limit must be a whole number from 1 to 100.', 'limit');
     }
   });
 
-  it('a value of another type: every type that would do', async () => {
+  it('the refusal of a value of another type names every allowed type', async () => {
     await refusal(send({ media_url: 5 }), 'media_url must be a string or null.', 'media_url');
     await refusal(send({ content: 5 }), 'content must be a string.', 'content');
   });
 
-  it('a text that is too short or too long: how many characters, one or many', async () => {
+  it('the refusal of a text names its shortest or longest length, in the singular or plural', async () => {
     const rename = (name: string) => team.api.put('/v1/team', { name });
     await refusal(rename(''), 'name must have at least 1 character.', 'name');
     await refusal(rename('a'.repeat(101)), 'name may have at most 100 characters.', 'name');
@@ -70,7 +70,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     await refusal(invite, 'email must have at least 3 characters.', 'email');
   });
 
-  it('a list that is too short or too long: how many entries, and which', async () => {
+  it('the refusal of a list names the allowed number of entries, and the allowed entries', async () => {
     const create = (events: readonly string[]) =>
       team.api.post('/v1/webhooks', { url: 'https://example.com/', events });
     const choices = eventTypes.join(', ');
@@ -80,7 +80,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     await refusal(create(many), 'events may have at most 50 entries.', 'events');
   });
 
-  it('a name that is very long: its first 100 characters', async () => {
+  it('the refusal of a field with a very long name shows its first 100 characters', async () => {
     const shown = `${'n'.repeat(100)}…`;
     const known = 'Known fields: to, from, content, media_url.';
     const name = 'n'.repeat(5_000);
@@ -89,8 +89,8 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     await refusal(team.api.get(`/v1/team?${'n'.repeat(3_000)}`), parameter, shown);
   });
 
-  it('a query string that is too long, or has too many parameters: how long it may be (§8/json-bounds)', async () => {
-    const text = 'The query string is too long: 4,096 characters and 50 parameters at most.';
+  it('the refusal of a query string names its longest length and its greatest number of parameters (§8/json-bounds)', async () => {
+    const text = 'The query string is too long. Send at most 4,096 characters and 50 parameters.';
     for (const [query, param] of [
       [`limit=1&from=${'a'.repeat(5_000)}`, 'from'],
       ['a&'.repeat(51), undefined],
@@ -100,8 +100,8 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     }
   });
 
-  it('a body with too many fields or entries: which one, and how many there may be (§8/json-bounds)', async () => {
-    const text = 'has too many fields and entries: a body may have 500 of them.';
+  it('the refusal of a body with too many fields or entries names the field and the limit (§8/json-bounds)', async () => {
+    const text = 'has too many fields and entries. Send at most 500 in a body.';
     const entries = Array.from({ length: 4_000 }, () => 'x');
     const create = team.api.post('/v1/webhooks', { url: 'https://example.com/', events: entries });
     await refusal(create, `events ${text}`, 'events');
@@ -109,7 +109,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     await refusal(team.api.put('/v1/team', fields), `The body ${text}`);
   });
 
-  it('a form with too many fields: how many there may be (§8/json-bounds)', async () => {
+  it('the refusal of a form with too many fields names the limit (§8/json-bounds)', async () => {
     const answer = await fetch(`${service.baseUrl}/sign-in`, {
       method: 'POST',
       headers: {
@@ -119,13 +119,17 @@ describe('the message of a refusal names the fault (specification section 7.1, d
       body: 'a=b&'.repeat(51),
     });
     const { error } = (await answer.json()) as { readonly error: { readonly message: string } };
-    assert.deepEqual([answer.status, error.message], [400, 'The form has too many fields: 50 at most.']);
+    assert.deepEqual([answer.status, error.message], [400, 'The form has too many fields. Send at most 50.']);
   });
 
-  it('a field or parameter without a name: ""', async () => {
+  it('the refusal of a field or parameter without a name shows ""', async () => {
     const known = 'Known fields: to, from, content, media_url.';
     await refusal(send({ '': 1 }), `"" is not a field of this request. ${known}`, '');
-    await refusal(send({ '': 'a\u0000' }), '"" contains the character U+0000, which no phone can show.', '');
+    await refusal(
+      send({ '': 'a\u0000' }),
+      '"" contains the character U+0000, which no phone can show. Leave it out.',
+      '',
+    );
     const parameter = '"" is not a query parameter of this request. It takes none.';
     await refusal(team.api.get('/v1/team?=1'), parameter, '');
     await refusal(

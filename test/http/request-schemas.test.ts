@@ -3,12 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import { explainedKeywords } from '#server/platform/http/validation-error.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
-/** Keywords that only tell people something. */
+/** Keywords that describe and do not constrain. */
 const telling = ['description', 'examples', 'default', 'title'];
 
 type Schema = Readonly<Record<string, unknown>>;
 
-describe('the schemas of requests (specification section 8)', () => {
+describe('JSON schemas of requests (specification section 8)', () => {
   let service: TestService;
 
   before(async () => {
@@ -16,7 +16,7 @@ describe('the schemas of requests (specification section 8)', () => {
   });
   after(() => service.close());
 
-  /** Every schema in every body and query, with where it stands. */
+  /** Every schema in every body and query, with its path. */
   function* schemas(): Generator<{ readonly where: string; readonly schema: Schema }> {
     for (const { method, path, body, query } of service.app.routes) {
       for (const schema of [body, query]) {
@@ -35,7 +35,7 @@ describe('the schemas of requests (specification section 8)', () => {
     if (schema.items) yield* within(`${where} []`, schema.items as Schema);
   }
 
-  it('bound every array by maxItems, and every string by a length, a pattern or its words (§8/json-bounds)', () => {
+  it('request schemas bound every array by maxItems, and every string by a length, a pattern or its values (§8/json-bounds)', () => {
     const bounds: Readonly<Record<string, readonly string[]>> = {
       array: ['maxItems'],
       string: ['maxLength', 'pattern', 'enum', 'const'],
@@ -53,7 +53,7 @@ describe('the schemas of requests (specification section 8)', () => {
     for (const pattern of patterns) assert.match(String(pattern), /^\^[^*]*\$$/, 'has two ends and no *');
   });
 
-  it('use only keywords that have an error text', () => {
+  it('request schemas use only keywords that have an error text', () => {
     const known = new Set<string>([...explainedKeywords, ...telling]);
     const unknown = [...schemas()].flatMap(({ where, schema }) =>
       Object.keys(schema).flatMap((keyword) => (known.has(keyword) ? [] : [`${where}: ${keyword}`])),

@@ -11,7 +11,7 @@ import type { TestService, TestTeam } from '#test/support/service/test-service.t
 
 const json = 'application/json; charset=utf-8';
 
-describe('requests without an operation (specification section 7)', () => {
+describe('requests that match no operation (specification section 7)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -20,7 +20,7 @@ describe('requests without an operation (specification section 7)', () => {
   });
   after(() => service.close());
 
-  /** A request line and headers as written; Host, key and `connection: close` are added. */
+  /** Sends the request line and headers as written, and adds Host, key and `connection: close`. */
   const ask = (requestLine: string, headers: readonly string[] = [], body = '') =>
     rawRequest(
       service.baseUrl,
@@ -35,7 +35,7 @@ describe('requests without an operation (specification section 7)', () => {
       ].join('\r\n'),
     );
 
-  it('answers 404 in the envelope for an unknown address (§7.1/envelope, §7.1/status-404, §7.2/request-id)', async () => {
+  it('an unknown address is 404 in the envelope (§7.1/envelope, §7.1/status-404, §7.2/request-id)', async () => {
     const paths = [
       '/v1',
       '/v1/',
@@ -53,7 +53,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('answers 404 for a path of more than 4,096 characters, whatever route it begins with (§8/json-bounds)', async () => {
+  it('a path of more than 4,096 characters is 404, whatever route it begins with (§8/json-bounds)', async () => {
     const query = `?${'a'.repeat(2_000)}`;
     for (const [characters, search, message] of [
       [4_096, '', /^No such message/],
@@ -84,7 +84,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('answers 404 for an unknown address without a key', async () => {
+  it('an unknown address without a key is 404', async () => {
     const answer = await rawRequest(
       service.baseUrl,
       'GET /v1/nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
@@ -92,7 +92,7 @@ describe('requests without an operation (specification section 7)', () => {
     assertEnvelope(answer, 404, 'not_found');
   });
 
-  it('answers 404 as a page to browsers and in the envelope to programs (§7.1/envelope)', async () => {
+  it('a 404 is a page for browsers and JSON in the envelope for programs (§7.1/envelope)', async () => {
     const browser = ['Accept: text/html,application/xhtml+xml,*/*;q=0.8'];
     for (const path of ['/nothing', '/v1.html', '/application', '/setup', '/%zz', '//v1/numbers']) {
       const page = await ask(`GET ${path} HTTP/1.1`, browser);
@@ -121,7 +121,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('answers 405 with the allowed methods where only the method is wrong (§7.1/status-400, §7.1/http-statuses)', async () => {
+  it('a known path with another method is 405 with the allowed methods (§7.1/status-400, §7.1/http-statuses)', async () => {
     const table: [string, string, string][] = [
       ['POST', '/v1/numbers', 'GET, HEAD'],
       ['PUT', '/v1/messages/send', 'POST'],
@@ -138,7 +138,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('answers 405 for an operation with another method, and not 404 as for an id (§7.2/head-and-405)', async () => {
+  it('the path of an operation with another method is 405, not 404 as if its last segment were an id (§7.2/head-and-405)', async () => {
     const table: [string, string, string][] = [
       ['GET', '/v1/messages/send', 'POST'],
       ['GET', '/v1/messages/%73end', 'POST'],
@@ -155,7 +155,7 @@ describe('requests without an operation (specification section 7)', () => {
     assert.deepEqual([head.status, head.body], [405, '']);
   });
 
-  it('answers HEAD like GET, without the body, wherever GET is answered (§7.2/head-and-405)', async () => {
+  it('HEAD is answered like GET without the body, wherever GET is answered (§7.2/head-and-405)', async () => {
     const served = service.app.routes.filter(({ method }) => method === 'GET');
     assert.ok(served.length > 30);
     for (const { path: pattern } of served) {
@@ -166,7 +166,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('finds an address without a route at a cost that does not grow with its length (section 7.2)', () => {
+  it('the cost of a 404 does not grow with the length of the address (section 7.2)', () => {
     const paths = new PathIndex(service.app.routes);
     const msFor = (url: string) => {
       const request = { url, method: 'GET', headers: {}, routeOptions: {} } as FastifyRequest;
@@ -174,20 +174,20 @@ describe('requests without an operation (specification section 7)', () => {
       for (let n = 0; n < 300; n += 1) assert.equal(paths.refusal(request).status, 404);
       return performance.now() - begun;
     };
-    // The fastest of five: another process may hold the core up in any of them.
+    // The fastest of five runs counts, as another process may slow down any of them.
     const fastest = (url: string) => Math.min(...Array.from({ length: 5 }, () => msFor(url)));
     const [short, long] = [fastest('/a/a'), fastest(`/${'a/'.repeat(7_400)}`)];
     assert.ok(long < short * 30, `${long} ms against ${short} ms`);
   });
 
-  it('never lists the used method as allowed', async () => {
+  it('the allowed methods of a 405 never include the used one', async () => {
     for (const path of ['/v1/messages/', '/v1/numbers//reconnect', `/v1/messages/${'a'.repeat(10_000)}`]) {
       const answer = await ask(`${path.includes('reconnect') ? 'POST' : 'GET'} ${path} HTTP/1.1`);
       assertEnvelope(answer, 404, 'not_found');
     }
   });
 
-  it('answers every method that Node reads in the envelope (§7.1/envelope)', async () => {
+  it('every method that Node reads is answered in the envelope (§7.1/envelope)', async () => {
     for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
       assertEnvelope(await ask(`${method} /v1/numbers HTTP/1.1`, ['Content-Type: application/json']), 405);
       assertEnvelope(
@@ -198,7 +198,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('sends no CORS headers, so that no page of another origin reads an answer (§7.2/no-cors)', async () => {
+  it('no answer has CORS headers, so that no page of another origin reads it (§7.2/no-cors)', async () => {
     const origin = ['Origin: https://example.com', 'Access-Control-Request-Method: GET'];
     for (const requestLine of [
       'OPTIONS /v1/numbers HTTP/1.1',
@@ -211,13 +211,13 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('refuses broken percent-encoding in the envelope', async () => {
+  it('broken percent-encoding is refused in the envelope', async () => {
     for (const path of ['/v1/messages/%', '/v1/messages/%zz', '/v1/messages/%C3%28', '/%E0%A4%A']) {
       assertEnvelope(await ask(`GET ${path} HTTP/1.1`), 400);
     }
   });
 
-  it('answers 404 for an id that cannot be one, and never 500 (§2.1/id-format)', async () => {
+  it('a malformed id is 404, and never 500 (§2.1/id-format)', async () => {
     const ids = [
       '%00',
       '%F0%9F%98%80',
@@ -236,7 +236,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('refuses query parameters that an operation does not take, by name (§2.1/unknown-fields)', async () => {
+  it('unknown query parameters are refused by name (§2.1/unknown-fields)', async () => {
     const operations: [string, string][] = [
       ['GET', '/v1/numbers?label=x'],
       ['GET', '/v1/messages/msg_01h2xcejqtf2nbrexx3vqjhp41?label=x'],
@@ -250,7 +250,7 @@ describe('requests without an operation (specification section 7)', () => {
     }
   });
 
-  it('refuses query parameters that are named like a property of every object', async () => {
+  it('query parameters that are named like a property of every object are refused', async () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       for (const path of ['/v1/numbers', '/v1/messages']) {
         const json = assertEnvelope(await ask(`GET ${path}?${name}=1 HTTP/1.1`), 400);

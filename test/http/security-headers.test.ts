@@ -12,7 +12,7 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
 
-describe('the security headers of every page and every answer below /app (specification section 12.3)', () => {
+describe('security headers of pages and of answers below /app (specification section 12.3)', () => {
   let service: TestService;
   const answers: [string, BrowserAnswer][] = [];
 
@@ -33,7 +33,7 @@ describe('the security headers of every page and every answer below /app (specif
     const routes = service.app.routes.filter(
       ({ audience }) => !['api', 'device', 'operations'].includes(audience),
     );
-    // Once as they are meant, and once without a session and with tokens that are none.
+    // Each route is requested once with valid input, and once without a session and with invalid tokens.
     for (const { method, path } of routes.filter(({ method }) => method === 'GET')) {
       answers.push([`${method} ${path}`, await browser.get(known[path] ?? path.replace(/:\w+/g, 'x'))]);
     }
@@ -52,7 +52,7 @@ describe('the security headers of every page and every answer below /app (specif
   });
   after(() => service.close());
 
-  it('there is an answer of each route, and pages and refusals among them', () => {
+  it('the checked answers include every route, pages and refusals', () => {
     assert.ok(answers.length > 60, String(answers.length));
     const isPage = ([, { headers }]: [string, BrowserAnswer]) =>
       /^text\/html/.test(headers.get('content-type') ?? '');
@@ -61,7 +61,7 @@ describe('the security headers of every page and every answer below /app (specif
     for (const status of [200, 303, 400, 401, 403, 404, 405]) assert.ok(statuses.has(status), String(status));
   });
 
-  it('forbid type sniffing, frames and a referrer to other sites, and require https (§12.3/browser-headers)', () => {
+  it('the headers forbid type sniffing, frames and a referrer to other sites, and require https (§12.3/browser-headers)', () => {
     for (const [what, { headers }] of answers) {
       assert.equal(headers.get('x-content-type-options'), 'nosniff', what);
       assert.equal(headers.get('referrer-policy'), 'same-origin', what);
@@ -71,7 +71,7 @@ describe('the security headers of every page and every answer below /app (specif
     }
   });
 
-  it('in no policy does csp_evaluator find anything of high or medium severity (§12.3/browser-headers)', () => {
+  it('csp_evaluator finds nothing of high or medium severity in any content security policy (§12.3/browser-headers)', () => {
     const judged = new Set<string>();
     for (const [what, { headers }] of answers) {
       const policy = headers.get('content-security-policy') ?? '';
@@ -92,8 +92,8 @@ describe('the security headers of every page and every answer below /app (specif
     );
   });
 
-  it('our own pages load nothing but their font, from this server, and send forms nowhere else; their scripts are named by hash: that of the theme, and one of the setup page and of passkeys', () => {
-    // A valid session is redirected from the form.
+  it('our pages load only their font and run only scripts that the policy names by hash; forms go only to this server', () => {
+    // A valid session is redirected from the sign-in form, so its refused form is used.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
     for (const path of ['/password', '/sign-in', '/link/:token', '/setup/:token']) {
       const [, { text, headers }] = answers.find(([what]) => what === shown(path)) ?? assert.fail(path);
@@ -120,14 +120,14 @@ describe('the security headers of every page and every answer below /app (specif
     }
   });
 
-  it('answers to programs and phones have none of them', async () => {
+  it('answers to programs and phones have no security headers', async () => {
     for (const path of ['/v1/team', '/healthz']) {
       const { headers } = await fetch(`${service.baseUrl}${path}`);
       assert.equal(headers.get('strict-transport-security'), null, path);
     }
   });
 
-  it('on plain http there is no strict-transport-security', async () => {
+  it('pages on plain http have no strict-transport-security header', async () => {
     const plain = await startTestService();
     try {
       const { headers } = await new Browser(plain.baseUrl).get('/sign-in');
@@ -138,7 +138,7 @@ describe('the security headers of every page and every answer below /app (specif
     }
   });
 
-  it('behind a proxy that serves it below a path, pages lead there', async () => {
+  it('behind a proxy that serves Ownline below a path, pages link below that path', async () => {
     const below = await startTestService({ APP_URL: 'https://example.com/texts/' });
     try {
       const browser = new Browser(below.baseUrl);

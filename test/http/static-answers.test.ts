@@ -21,11 +21,11 @@ describe('static content (specification section 7.2)', () => {
   const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });
 
-  it('is sent compressed, with a strong ETag, and is 304 for a client that has it (§7.2/static-content)', async () => {
+  it('static content is compressed, has a strong ETag, and is 304 for a client that has it (§7.2/static-content)', async () => {
     for (const path of paths) {
       const { status, headers } = await get(path);
       assert.equal(status, 200, path);
-      // The page itself has less than 1 KiB.
+      // The page of the reference is smaller than 1 KiB, so it is not compressed.
       assert.equal(headers.get('content-encoding'), path === '/docs' ? undefined : 'gzip', path);
       assert.equal(headers.get('vary'), 'accept-encoding', path);
       assert.doesNotMatch(headers.get('cache-control') ?? '', /no-store/, path);
@@ -37,7 +37,7 @@ describe('static content (specification section 7.2)', () => {
     }
   });
 
-  it('is the same content in every coding (§7.2/static-content)', async () => {
+  it('static content is the same in every content coding (§7.2/static-content)', async () => {
     const fetched = async (coding: string) => {
       const response = await fetch(`${service.baseUrl}/v1/openapi.json`, {
         headers: { 'accept-encoding': coding },
@@ -51,7 +51,7 @@ describe('static content (specification section 7.2)', () => {
     assert.ok(identity && JSON.parse(identity.text).openapi);
   });
 
-  it('is answered to HEAD with the headers of GET (§7.2/head-and-405)', async () => {
+  it('HEAD of static content has the headers of GET (§7.2/head-and-405)', async () => {
     for (const path of paths) {
       const [head, full] = [await get(path, {}, 'HEAD'), await get(path)];
       assert.deepEqual([head.status, head.body], [200, ''], path);

@@ -8,7 +8,7 @@ import { givenTeam } from '#test/support/service/given-team.ts';
 import { rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
 import { freePort, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-describe('requests that are no readable HTTP (specification section 7.2)', () => {
+describe('requests that are not valid HTTP (specification section 7.2)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -17,7 +17,7 @@ describe('requests that are no readable HTTP (specification section 7.2)', () =>
   });
   after(() => service.close());
 
-  it('answers unreadable HTTP in the envelope and closes the connection (§7.1/status-400, §7.2/request-id, §7.2/unreadable-requests)', async () => {
+  it('invalid HTTP is answered in the envelope, and the connection is closed (§7.1/status-400, §7.2/request-id, §7.2/unreadable-requests)', async () => {
     const key = `x-api-key: ${team.api.key}`;
     const unreadable: [string, number, string | Uint8Array][] = [
       ['no HTTP at all', 400, 'hello\r\n\r\n'],
@@ -68,7 +68,7 @@ describe('requests that are no readable HTTP (specification section 7.2)', () =>
     }
   });
 
-  it('refuses a request that two servers may read in two ways, and closes the connection (§7.2/request-smuggling)', async () => {
+  it('a request that two servers may read in two ways is refused, and the connection is closed (§7.2/request-smuggling)', async () => {
     const chunks = '2\r\n{}\r\n0\r\n\r\n';
     const post = (version: string, ...headers: readonly string[]) =>
       [`POST /v1/numbers/verify HTTP/${version}`, ...headers, `x-api-key: ${team.api.key}`, '', chunks].join(
@@ -98,7 +98,7 @@ describe('requests that are no readable HTTP (specification section 7.2)', () =>
     assert.match((await rawRequest(service.baseUrl, right)).body, /phone_number is required/);
   });
 
-  it('refuses a phone without Host as phones are refused, with the headers of every answer', async () => {
+  it('a phone’s request without Host is refused in the phones’ format, with the usual headers', async () => {
     const call = 'POST /v1/device/poll HTTP/1.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
     const { status, headers } = await rawRequest(service.baseUrl, call);
     assert.equal(status, 200);
@@ -106,7 +106,7 @@ describe('requests that are no readable HTTP (specification section 7.2)', () =>
     assert.equal(headers.get('cache-control'), 'no-store');
   });
 
-  it('answers complete requests before it on the connection first (§7.2/unreadable-requests)', async () => {
+  it('complete requests are answered before the invalid one that follows them on the connection (§7.2/unreadable-requests)', async () => {
     const message = `GET /v1/team HTTP/1.1\r\nHost: a\r\nx-api-key: ${team.api.key}\r\n\r\n`;
     const answers = await rawExchange(service.baseUrl, `${message.repeat(3)}hello\r\n\r\n`);
     assert.deepEqual(
@@ -120,7 +120,7 @@ describe('requests that are no readable HTTP (specification section 7.2)', () =>
     );
   });
 
-  it('answers a request once whose body turns out unreadable after it was refused (§7.2/unreadable-requests)', async () => {
+  it('a request whose body turns out invalid after its refusal is answered once (§7.2/unreadable-requests)', async () => {
     const head = 'POST /v1/numbers/verify HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
     const answers = await rawExchange(service.baseUrl, head, { later: 'zz\r\n' });
     assert.deepEqual(
@@ -129,8 +129,8 @@ describe('requests that are no readable HTTP (specification section 7.2)', () =>
     );
   });
 
-  it('answers 408 in the envelope for a request that does not end (§7.1/status-400)', async () => {
-    // Node decides when it times out; the answer is ours.
+  it('an incomplete request is answered 408 in the envelope (§7.1/status-400)', async () => {
+    // Node detects the time-out; this test covers our answer to Node's error.
     const server = createServer((socket) => {
       const tooSlow = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
       new ClientErrorResponder(() => service.runtime.ids.nextPublic('req')).onClientError(tooSlow, socket);
@@ -141,7 +141,7 @@ describe('requests that are no readable HTTP (specification section 7.2)', () =>
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('still serves other requests afterwards', async () => {
+  it('invalid requests leave other requests unaffected', async () => {
     assert.equal((await team.api.get('/v1/numbers')).status, 200);
   });
 });

@@ -19,7 +19,7 @@ describe('the compatibility of v1 (specification section 9)', () => {
   const file = 'test/http/v1-promises.txt';
   const promised = () => readFileSync(join(repository, file), 'utf8').trim().split('\n');
 
-  it('everything that v1 ever had is there, under the same name and type, and no more is required (§9/compatible-changes)', () => {
+  it('everything that v1 ever had keeps its name and type, and nothing more becomes required (§9/compatible-changes)', () => {
     const known = promised();
     const served = readPromises(document);
     assert.deepEqual(
@@ -34,13 +34,13 @@ describe('the compatibility of v1 (specification section 9)', () => {
     );
   });
 
-  it('a promise of v1 is listed and kept (§9/compatible-changes)', () => {
+  it('every promise of v1 is in the list of promises (§9/compatible-changes)', () => {
     const known = new Set(promised());
     const added = readPromises(document).filter((line) => !known.has(line));
     assert.deepEqual(added, [], `Add these lines to ${file}; they can never be taken back.`);
   });
 
-  it('all that clients and phones call is under /v1 (§9/v1-prefix)', () => {
+  it('every route of clients and phones is below /v1 (§9/v1-prefix)', () => {
     const elsewhere = service.app.routes.filter(
       ({ path, audience }) => ['api', 'device'].includes(audience) && !path.startsWith('/v1/'),
     );
@@ -48,7 +48,7 @@ describe('the compatibility of v1 (specification section 9)', () => {
     assert.ok(service.app.routes.some(({ audience }) => audience === 'device'));
   });
 
-  it('a deprecated operation says so in the reference and in its answers; no other does (§9/deprecation)', async () => {
+  it('only a deprecated operation says so in the reference and in its answers (§9/deprecation)', async () => {
     const team = await service.newTeam();
     const paths = document.paths as Record<string, Record<string, { deprecated?: boolean }>>;
     for (const [path, operations] of Object.entries(paths)) {

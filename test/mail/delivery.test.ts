@@ -23,7 +23,7 @@ const invitation = {
   footnote: 'You get this because your address was entered at texts.example.com.',
 } satisfies MailContent;
 
-describe('mail (specification section 10.6)', () => {
+describe('delivery of mail (specification section 10.6)', () => {
   let server: MailServer;
   let service: TestService;
 
@@ -41,7 +41,7 @@ describe('mail (specification section 10.6)', () => {
   const header = (mail: ReceivedMail, name: string) =>
     mail.parsed.headers.filter(({ key }) => key === name).map(({ value }) => value);
 
-  it('arrives with a text and an HTML part that say the same, the link in both, from MAIL_FROM', async () => {
+  it('a mail comes from MAIL_FROM with a text and an HTML part that say the same and have the link', async () => {
     assert.equal(await queue('ada@example.com'), true);
     const mail = await server.next();
     const { parsed } = mail;
@@ -64,7 +64,7 @@ describe('mail (specification section 10.6)', () => {
     assert.ok(Math.abs(sentAt - service.clock.nowMs()) < 60_000, String(parsed.date));
   });
 
-  it('is sent after the commit, never before it, and never after a rollback', async () => {
+  it('a mail is sent after the commit, never before it, and never after a rollback', async () => {
     const released = Promise.withResolvers<void>();
     const queued = Promise.withResolvers<void>();
     const slow = service.runtime.database.transaction(async (trx) => {
@@ -88,7 +88,7 @@ describe('mail (specification section 10.6)', () => {
     assert.ok(!server.received.some(({ to }) => to.includes('undone@example.com')));
   });
 
-  it('wakes the worker with the commit, and a rollback does not', async () => {
+  it('queuing a mail wakes the worker with the commit, and a rollback does not', async () => {
     const notifications = await hearNotifications(service, mailChannel);
     const count = async () => {
       await notifications.upToNow();
@@ -107,7 +107,7 @@ describe('mail (specification section 10.6)', () => {
     assert.deepEqual((await server.next()).to, ['told@example.com']);
   });
 
-  it('is encrypted while it waits, and nothing of it is left once it is sent', async () => {
+  it('a queued mail is encrypted, and its body is deleted once it is sent', async () => {
     server.behave('hang at content');
     await queue('sealed@example.com');
     await until('the server has it and says nothing', () => server.hanging() === 1);
@@ -133,7 +133,7 @@ describe('mail (specification section 10.6)', () => {
     assert.equal(sent.body, null);
   });
 
-  it('gets no header, recipient or part from the text of a name', async () => {
+  it('a name in a mail adds no header, recipient or part to it', async () => {
     const name = 'Eve\r\nBcc: you@example.com\r\n\r\n<script>alert(1)</script>\u2028X-Evil: 1\0';
     const message: MailContent = {
       subject: `${name} invites you`,
@@ -168,7 +168,7 @@ describe('mail (specification section 10.6)', () => {
       'a@b@example.com',
       '',
     ]) {
-      await assert.rejects(queue(to), /no address/, to);
+      await assert.rejects(queue(to), /not a mail address/, to);
     }
     await assert.rejects(
       queue('a@example.com', { ...invitation, action: { label: 'x', url: 'javascript:alert(1)' } }),
@@ -176,7 +176,7 @@ describe('mail (specification section 10.6)', () => {
     );
   });
 
-  it('accepts names in any script, and addresses with international domains', async () => {
+  it('mail accepts names in any script, and addresses with international domains', async () => {
     const subject = 'Ελένη 👩🏽‍🚀 invites you to “Bäckerei Größenwahn” — 株式会社';
     await queue('ada@bücher.example', { ...invitation, subject });
     const mail = await server.next();
@@ -189,7 +189,7 @@ describe('mail (specification section 10.6)', () => {
     );
   });
 
-  it('is forgotten 30 days after it was queued, sent or not', async () => {
+  it('a mail is deleted 30 days after it was queued, sent or not', async () => {
     const count = async () => (await storedMails(service)).length;
     assert.ok((await count()) >= 6);
     service.clock.advance(30 * 24 * 3_600_000 - 60_000);
@@ -207,8 +207,8 @@ describe('mail (specification section 10.6)', () => {
   });
 });
 
-describe('without SMTP_URL (specification section 10.6)', () => {
-  it('nothing is queued, and the caller gets false', async () => {
+describe('mail without SMTP_URL (specification section 10.6)', () => {
+  it('without SMTP_URL no mail is queued, and the caller gets false', async () => {
     const service = await startTestService();
     try {
       assert.equal(isMailEnabled(service.runtime.config), false);

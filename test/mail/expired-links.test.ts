@@ -9,7 +9,7 @@ import { until } from '#test/support/service/until.ts';
 
 const appUrl = 'https://texts.example.com';
 
-describe('mail whose link is over before it is sent (specification section 10.6)', () => {
+describe('mail whose link ends before the mail is sent (specification section 10.6)', () => {
   let server: MailServer;
   let mailing: Mailing;
   let owner: TeamMember;
@@ -30,7 +30,7 @@ describe('mail whose link is over before it is sent (specification section 10.6)
     return String(answer.json.invitation_id);
   }
 
-  it('an invitation that is revoked or sent again erases its waiting mail', async () => {
+  it('revoking an invitation or sending it again erases its waiting mail', async () => {
     const revoked = await invite('ada@example.com');
     assert.equal((await owner.delete(owner.in(`/team/invitations/${revoked}`))).status, 200);
     const row = await mailing.row('ada@example.com');
@@ -45,7 +45,7 @@ describe('mail whose link is over before it is sent (specification section 10.6)
     );
   });
 
-  it('a link to sign in that is over is not sent any more, and one that is not is', async () => {
+  it('an expired magic link is not mailed, and a valid one is', async () => {
     const ask = async () => {
       const visitor = new Browser(mailing.service.baseUrl);
       const answer = await visitor.post('/app/sign-in/link', { email: owner.email });

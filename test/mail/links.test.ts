@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
+import { mailBackupFailed } from '#server/backups/backup-mail.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import type { MailServer, ReceivedMail } from '#test/support/mail/mail-server.ts';
+import { passWatchedTime } from '#test/support/numbers/pass-served-time.ts';
 import { newMember, newPerson } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
@@ -15,10 +17,10 @@ import { givenMailAndReceiver } from '#test/support/webhooks/given-mail-and-rece
 import type { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 
-/** The calls of a mail for a shell. */
+/** A curl command in a mail. */
 const callPattern = /curl -X (\w+) '([^']+)' \\\n-H [^\n]+ \\\n-d '([^']+)'/g;
 
-describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
+describe('the links of mails (§12.5/links-and-mail)', () => {
   let mail: MailServer;
   let service: TestService;
   let receiver: WebhookReceiver;
@@ -32,7 +34,7 @@ describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
   const mailTo = (address: string): Promise<ReceivedMail> =>
     until(`a mail to ${address}`, () => mail.received.find(({ to }) => to.includes(address)));
 
-  /** Opens each address of a mail as its recipient does. @returns their paths */
+  /** Opens each address of a mail as its recipient does. @returns the paths of the answers */
   async function openLinks({ text, html }: ReceivedMail, browser: Browser): Promise<readonly string[]> {
     const rest = text.replaceAll(callPattern, '');
     const shown = rest.match(/https?:\/\/[^\s'"<>]+/g) ?? [];
@@ -52,7 +54,7 @@ describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
 
   const visitor = () => new Browser(service.baseUrl);
 
-  /** By the file that queues the mail. */
+  /** Tests by the file that queues the mail. */
   const mails: Readonly<Record<string, () => Promise<void>>> = {
     'server/accounts/magic-links/send-magic-link.ts': async () => {
       const person = await newPerson(service);
@@ -76,7 +78,7 @@ describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
       await team.api.send({ from: phoneNumber, to: '+14155550101', content: 'Hello' });
       await notifyUsageLimits(service.runtime);
       const message = await mailTo(owner.email);
-      // Signed in and not.
+      // The link is opened with a session and without one.
       for (const browser of [new Browser(service.baseUrl, { cookie: owner.cookie }), visitor()])
         assert.deepEqual(await openLinks(message, browser), ['/billing']);
     },
@@ -92,7 +94,7 @@ describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
       for (const answer of open) answer.writeHead(500).end();
       const message = await mailTo(owner.email);
       receiver.behave((answer) => void answer.writeHead(200).end());
-      // Signed in it is the page, and without a session the sign-in that leads there.
+      // With a session the link shows the page, and without one the sign-in that leads there.
       const page = `/teams/${team.publicId}/webhooks/${publicId('wh', webhook.id)}`;
       for (const browser of [new Browser(service.baseUrl, { cookie: owner.cookie }), visitor()])
         assert.deepEqual(await openLinks(message, browser), [page]);
@@ -111,9 +113,28 @@ describe('the links of mails lead somewhere (§12.5/links-and-mail)', () => {
         assert.ok(answer.status === 200 || answer.status === 202, `${method} ${pathname}: ${answer.text}`);
       }
     },
+    'server/backups/backup-mail.ts': async () => {
+      const { runtime } = service;
+      const to = 'operator@example.com';
+      const services = { ...runtime, config: { ...runtime.config, operatorEmails: [to] } };
+      const at = runtime.clock.now();
+      const run = { started_at: at, finished_at: at, file: null, bytes: null, error: 'The disk is full.' };
+      await runtime.database.transaction((trx) => mailBackupFailed(trx, services, run));
+      assert.deepEqual(await openLinks(await mailTo(to), visitor()), []);
+    },
+    'server/numbers/watch-numbers.ts': async () => {
+      const team = await service.newTeam();
+      const owner = await newMember(service, team, 'owner');
+      const { wire, numberId } = await connectNumber(service, team);
+      await wire.poll();
+      await passWatchedTime(service, 7 * 60_000);
+      const message = await mailTo(owner.email);
+      for (const browser of [new Browser(service.baseUrl, { cookie: owner.cookie }), visitor()])
+        assert.deepEqual(await openLinks(message, browser), [`/teams/${team.publicId}/numbers/${numberId}`]);
+    },
   };
 
-  it('has a case for each file that queues a mail', () => {
+  it('this test covers each file that queues a mail', () => {
     const queuing = globSync('server/**/*.ts').filter((file) =>
       /\bawait queueMail\(/.test(readFileSync(file, 'utf8')),
     );

@@ -19,8 +19,8 @@ import { until } from '#test/support/service/until.ts';
 
 const from = { MAIL_FROM: 'texts@example.com' };
 
-describe('the mail server is tried at start (specification section 10.6)', () => {
-  /** Log lines about a mail server at start. */
+describe('the check of the mail server at start (specification section 10.6)', () => {
+  /** Checks the mail server as a start does. @returns the log lines about it */
   async function logged(smtpUrl: string): Promise<{ readonly log: string; readonly fails: boolean }> {
     const { mail } = readConfig({ SMTP_URL: smtpUrl, ...from });
     assert.ok(mail);
@@ -38,7 +38,7 @@ describe('the mail server is tried at start (specification section 10.6)', () =>
     return { log, fails: health.fails };
   }
 
-  it('a failure is logged in a sentence with SMTP_URL and advice, and without the password', async () => {
+  it('a failed check is logged in a sentence with SMTP_URL and advice, and without the password', async () => {
     const server = await startMailServer({ login: { user: 'texts', password: 'right-password' } });
     const port = await freePort();
     const refused = await logged(`smtp://127.0.0.1:${port}`);
@@ -55,7 +55,7 @@ describe('the mail server is tried at start (specification section 10.6)', () =>
     await server.close();
   });
 
-  it('one that answers is not mentioned, and gets no mail', async () => {
+  it('a mail server that answers is not logged, and gets no mail', async () => {
     const server = await startMailServer({ login: { user: 'texts', password: 'right-password' } });
     assert.deepEqual(await logged(`smtp://texts:right-password@127.0.0.1:${server.port}`), {
       log: '',
@@ -66,7 +66,7 @@ describe('the mail server is tried at start (specification section 10.6)', () =>
   });
 });
 
-describe('while mail fails (specification section 12.5)', () => {
+describe('invitations while mail fails (specification section 12.5)', () => {
   let service: TestService;
   let team: TestTeam;
   let owner: TeamMember;
@@ -95,7 +95,7 @@ describe('while mail fails (specification section 12.5)', () => {
     (await storedInvitations(service, team.id)).find((invitation) => invitation.email === email)
       ?.verifiesEmail;
 
-  it('the answer of an invitation keeps accept_url, and its link proves no address; once mail is sent again, neither', async () => {
+  it('while mail fails an invitation shows accept_url, whose link verifies no address; once mail works, the link is only mailed and verifies', async () => {
     assert.equal((await invite('ada@example.com')).accept_url, undefined, 'nothing has failed yet');
     await until('the first mail was not taken', async () => {
       return (await storedMails(service)).some(({ lastError }) => lastError !== null);
@@ -115,7 +115,7 @@ describe('while mail fails (specification section 12.5)', () => {
     assert.equal(await verifies('joan@example.com'), true);
   });
 
-  it('one refused recipient is no failure of mail', async () => {
+  it('one refused recipient does not count as a failure of mail', async () => {
     server.behave({ refuse: 451, at: 'recipient' });
     await invite('mary@example.com');
     await until('it was not taken', async () => {

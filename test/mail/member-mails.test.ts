@@ -41,7 +41,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
 
   const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';
 
-  it('an invitation is mailed to its address and shows its sender no link; the link begins with APP_URL, not with Host (§12.5/links-and-mail)', async () => {
+  it('an invitation is mailed with a link below APP_URL, whatever Host is, which its sender does not see (§12.5/links-and-mail)', async () => {
     const answer = await team.api.request('POST', '/v1/team/members/invite', {
       body: { email: 'Grace@example.com', role: 'viewer' },
       headers: { 'x-forwarded-host': 'evil.example.net' },
@@ -59,7 +59,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.ok(page.text.includes('Grace@example.com'));
   });
 
-  it('an invitation that is sent again is mailed with another link, and the first one ends', async () => {
+  it('an invitation that is sent again is mailed with a new link, and the first link ends', async () => {
     const made = await owner.post(owner.in('/team/members/invite'), {
       email: 'alan@example.com',
       role: 'member',
@@ -74,7 +74,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.equal((await browser.open(new URL(second).pathname)).status, 200);
   });
 
-  it('a link to sign in is mailed to an address with an account, and nothing to one without (§12.3/request-magic-link)', async () => {
+  it('a magic link is mailed to an address with an account, and nothing to another address (§12.3/request-magic-link)', async () => {
     const visitor = new Browser(service.baseUrl);
     for (const email of ['nobody@example.com', owner.email.toUpperCase()]) {
       const answer = await visitor.post('/app/sign-in/link', { email });
@@ -87,7 +87,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.equal(server.received.filter(({ to }) => to.includes('nobody@example.com')).length, 0);
   });
 
-  it('owners and admins get one mail at 80 %, and one at 100 % of the month (§12.7/usage)', async () => {
+  it('owners and admins get one mail at 80 % of the month’s limit, and one at 100 % (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 10 });
     const [boss, deputy] = [
       await newMember(service, small, 'owner'),
@@ -102,7 +102,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     };
     const before = server.received.length;
     const expected = [boss.email, deputy.email].sort();
-    // The loop of the service may look at the same moment: still once each.
+    // The service's own loop may run at the same moment; each mail is sent once all the same.
     const look = () => Promise.all([1, 2, 3].map(() => notifyUsageLimits(service.runtime)));
     await send(7);
     await look();
@@ -122,7 +122,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.ok(admin.email !== deputy.email);
   });
 
-  it('one address is mailed 5 invitations an hour by all teams, and one team mails 100: more is 429 with retry-after (§12.5/links-and-mail)', async () => {
+  it('all teams together mail 5 invitations an hour to an address, and one team mails 100; more is 429 with retry-after (§12.5/links-and-mail)', async () => {
     const email = 'flooded@example.com';
     const invite = (from: TestTeam, to: string) =>
       from.api.post('/v1/team/members/invite', { email: to, role: 'viewer' });
@@ -148,7 +148,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.equal((await invite(third, email)).status, 201);
   });
 
-  /** A team that has used all of its month, with one member of this role, if any. Later ones are checked later. */
+  /** Makes a team that has used up its month. Teams that are made later are checked later. */
   async function fullTeam(role?: 'owner'): Promise<{ readonly team: TestTeam; readonly boss?: TeamMember }> {
     const full = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     const { phoneNumber } = await connectNumber(service, full);
@@ -169,7 +169,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.deepEqual(await noticesOf(broken), [80, 100], 'it is tried again');
   });
 
-  it('1,100 teams without recipients do not keep later ones from their notice (§12.7/usage)', async () => {
+  it('1,100 teams without recipients do not keep later teams from their notice (§12.7/usage)', async () => {
     await putFullTeams(service, 1_100);
     const { team: last } = await fullTeam('owner');
     await notifyUsageLimits(service.runtime);

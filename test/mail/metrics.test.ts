@@ -44,7 +44,7 @@ describe('mail in GET /metrics (specification section 10.4)', () => {
   const ended = (expected: readonly number[]) =>
     until(`attempts came to ${expected}`, async () => String((await figures()).ended) === String(expected));
 
-  it('counts attempts by what they came to, and shows how many mails wait and for how long', async () => {
+  it('/metrics counts mail attempts by outcome, and shows how many mails wait and for how long', async () => {
     const { queued, oldest, ended: first } = await figures();
     assert.deepEqual([queued, oldest, first], [0, 0, [0, 0, 0]]);
     await queue('ada@example.com');
@@ -52,7 +52,7 @@ describe('mail in GET /metrics (specification section 10.4)', () => {
     server.behave({ refuse: 450, at: 'recipient' });
     await queue('alan@example.com');
     await ended([1, 1, 0]);
-    // A look is believed for five seconds.
+    // The query's result is cached for five seconds.
     service.clock.advance(6_000);
     const waiting = await figures();
     assert.equal(waiting.queued, 1);

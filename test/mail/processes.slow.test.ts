@@ -14,7 +14,7 @@ import { until } from '#test/support/service/until.ts';
 const minute = 60_000;
 const password = 'Tr0ub4dor-canary';
 
-describe('mail from several processes (specification sections 10.3 and 10.6)', () => {
+describe('sending of mail by several processes (specification sections 10.3 and 10.6)', () => {
   let server: MailServer;
   let mailing: Mailing;
   let dataDir: string;
@@ -30,7 +30,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
       SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
       LOG_LEVEL: 'trace',
     };
-    // Queues and sends nothing itself, but for the loops that a test starts.
+    // This service only queues mail. It sends none until a test starts its loop.
     mailing = await startMailing({ ...settings, LOG_LEVEL: 'fatal' });
   });
   after(async () => {
@@ -69,7 +69,13 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
   it('a mail that another process is claiming is skipped, neither waited for nor claimed twice', async () => {
     const { database, clock } = mailing.service.runtime;
     for (const n of [1, 2, 3]) await mailing.queue(`taken-${n}@example.com`);
-    const claim = (db: Queryable) => claimMails(db, clock.now(), clock.in(2 * minute), 2);
+    const claim = (db: Queryable) =>
+      claimMails(db, {
+        now: clock.now(),
+        leasedUntil: clock.in(2 * minute),
+        limit: 2,
+        heldBefore: undefined,
+      });
     const [mine, theirs] = await database.transaction(async (trx) => [
       await claim(trx),
       await claim(database.pool),
@@ -81,7 +87,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     for (const { id } of taken) await recordSent(database.pool, id, clock.now());
   });
 
-  it('is sent by a process with the role deliver, woken by the commit, and by no other', async () => {
+  it('a commit wakes a process with the role deliver to send its mail; no other process sends any', async () => {
     const idle = await spawnSender('maintain');
     const sender = await spawnSender();
     await mailing.queue('told@example.com');
@@ -97,7 +103,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     await loop.stop();
   });
 
-  it('a server that hangs does not keep a process from stopping, and its mail is tried again', async () => {
+  it('a mail server that hangs does not keep a process from stopping, and the mail is tried again', async () => {
     const to = 'stopped@example.com';
     server.behave('hang at greeting');
     const sender = await spawnSender();
@@ -111,7 +117,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     server.behave('accept');
   });
 
-  it('a stop waits for an attempt that makes progress', async () => {
+  it('a stop waits for a mail attempt that makes progress', async () => {
     const to = 'patient@example.com';
     server.behave('hang at content');
     const loop = mailing.start();
@@ -129,7 +135,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     await server.next();
   });
 
-  it('no line of a log has an address, a name, a link, a text or the password', async () => {
+  it('log lines contain no address, name, link, text or password of a mail', async () => {
     const sender = await spawnSender();
     const refusals = [
       { refuse: 550, at: 'recipient', words: `<quoted@example.com> ${secretLink}` },
@@ -163,12 +169,12 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     }
   });
 
-  it('a mail of a process that is killed before it records the server’s OK is sent again after its lease, as the same mail', async () => {
+  it('a mail of a process killed before it records the server’s OK is sent again unchanged after its lease', async () => {
     const to = 'killed@example.com';
     server.behave('hang at content');
     const sender = await spawnSender();
     await mailing.queue(to);
-    // Others, of earlier tests, are tried again meanwhile.
+    // Mails of earlier tests are tried again meanwhile, so only those to this recipient count.
     const arrivals = () => server.received.filter((mail) => mail.to.includes(to));
     await until('the server has it', () => arrivals().length === 1);
     await sender.kill('SIGKILL');
@@ -179,7 +185,7 @@ describe('mail from several processes (specification sections 10.3 and 10.6)', (
     await mailing.queue('other@example.com');
     await mailing.attempted('other@example.com', 1);
     assert.equal(arrivals().length, 1, 'the lease of the dead one still holds');
-    // Spawned processes do not follow this clock: no later test may have one.
+    // Spawned processes do not follow this clock, so no later test may start one.
     mailing.pass(2 * minute);
     await until('it arrives again', () => arrivals().length === 2);
     const [once, again] = arrivals().map(({ parsed }) => parsed);

@@ -9,7 +9,7 @@ import { until } from '#test/support/service/until.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-describe('mail that is not accepted at once (specification section 10.6)', () => {
+describe('retries of mail (specification section 10.6)', () => {
   let server: MailServer;
   let mailing: Mailing;
 
@@ -30,7 +30,7 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
       .split('\n')
       .filter((line) => line.includes(words));
 
-  it('is tried again 1 min, 5 min, 30 min, 2 h, 6 h, 12 h and 24 h after the first attempt, then given up', async () => {
+  it('a mail is retried 1 min, 5 min, 30 min, 2 h, 6 h, 12 h and 24 h after the first attempt', async () => {
     const to = 'deferred@example.com';
     const offsets = [minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour, 12 * hour, 24 * hour];
     server.behave({ refuse: 451, at: 'recipient' });
@@ -56,7 +56,7 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
     assert.equal(server.connections() - before, 9);
   });
 
-  it('arrives once the server accepts it', async () => {
+  it('a mail arrives once the server accepts it', async () => {
     const to = 'greylisted@example.com';
     server.behave({ refuse: 450, at: 'recipient' });
     await mailing.queue(to);
@@ -68,7 +68,7 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
     assert.ok(row.sentAt && row.failedAt === null && row.body === null);
   });
 
-  it('that was refused for good, by its recipient or its content, is given up at once', async () => {
+  it('a permanent refusal of a mail’s recipient or content gives the mail up at once', async () => {
     for (const [n, behaviour] of (
       [
         { refuse: 550, at: 'recipient' },
@@ -84,7 +84,7 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
     }
   });
 
-  it('is kept where the refusal speaks of the settings, or where the connection broke', async () => {
+  it('a mail is kept after a refusal that points at the settings, and after a broken connection', async () => {
     const ways: readonly Behaviour[] = [
       { refuse: 554, at: 'greeting' },
       { refuse: 550, at: 'sender' },
@@ -104,7 +104,7 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
     }
   });
 
-  it('the words of a refusal are kept nowhere, for servers quote addresses and links', async () => {
+  it('a server’s words of refusal are neither stored nor logged, as servers quote addresses and links', async () => {
     const words = `<quoted@example.com> sent ${secretLink}`;
     for (const [n, refuse] of [451, 550].entries()) {
       const to = `quoted-${n}@example.com`;
@@ -134,7 +134,7 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
     await mailing.attempted('quick@example.com', 1);
     assert.equal(server.received.length, received);
     mailing.pass(minute);
-    // Their second attempt is due by then.
+    // The second attempt of each is due by now.
     for (const to of slow) await mailing.attempted(to, 2);
     assert.equal(linesOf('"error":"EABORT"').length, 3);
     server.behave('accept');
@@ -143,7 +143,7 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
     assert.deepEqual(arrived.flatMap(({ to }) => to).sort(), ['quick@example.com', ...slow].sort());
   });
 
-  it('with a body that was changed in the database is given up and never sent', async () => {
+  it('a mail whose body was changed in the database is given up and never sent', async () => {
     const to = 'changed@example.com';
     server.behave({ refuse: 450, at: 'recipient' });
     await mailing.queue(to);
@@ -157,7 +157,7 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
     assert.equal(server.connections(), before);
   });
 
-  it('with the body of another mail’s row, or with a changed recipient, is never sent (section 10.6)', async () => {
+  it('a mail with the body of another mail’s row, or with a changed recipient, is never sent (section 10.6)', async () => {
     const [ada, alan, grace] = ['ada.swap@example.com', 'alan.swap@example.com', 'grace.swap@example.com'];
     server.behave({ refuse: 450, at: 'recipient' });
     for (const to of [ada, alan, grace]) {
@@ -177,15 +177,15 @@ describe('mail that is not accepted at once (specification section 10.6)', () =>
     assert.equal(server.connections(), before + 1);
   });
 
-  it('is found by the sweep where no notification came', async () => {
+  it('the sweep finds a mail without a notification', async () => {
     const to = 'unheard@example.com';
     await mailing.queue(to, 'silently');
     assert.deepEqual((await server.next()).to, [to]);
   });
 });
 
-describe('mail while no server can be reached (specification section 10.6)', () => {
-  it('waits, and is not sent any more once it is two days old', async () => {
+describe('mail that the server does not take (specification section 10.6)', () => {
+  it('a mail that no server takes waits, and is given up once it is two days old', async () => {
     const port = await freePort();
     const mailing = await startMailing({ SMTP_URL: `smtp://127.0.0.1:${port}` });
     try {
@@ -201,7 +201,7 @@ describe('mail while no server can be reached (specification section 10.6)', () 
     }
   });
 
-  it('a login that is refused is a matter of the settings: it is tried again', async () => {
+  it('a mail is tried again after a refused login, which points at the settings', async () => {
     const server = await startMailServer({ login: { user: 'texts', password: 'right' } });
     const mailing = await startMailing({ SMTP_URL: `smtp://texts:wrong@127.0.0.1:${server.port}` });
     try {

@@ -11,7 +11,7 @@ const plain: MailContent = {
 };
 
 describe('the template of mails (specification section 10.6)', () => {
-  it('as text: a line for each statement, the address by itself', () => {
+  it('the text part has one line per statement, and the address on its own line', () => {
     assert.equal(
       renderMail(plain).text,
       'Sign in\n\nOpen the link to sign in.\n\nIt works once.\n\nSign in:\nhttps://texts.example.com/sign-in/abc\n\n' +
@@ -22,7 +22,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.ok(!least.html.includes('<a '));
   });
 
-  it('as HTML: language, title and heading for screen readers, the address shown as text beside the link', () => {
+  it('the HTML part has language, title and heading for screen readers, and shows the address as text', () => {
     const { html } = renderMail(plain);
     assert.match(html, /^<!doctype html>\n<html lang="en">/);
     assert.match(html, /<title>Sign in to Ownline<\/title>/);
@@ -32,7 +32,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.match(html, />https:\/\/texts\.example\.com\/sign-in\/abc<\/a>/);
   });
 
-  it('leaves light and dark to the reader, needs no style, and loads nothing', () => {
+  it('the HTML part supports light and dark, is readable without style, and loads nothing', () => {
     const { html } = renderMail(plain);
     assert.match(html, /<meta name="color-scheme" content="light dark">/);
     assert.match(html, /color-scheme: light dark/);
@@ -57,7 +57,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.doesNotMatch(html, /<img|<script|<link|<iframe|url\(|@import|src=|style="/);
   });
 
-  it('escapes every value, wherever it is used', () => {
+  it('every value is escaped, wherever it is used', () => {
     const evil = `"><img src=x onerror=alert(1)>&amp;'</title></style></p>`;
     const { html } = renderMail({
       subject: evil,
@@ -73,7 +73,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.match(html, /href="https:\/\/texts\.example\.com\/\?a=1&amp;b='x'&amp;c=%22%3E"/);
   });
 
-  it('makes one line of every text, without line breaks and direction marks', () => {
+  it('every text becomes one line, without line breaks and direction marks', () => {
     const broken = 'one\r\ntwo\u0085three\u2028four\u2029five\0six\tseven\u202eeight\u2067nine\ud800ten';
     const whole = 'one two three four five six seveneightnine\ufffdten';
     const { subject, text } = renderMail({
@@ -86,7 +86,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.equal(text, `${[whole, whole, whole].join('\n\n')}\n`);
   });
 
-  it('accepts http and https addresses only, and repeats no other', () => {
+  it('an action has an http or https address; an error for another one does not repeat it', () => {
     for (const url of [
       'javascript:alert(1)',
       'data:text/html,x',

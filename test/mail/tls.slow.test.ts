@@ -9,7 +9,7 @@ const login = { user: 'texts@example.com', password: 'p/w:#1' };
 const account = 'texts%40example.com:p%2Fw%3A%231';
 const certificate = makeCertificate();
 
-/** 0.0.0.0 leads to this machine as well and is not one of the names that are taken for it. */
+/** This host name leads to this machine, but SMTP counts it as another machine's. */
 const elsewhere = '0.0.0.0';
 
 describe('mail over TLS (specification section 10.6)', () => {
@@ -20,7 +20,7 @@ describe('mail over TLS (specification section 10.6)', () => {
     for (const close of opened.reverse()) await close();
   });
 
-  /** A server, and an Ownline whose SMTP_URL is `smtpUrl` with the server's port. */
+  /** Starts a mail server, and an Ownline whose SMTP_URL is `smtpUrl` with the server's port. */
   async function open(
     options: Parameters<typeof startMailServer>[0],
     smtpUrl: (port: number) => string,
@@ -33,8 +33,8 @@ describe('mail over TLS (specification section 10.6)', () => {
     return { server, mailing };
   }
 
-  describe('to a server with an untrusted certificate', () => {
-    it('nothing is sent, with TLS from the first byte or with STARTTLS', async () => {
+  describe('mail to a server with an untrusted certificate', () => {
+    it('no mail is sent to a server with an untrusted certificate, with TLS from the first byte or with STARTTLS', async () => {
       for (const [from, url] of [
         ['first byte', (port: number) => `smtps://${account}@127.0.0.1:${port}`],
         ['starttls', (port: number) => `smtp://${account}@${elsewhere}:${port}`],
@@ -50,10 +50,10 @@ describe('mail over TLS (specification section 10.6)', () => {
     });
   });
 
-  describe('to a server whose certificate holds', () => {
+  describe('mail to a server with a trusted certificate', () => {
     before(() => setDefaultCACertificates([...trusted, certificate.cert]));
 
-    it('it is sent through TLS, and the password with it', async () => {
+    it('mail and password are sent through TLS', async () => {
       for (const [from, url] of [
         ['first byte', (port: number) => `smtps://${account}@127.0.0.1:${port}`],
         ['starttls', (port: number) => `smtp://${account}@${elsewhere}:${port}`],
@@ -66,7 +66,7 @@ describe('mail over TLS (specification section 10.6)', () => {
     });
   });
 
-  it('a password is never sent to another machine without TLS, even where the server offers none', async () => {
+  it('a password is never sent to another machine without TLS, even if the server offers none', async () => {
     const url = (port: number) => `smtp://${account}@${elsewhere}:${port}`;
     const { server, mailing } = await open({ login }, url);
     await mailing.queue('ada@example.com');
@@ -75,7 +75,7 @@ describe('mail over TLS (specification section 10.6)', () => {
     assert.deepEqual(server.received, []);
   });
 
-  it('on this machine, and to a server without a login that offers no TLS, it is sent in the clear', async () => {
+  it('mail is unencrypted to this machine, and to a server without login and TLS', async () => {
     const here = await open({ login, tls: { ...certificate, from: 'starttls' } }, (port) => {
       return `smtp://${account}@localhost:${port}`;
     });

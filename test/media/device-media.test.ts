@@ -23,7 +23,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
   });
   after(() => world.close());
 
-  it('serves the message in flight, as often as its phone asks, with its type and length and no redirect', async () => {
+  it('the phone downloads the file of its message in flight any number of times, with type and length and no redirect', async () => {
     for (let asked = 0; asked < 2; asked += 1) {
       const file = await fetchAsPhone(world.number.wire, path);
       assert.deepEqual([file?.status, file?.type, file?.length], [200, 'image/png', png.length]);
@@ -31,7 +31,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     }
   });
 
-  it('ends the connection without an answer for a wrong token, another device, message or name', async () => {
+  it('a wrong token, another device, message or name ends the connection without an answer', async () => {
     const other = await connectNumber(world.service, world.team);
     const stranger = await connectNumber(world.service, await world.service.newTeam());
     const { wire } = world.number;
@@ -50,7 +50,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal((await fetchAsPhone(wire, path))?.status, 200);
   });
 
-  it('ends the connection past the limit of its token, and serves it again in the next minute', async () => {
+  it('a download past the token’s limit ends the connection, and works in the next minute', async () => {
     const { wire } = world.number;
     let served = 0;
     while ((await fetchAsPhone(wire, path)) && served < 200) served += 1;
@@ -60,7 +60,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal((await fetchAsPhone(wire, path))?.status, 200);
   });
 
-  it('is not served to a new device of the same number while the message is in flight at the old one (§4.2/reconnect-effects)', async () => {
+  it('a new device of the number does not get the file of a message in flight at the old device (§4.2/reconnect-effects)', async () => {
     const phone = await connectNumber(world.service, world.team);
     const inFlight = await world.send('/menu.png', { from: phone.phoneNumber, to: '+14155550104' });
     await world.settled(inFlight);
@@ -74,7 +74,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     assert.equal((await fetchAsPhone(phone.wire, asked))?.status, 200);
   });
 
-  it('serves nothing any more once the message was reported', async () => {
+  it('the file is not served after its message was reported', async () => {
     await world.number.wire.poll({ last: id });
     assert.equal(await rawRequest(world.number.wire, path), '');
   });

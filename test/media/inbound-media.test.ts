@@ -8,6 +8,7 @@ import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-p
 import { field } from '#test/support/service/api-client.ts';
 import { refuseInserts } from '#test/support/service/table-faults.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 const contact = '+14155550199';
 let texts = 0;
@@ -55,10 +56,13 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     const { id, url } = await receiveFile(png);
     const list = await team.api.get(`/v1/messages?from=${encodeURIComponent(contact)}&limit=1`);
     assert.equal(field(list.json, 'messages.0.media_url'), url);
-    const events = (await team.api.get('/v1/events?limit=100')).json.events as {
-      data: { id: string; media_url: string };
-    }[];
-    assert.equal(events.find(({ data }) => data.id === id)?.data.media_url, url);
+    const event = await until('the event is published', async () => {
+      const events = (await team.api.get('/v1/events?limit=100')).json.events as {
+        data: { id: string; media_url: string };
+      }[];
+      return events.find(({ data }) => data.id === id);
+    });
+    assert.equal(event.data.media_url, url);
   });
 
   it('5 MB are stored; a file that is larger, empty, of another type or no base64 never costs the text', async () => {
@@ -81,14 +85,14 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     assert.deepEqual([left.complete, left.chunks], [stored.complete, stored.chunks]);
   });
 
-  it('line breaks in the base64 and the alphabet of URLs are read', async () => {
+  it('base64 is read with line breaks and in the alphabet of URLs', async () => {
     const wrapped = png.toString('base64').replaceAll(/.{20}/g, '$&\r\n');
     const { url } = await receiveFile(png, { media: wrapped });
     assert.ok(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(png));
     await receiveFile(png, { media: png.toString('base64url') });
   });
 
-  it('a text may be empty where there is a file; two files without a text are two messages, the same file twice is one', async () => {
+  it('a text may be empty beside a file; the same file twice without a text is one message, two files are two', async () => {
     const before = await countStoredMedia(service);
     const first = await receiveFile(png, { text: '' });
     const other = await receiveFile(jpegOf(1_000), { text: '' });
@@ -102,7 +106,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     );
   });
 
-  it('a device-given id decides, whatever the file is', async () => {
+  it('an equal device-given id is the same message, whatever the file is', async () => {
     const first = await receiveFile(png, { id: 'picture-1' });
     assert.deepEqual(await receiveFile(jpegOf(500), { id: 'picture-1' }), first);
     assert.ok(Buffer.from(await (await fetch(first.url)).arrayBuffer()).equals(png));

@@ -49,7 +49,7 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
   };
   const chunks = async () => (await countStoredMedia(world.service)).chunks;
 
-  it('removes what the first try stored; the first one removes nothing of the second', async () => {
+  it('the second claim removes what the first try stored, and the first claim removes nothing of the second', async () => {
     const before = await chunks();
     await storeChunk();
     const second = await claimedAgain();
@@ -60,7 +60,7 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
     assert.equal(await chunks(), before + 1);
   });
 
-  it('is not claimed while a transaction relies on its claim', async () => {
+  it('a fetch is not claimed while a transaction relies on its claim', async () => {
     await world.service.runtime.database.transaction(async (trx) => {
       assert.equal(await lockCurrentFetch(trx, first), true);
       world.service.clock.advance(leaseMs + 1);
@@ -69,7 +69,7 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
     assert.equal((await claims()).length, 1);
   });
 
-  it('is claimed for the last of many origins, though fetches of all others wait (§3.2/media-slots)', async () => {
+  it('a fetch for the last of many origins is claimed, though fetches of all others wait (§3.2/media-slots)', async () => {
     const ids: string[] = [];
     const sendTo = async (port: number) => {
       const to = `+1415555${port}`;

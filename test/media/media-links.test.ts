@@ -51,7 +51,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     assert.match([...bodies][0] ?? '', /"not_found"/);
   });
 
-  it('no browser sniffs or runs anything in it; only pictures, videos and sounds are shown (§2.8/media-downloads)', async () => {
+  it('browsers neither sniff nor run a file, and show only pictures, videos and sounds (§2.8/media-downloads)', async () => {
     const shown = await ask();
     assert.equal(shown.headers.get('content-disposition'), 'inline; filename="menu.jpg"');
     const vcard = await ask({}, await receive(Buffer.from('BEGIN:VCARD\r\nEND:VCARD\r\n'), 'card'));
@@ -63,7 +63,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     }
   });
 
-  it('a range is 206 with its bytes, across chunks too; one beyond the end is 416; several are the whole file (§2.8/media-downloads)', async () => {
+  it('a range is 206 with its bytes, one beyond the end 416, and several are the whole file (§2.8/media-downloads)', async () => {
     for (const [range, start, end] of [
       ['bytes=0-0', 0, 0],
       ['bytes=262143-262144', 262_143, 262_144],
@@ -83,7 +83,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     }
   });
 
-  it('an ETag is kept by clients: 304 with it, and a range only of the file that they know', async () => {
+  it('a repeat with the ETag is 304, and a range is served only for the client’s ETag', async () => {
     const etag = (await ask()).headers.get('etag') ?? '';
     const known = await ask({ 'if-none-match': `"other", ${etag}` });
     assert.deepEqual([known.status, known.bytes.length, known.headers.get('etag')], [304, 0, etag]);
@@ -116,7 +116,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     slow.destroy();
   });
 
-  it('clients that read one link slowly delay no other link, and are cut off; HEAD needs no slot (§2.8/media-downloads)', async () => {
+  it('clients that read one link slowly delay no other link, and are disconnected; HEAD needs no slot (§2.8/media-downloads)', async () => {
     const large = await receive(jpegOf(5_000_000), 'slowly');
     const { pathname } = new URL(large);
     const caller = { baseUrl: world.service.baseUrl, token: 'none' };
@@ -125,14 +125,14 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     assert.equal((await ask({}, large, 'HEAD')).status, 200);
     assert.ok((await ask()).bytes.equals(bytes));
     assert.equal(await Promise.race([fifth.then(() => 'served'), ask().then(() => 'waits')]), 'waits');
-    // Longer than 5 MB may take; the fifth has waited too long then.
+    // The clock passes the time that 5 MB may take, and the fifth request has waited too long.
     world.service.clock.advance(400_000);
     assert.equal((await fifth).status, 503);
     assert.equal((await ask({ range: 'bytes=0-9' }, large)).status, 206);
     for (const reader of slow) reader.destroy();
   });
 
-  it('many downloads at a time are all served', async () => {
+  it('many simultaneous downloads are all served', async () => {
     const all = await Promise.all(Array.from({ length: 40 }, () => ask()));
     assert.ok(all.every((answer) => answer.status === 200 && answer.bytes.equals(bytes)));
   });
@@ -150,6 +150,7 @@ describe('byte ranges (RFC 9110, section 14.2)', () => {
     ['bytes=99999999999999999999-', undefined],
     ['bytes=a-b', undefined],
   ] as const) {
-    it(`${header} of 10 bytes`, () => assert.deepEqual(parseByteRange(header, 10), expected));
+    it(`the range ${header} of 10 bytes is read as RFC 9110 says`, () =>
+      assert.deepEqual(parseByteRange(header, 10), expected));
   }
 });

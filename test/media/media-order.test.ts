@@ -13,7 +13,7 @@ import { until } from '#test/support/service/until.ts';
 
 describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () => {
   let world: MediaWorld;
-  /** Sockets whose answer a test gives later. */
+  /** Sockets that a test answers later. */
   const hanging: Socket[] = [];
 
   before(async () => {
@@ -73,7 +73,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     await world.number.wire.poll({ last: quick });
   });
 
-  it('a message that is cancelled ends its fetch: nothing of its file is left (§3.2/media-ends)', async () => {
+  it('cancelling a message ends its fetch and leaves nothing of its file (§3.2/media-ends)', async () => {
     const before = await countStoredMedia(world.service);
     world.host.set('/slow.jpg', (socket) => {
       answerOf(200, jpegOf(400_000), { 'content-length': '1000000' })(socket, '');
@@ -94,7 +94,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     assert.equal((await world.get(id)).status, 'failed');
   });
 
-  it('a fetch whose lease has ended leaves alone what another one of its message has stored (§3.2/media-ends)', async () => {
+  it('a fetch whose lease has ended leaves the files of a later fetch of its message alone (§3.2/media-ends)', async () => {
     const bytes = jpegOf(600_000);
     world.host.set('/again.jpg', (socket) => {
       answerOf(200, bytes.subarray(0, 400_000), { 'content-length': String(bytes.length) })(socket, '');
@@ -114,7 +114,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     const others = [];
     for (const to of ['+14155550119', '+14155550120']) others.push(await world.send('/hang.png', { to }));
     await untilAsked(2);
-    // The four slots of the host are taken, so the end of the first fetch lets this one begin.
+    // The four slots of the host are taken, so this fetch begins after the first one has ended.
     const next = await world.send('/next.png', { to: '+14155550121' });
     first?.destroy();
     await until('the first one has failed', () => world.host.paths().includes('/next.png'));
@@ -144,7 +144,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     }
   });
 
-  it('a repeat with the same Idempotency-Key fetches nothing twice; another media_url is another request (§4.3/idempotency-key)', async () => {
+  it('a repeat with the same Idempotency-Key fetches nothing again; another media_url is another request (§4.3/idempotency-key)', async () => {
     world.host.set('/once.png', answerOf(200, png));
     const headers = { 'idempotency-key': 'picture' };
     const body = {
@@ -170,7 +170,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     await wire.poll({ last: String(first.json.id) });
   });
 
-  it('a simulated phone gets text and picture together, and says the digest of the file', async () => {
+  it('a simulated phone gets text and picture together, and shows the digest of the file', async () => {
     const bytes = jpegOf(700_000);
     world.host.set('/menu.jpg', answerOf(200, bytes));
     const from = newPhoneNumber();

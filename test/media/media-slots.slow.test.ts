@@ -6,7 +6,7 @@ import { png } from '#test/support/media/sample-files.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('slots of fetches (§3.2/media-slots)', () => {
+describe('slots of media fetches (§3.2/media-slots)', () => {
   let world: MediaWorld;
   const hosts: MediaHost[] = [];
 
@@ -51,7 +51,7 @@ describe('slots of fetches (§3.2/media-slots)', () => {
     );
   });
 
-  it('eight teams whose hosts hang fill the slots of the process; another team goes on, and so do they with another host', async () => {
+  it('eight teams with hanging hosts fill the process’s slots; another team and their other hosts go on', async () => {
     const host = await startHangingHost();
     const teams = await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -68,7 +68,7 @@ describe('slots of fetches (§3.2/media-slots)', () => {
     for (const team of teams) {
       for (let n = 0; n < 4; n += 1) await sendOf(team, `+141555503${n + 10}`, host.url('/hang.png'));
     }
-    // The three hosts of the test before have 12.
+    // The three hosts of the previous test have 12 slots.
     await untilRequested(host, 20);
     const newcomer = await world.service.newTeam();
     const other = { team: newcomer, number: await connectNumber(world.service, newcomer) };

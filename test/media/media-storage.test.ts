@@ -54,7 +54,7 @@ describe('the storage of media (decision 0025)', () => {
     });
   }
 
-  it('one byte more is refused, and nothing after it is taken (§2.8/media-size)', async () => {
+  it('a file that is one byte too large is refused, and nothing after that byte is stored (§2.8/media-size)', async () => {
     const { writer } = newWriter();
     assert.equal(await writer.write(jpegOf(mediaMaxBytes)), true);
     assert.equal(await writer.write(Buffer.alloc(1)), false);
@@ -62,7 +62,7 @@ describe('the storage of media (decision 0025)', () => {
     assert.equal(await writer.end(), 'too_large');
   });
 
-  it('no bytes, and bytes of another type, are refused', async () => {
+  it('an empty file and one of an unsupported type are refused', async () => {
     assert.equal((await store(Buffer.alloc(0))).written, 'empty');
     assert.equal((await store(Buffer.from('<html>'))).written, 'unsupported_type');
     assert.equal((await store(Buffer.alloc(mediaChunkBytes, 'x'))).written, 'unsupported_type');
@@ -99,7 +99,7 @@ describe('the storage of media (decision 0025)', () => {
     }
   });
 
-  it('an incomplete file is found by no reader; removed, its writer ends and nothing of it is left', async () => {
+  it('no reader finds an incomplete file; removing it ends its writer and leaves nothing', async () => {
     const before = await countStoredMedia(service);
     const { messageId, writer } = newWriter();
     assert.equal(await writer.write(jpegOf(mediaChunkBytes)), true);
@@ -138,7 +138,7 @@ describe('the storage of media (decision 0025)', () => {
     assert.equal((await read(messageId)).length, 100);
   });
 
-  it('the chunks that a killed writer left are purged after an hour, and not before; complete files stay', async () => {
+  it('the chunks of a killed writer are purged after an hour, and not before; complete files stay', async () => {
     await service.runtime.database.transaction((trx) => removeIncompleteMedia(trx, []));
     const { complete } = await countStoredMedia(service);
     const { writer } = newWriter();

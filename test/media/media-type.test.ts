@@ -12,24 +12,24 @@ describe('types of media (§2.8/media-types)', () => {
   }
 
   for (const [what, type, extension, bytes] of unusualFiles) {
-    it(`${what} is ${type}`, async () => {
+    it(`${what} is recognised as ${type}`, async () => {
       assert.deepEqual(await sniffMediaType(bytes), { type, extension });
     });
   }
 
   for (const [what, bytes] of otherFiles) {
-    it(`${what} is refused`, async () => {
+    it(`${what} is refused as media`, async () => {
       assert.equal(await sniffMediaType(bytes), undefined);
     });
   }
 
-  it('the type of a file is sniffed however short the file is', async () => {
+  it('the type of a file is found however short the file is', async () => {
     for (let size = 1; size < 16; size += 1) {
       for (const [, , bytes] of shownFiles) await sniffMediaType(bytes.subarray(0, size));
     }
   });
 
-  it('images, videos and sounds are shown by a browser; documents, contacts and dates are downloaded', () => {
+  it('browsers show images, videos and sounds, and download documents, contacts and dates', () => {
     const shown = shownFiles.map(([type]) => type).filter((type) => !isShownInline(type));
     assert.deepEqual(shown, ['application/pdf', 'text/vcard', 'text/calendar']);
   });
@@ -49,12 +49,12 @@ describe('names of media (§2.8/media-names)', () => {
     [undefined, 'mp4', 'media.mp4'],
   ] as const;
   for (const [wanted, extension, name] of cases) {
-    it(`${JSON.stringify(wanted)} becomes ${name}`, () => {
+    it(`the file name ${JSON.stringify(wanted)} becomes ${name}`, () => {
       assert.equal(mediaName(wanted, extension), name);
     });
   }
 
-  it('has at most 64 characters before its extension', () => {
+  it('a file name has at most 64 characters before its extension', () => {
     assert.equal(mediaName(`${'a'.repeat(500)}.png`, 'png'), `${'a'.repeat(64)}.png`);
   });
 });

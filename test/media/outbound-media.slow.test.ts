@@ -16,12 +16,12 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
   let world: MediaWorld;
 
   before(async () => {
-    // Long enough for 5 MB on a busy machine, and a lease stays shorter than the pause of a minute (isPaused).
+    // Enough time for 5 MB on a busy machine, and a lease that is shorter than the pause of a minute (isPaused).
     world = await startMediaWorld({ MEDIA_TIMEOUT_MS: '15000' });
   });
   after(() => world.close());
 
-  /** The message reaches the phone with these bytes, and is reported. */
+  /** Lets the phone poll and report the message, and checks the bytes that it got. */
   async function assertArrives(id: string, bytes: Buffer, type: string, name: string): Promise<void> {
     await world.settled(id);
     const { wire } = world.number;
@@ -39,7 +39,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.equal((await wire.poll({ last: id })).action, 'idle');
   }
 
-  /** Waits until as many fetches wait, after this many tries. */
+  /** Waits until `count` fetches wait after `tries` tries. */
   const untilPaused = ({ service }: MediaWorld, count: number, tries: number) => {
     const leaseMs = service.runtime.config.mediaTimeoutMs + mediaLeaseMarginMs;
     return until(`${count} fetches wait after try ${tries}`, async () => {
@@ -56,7 +56,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     });
   }
 
-  it('a Content-Type that lies does not matter: the bytes decide', async () => {
+  it('the bytes decide the type of a file, whatever its Content-Type says', async () => {
     world.host.set('/lie.html', answerOf(200, png, { 'content-type': 'text/html' }));
     await assertArrives(await world.send('/lie.html'), png, 'image/png', 'lie.png');
     world.host.set('/lie.png', answerOf(200, Buffer.from('<html>'), { 'content-type': 'image/png' }));
@@ -65,7 +65,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match(text, /of a type that Messages does not show/);
   });
 
-  it('5 MB arrive, and one byte more is media_too_large, with a length, without one, and without any (§2.8/media-size, §3.2/media-too-large)', async () => {
+  it('5 MB arrive, and one byte more is media_too_large, with or without a Content-Length (§2.8/media-size, §3.2/media-too-large)', async () => {
     const full = jpegOf(mediaMaxBytes);
     const more = jpegOf(mediaMaxBytes + 1);
     world.host.set('/full.jpg', answerOf(200, full));
@@ -83,17 +83,17 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.equal(incomplete, 0, 'what was written of a file that failed is removed');
   });
 
-  it('a Content-Length that promises more than 5 MB fails at once, though little follows (§3.2/media-counted)', async () => {
+  it('a Content-Length above 5 MB fails at once, though few bytes follow (§3.2/media-counted)', async () => {
     world.host.set('/promise.png', answerOf(200, png, { 'content-length': String(mediaMaxBytes + 1) }));
     assert.equal((await world.failure(await world.send('/promise.png'))).code, 'media_too_large');
   });
 
-  it('a Content-Length that is too small cuts the file there, as HTTP has it', async () => {
+  it('a Content-Length that is too small cuts the file there, as in HTTP', async () => {
     world.host.set('/cut.png', answerOf(200, png, { 'content-length': '40' }));
     await assertArrives(await world.send('/cut.png'), png.subarray(0, 40), 'image/png', 'cut.png');
   });
 
-  it('permanent failures fail the message at once, in words that say what happened (§3.2/media-unavailable)', async () => {
+  it('a permanent failure fails the message at once, with a text that names the cause (§3.2/media-unavailable)', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000));
     world.host.set('/gone.png', answerOf(404));
     world.host.set('/empty.png', answerOf(200));
@@ -115,7 +115,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     }
   });
 
-  it('a failure gives the message back to its month and makes one event message.failed', async () => {
+  it('a failure refunds the message in its month and makes one event message.failed', async () => {
     const used = async () => (await world.team.api.get('/v1/usage')).json;
     const before = await used();
     const id = await world.send('/never-there.png');
@@ -151,7 +151,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.equal(tries(), 3);
   });
 
-  it('a host that recovers is tried again, and the message goes', async () => {
+  it('a file is fetched again after a transient failure, and the message is sent', async () => {
     world.host.set('/later.png', answerOf(500));
     const id = await world.send('/later.png');
     await until('the first try', async () => world.host.paths().includes('/later.png'));
@@ -161,8 +161,8 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     await assertArrives(id, png, 'image/png', 'later.png');
   });
 
-  it('a connection that breaks off, a host that drips and one that says nothing are transient', async () => {
-    // The other tests wait for no time-out.
+  it('a connection that breaks off, a host that sends slowly and one that is silent are transient failures', async () => {
+    // Only this test waits for a time-out, so it has a short one.
     const hasty = await startMediaWorld({ MEDIA_TIMEOUT_MS: '1500' });
     try {
       hasty.host.set('/broken.png', (socket) => {
@@ -207,14 +207,14 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match(text, /redirected more than three times/);
   });
 
-  it('a redirect to a URL that is not valid fails in these words', async () => {
+  it('a redirect to an invalid URL fails the message, whose error names the redirect', async () => {
     world.host.set('/hop-wrong', answerOf(302, Buffer.alloc(0), { location: 'https://[' }));
     const { code, text } = await world.failure(await world.send('/hop-wrong'));
     assert.equal(code, 'media_unavailable');
     assert.match(text, /redirected to a URL that is not valid/);
   });
 
-  it('a header that is repeated is one value: identity twice is no compression', async () => {
+  it('repeated Content-Encoding headers are one value, and identity twice is no compression', async () => {
     const repeated = (coding: string) => (socket: Socket) => {
       const line = `content-encoding: ${coding}\r\n`;
       socket.write(
@@ -228,7 +228,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match((await world.failure(await world.send('/gzip.png'))).text, /compressed/);
   });
 
-  it('a redirect into a private network reaches nothing there (§6.5/all-requests)', async () => {
+  it('no request reaches a private network through a redirect (§6.5/all-requests)', async () => {
     const canary = await startMediaHost('127.0.0.2');
     try {
       world.host.set('/into', answerOf(302, Buffer.alloc(0), { location: canary.url('/secret.png') }));

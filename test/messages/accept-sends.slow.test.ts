@@ -20,7 +20,7 @@ import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';
 
-/** The statements that accept sends. */
+/** Prefix of the names of the statements that accept sends. */
 const accepting = 'messages.accept-';
 
 interface Sender {
@@ -30,7 +30,7 @@ interface Sender {
 
 describe('acceptSends (specification section 4.3)', () => {
   let service: TestService;
-  /** Connections of their own, as a second process has them. */
+  /** A second runtime with its own connection pools, as another process has. */
   let other: Runtime;
   let phones = 0;
 
@@ -44,7 +44,7 @@ describe('acceptSends (specification section 4.3)', () => {
     await service.close();
   });
 
-  /** A verified number without a phone behind it; nothing here is handed out. */
+  /** Inserts a verified number without a phone. @returns the phone number */
   async function newNumber(
     teamId: TeamId,
     fields: { status?: 'paused'; isPending?: boolean; phone?: string } = {},
@@ -72,7 +72,7 @@ describe('acceptSends (specification section 4.3)', () => {
   const stored = async (teamId: TeamId) =>
     (await queuedMessages(service, { teamId })).map(({ content }) => content);
 
-  it('returns an outcome for each row of a batch, in order', async () => {
+  it('acceptSends returns an outcome for each row of a batch, in order', async () => {
     const sender = await newSender(3);
     const paused = await newNumber(sender.teamId, { status: 'paused' });
     const pending = await newNumber(sender.teamId, { isPending: true });
@@ -111,7 +111,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(foreign.teamId), 1);
   });
 
-  it('resolves a sender to its own team’s number, though another team has the same one pending', async () => {
+  it('a sender resolves to its own team’s number, though the number is pending in another team', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     await newNumber(neighbour.teamId, { phone: sender.phone, isPending: true });
     const outcomes = await acceptSends(service.runtime, [
@@ -127,7 +127,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(neighbour.teamId), 0);
   });
 
-  it('stores each row of a batch with its own sender, recipient and media', async () => {
+  it('each row of a batch is stored with its own sender, recipient and media', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     const { ids } = service.runtime;
     const [key, otherKey] = [ids.next('key'), ids.next('key')];
@@ -158,7 +158,7 @@ describe('acceptSends (specification section 4.3)', () => {
     }
   });
 
-  it('accepts the other rows where PostgreSQL refuses one', async () => {
+  it('a row that PostgreSQL refuses does not keep the other rows of its batch from being accepted', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     const outcomes = await acceptSends(service.runtime, [
       row(sender, 'one'),
@@ -177,7 +177,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(neighbour.teamId), 1);
   });
 
-  it('refuses many repeats of one key over the limit without a statement for each', async () => {
+  it('100 repeats of one key over the monthly limit are refused with two statements', async () => {
     const sender = await newSender(0);
     const runs = () => countRuns(other.database.hot, 'messages.accept-waiting');
     await acceptSends(other, [row(await newSender(), 'begin the connection')]);
@@ -187,17 +187,17 @@ describe('acceptSends (specification section 4.3)', () => {
       Array.from({ length: 100 }, () => row(sender, 'same', 'same')),
     );
     assert.ok(outcomes.every((outcome) => outcome.verdict === 'over_limit'));
-    // Once to find that the month has not begun, once to judge.
+    // The first run finds that the month has no row yet, the second refuses the sends.
     assert.equal((await runs()) - before, 2);
     assert.equal(await used(sender.teamId), 0);
   });
 
-  it('uses the quota of a repeated row for the next one', async (t) => {
+  it('the quota that a repeated row does not need serves the next row', async (t) => {
     const sender = await newSender(3);
     await acceptSends(service.runtime, [row(sender, 'begin the month')]);
     const lock = await holdRowLock(service, { usageOf: sender.teamId });
     t.after(() => lock.release());
-    // Both have taken their snapshot before either is through: neither sees the other's key.
+    // Both statements take their snapshots before either commits, so neither sees the other's key.
     const first = acceptSends(service.runtime, [row(sender, 'keyed', 'key')]);
     await untilBlocked(service, accepting, 1);
     const second = acceptSends(other, [row(sender, 'keyed', 'key'), row(sender, 'plain')]);
@@ -208,7 +208,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(sender.teamId), 3);
   });
 
-  it('refuses sends beyond the queue with 503 and retry-after, and accepts the rest (§7.1/status-500, §7.1/http-statuses, §7.2/unavailable, §8/waiting-sends)', async () => {
+  it('the queue of a team’s sends holds 5,000: further sends get 503 with retry-after (§7.1/status-500, §7.1/http-statuses, §7.2/unavailable, §8/waiting-sends)', async () => {
     const sender = await newSender();
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const all = await Promise.allSettled(
@@ -225,7 +225,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal((await stored(sender.teamId)).length, all.length - refused.length);
   });
 
-  it('a burst of one team delays no send of another one, and fills its queue for itself only (§8/waiting-sends)', async () => {
+  it('a burst of one team delays no send of another team, and fills only the burst’s own queue (§8/waiting-sends)', async () => {
     const [burst, other] = [await newSender(), await newSender()];
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     for (const sender of [burst, other]) await acceptor.accept(row(sender, 'begin the month'));
@@ -248,7 +248,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(other.teamId), 2);
   });
 
-  it('a row that is refused for its number leaves its key free for another row of the batch', async () => {
+  it('a row that is refused for its sender leaves its idempotency key free for another row of the batch', async () => {
     const sender = await newSender(1);
     const outcomes = await acceptSends(service.runtime, [
       row({ ...sender, phone: '+14155559999' }, 'from nobody', 'key'),
@@ -261,7 +261,7 @@ describe('acceptSends (specification section 4.3)', () => {
   });
 
   for (const held of ['usage_months', 'numbers']) {
-    it(`a team whose row of ${held} is locked waits alone, and is accepted once it is unlocked`, async (t) => {
+    it(`while a lock holds a team’s row of ${held}, its sends wait and those of other teams do not`, async (t) => {
       const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
       const [stuck, free] = [await newSender(), await newSender()];
       for (const sender of [stuck, free]) await acceptor.accept(row(sender, 'begin the month'));
@@ -290,7 +290,7 @@ describe('acceptSends (specification section 4.3)', () => {
     });
   }
 
-  it('more teams that are held than there are connections keep no other team waiting', async (t) => {
+  it('sends of more blocked teams than there are connections keep no other team waiting', async (t) => {
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const held: Sender[] = [];
     for (let n = 0; n < 8; n += 1) held.push(await newSender());
@@ -307,7 +307,7 @@ describe('acceptSends (specification section 4.3)', () => {
     for (const outcome of await waiting) assert.equal(outcome.verdict, 'accepted');
   });
 
-  it('a number that is deleted while its sends wait for it is refused, not waited for again', async (t) => {
+  it('a send that waits while its number is deleted is refused as from_unregistered', async (t) => {
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const sender = await newSender();
     await acceptor.accept(row(sender, 'begin the month'));
@@ -319,7 +319,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal((await waiting).verdict, 'from_unregistered');
   });
 
-  it('keeps the order of acceptance within a batch (§4.3/order)', async () => {
+  it('a batch is stored in the order of acceptance (§4.3/order)', async () => {
     const sender = await newSender();
     const contents = Array.from({ length: 100 }, (_, index) => `${index}`);
     await acceptSends(
@@ -329,13 +329,13 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.deepEqual(await stored(sender.teamId), contents);
   });
 
-  it('never deadlocks: 300 batches of many teams in any order, over two pools', async () => {
+  it('300 batches of many teams in random order over two pools never deadlock', async () => {
     const senders: Sender[] = [];
     for (let index = 0; index < 8; index += 1) {
       const sender = await newSender();
       senders.push(sender, { ...sender, phone: await newNumber(sender.teamId) });
     }
-    // A generator of its own, so that a failing run can be repeated.
+    // Seeded, so that a failing run can be repeated.
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -347,7 +347,7 @@ describe('acceptSends (specification section 4.3)', () => {
         .sort((left, right) => left.place - right.place)
         .slice(0, 10);
       return shuffled.map(({ sender }) => {
-        // Every other row shares a key, and with it the content, with rows of other batches.
+        // Half of the rows share a key and its content with rows of other batches.
         const key = random(2) === 0 ? null : `${sender.phone} ${random(20)}`;
         return row(sender, key ?? 'plain', key);
       });

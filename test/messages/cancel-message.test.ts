@@ -48,7 +48,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.match(String(field(answer.json, 'error.message')), new RegExp(`this one is ${status}\\.`));
   }
 
-  it('fails a queued message with cancelled and answers it with every field of section 2.6 (§3.1/failed, §3.2/cancelled, §4.3/cancel, §4.3/cancel-queued-only)', async () => {
+  it('cancelling a queued message fails it with cancelled, and the answer has every field of section 2.6 (§3.1/failed, §3.2/cancelled, §4.3/cancel, §4.3/cancel-queued-only)', async () => {
     const team = await newSender();
     const id = await send(team);
     const queued = await get(team, id);
@@ -65,7 +65,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.deepEqual(await get(team, id), answer.json);
   });
 
-  it('is never handed out; messages that were sent after it are (§4.3/cancel-queued-only)', async () => {
+  it('a cancelled message is never handed out, and messages that were sent after it are (§4.3/cancel-queued-only)', async () => {
     const team = await newSender();
     const first = await send(team, 'first');
     const second = await send(team, 'second');
@@ -77,7 +77,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await get(team, first)).status, 'failed');
   });
 
-  it('writes one message.failed with the fields of section 6.2, however often it is requested (§6.2/message-failed)', async () => {
+  it('a message that is cancelled repeatedly has one message.failed with the fields of section 6.2 (§6.2/message-failed)', async () => {
     const team = await newSender();
     const id = await send(team);
     const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(team, id)));
@@ -107,7 +107,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     });
   });
 
-  it('refuses a message that is no longer queued with 409 and its status, and changes nothing (§4.3/cancel-queued-only, §7.1/status-409)', async () => {
+  it('cancelling a message that is no longer queued is 409 with its status, and changes nothing (§4.3/cancel-queued-only, §7.1/status-409)', async () => {
     const team = await newSender();
     const { wire } = team.number;
     const standing = new Map<string, string>();
@@ -140,7 +140,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await get(team, polling)).status, 'sent');
   });
 
-  it('answers 404 for a message of another team and one that never was, and touches neither', async () => {
+  it('cancelling answers 404 for another team’s message and for an unknown id, and changes neither', async () => {
     const team = await newSender();
     for (const id of [canary.queuedId, canary.inboundId, 'msg_01h2xcejqtf2nbrexx3vqjhp41', 'msg_x', 'x']) {
       const answer = await cancel(team, id);
@@ -151,7 +151,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal(theirs.json.status, 'queued');
   });
 
-  it('refuses one that expired, was cancelled or lost its number with 409', async () => {
+  it('cancelling a message that expired, was cancelled or lost its number is 409', async () => {
     const team = await newSender();
     const expired = await send(team);
     service.clock.advance(25 * 3_600_000);
@@ -164,7 +164,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await get(team, orphan)).error_code, 'number_removed');
   });
 
-  it('accepts no field and no parameter (§4.3/cancel)', async () => {
+  it('the cancel route accepts no field and no parameter (§4.3/cancel)', async () => {
     const team = await newSender();
     const id = await send(team);
     const withField = await team.api.post(`/v1/messages/${id}/cancel`, { reason: 'mistake' });
@@ -175,7 +175,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await team.api.post(`/v1/messages/${id}/cancel`, {})).status, 200);
   });
 
-  it('uncounts the message at once: the next one is accepted where the month was used up (§3.2/refund)', async () => {
+  it('a cancelled message is refunded at once: a send is accepted again where the month was used up (§3.2/refund)', async () => {
     const team = await newSender(2);
     const id = await send(team);
     await send(team);
@@ -187,7 +187,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await team.api.post('/v1/messages/send', full)).status, 402);
   });
 
-  it('uncounts it in the month in which it was accepted (§3.2/refund)', async () => {
+  it('the refund of a cancelled message goes to the month in which it was accepted (§3.2/refund)', async () => {
     const team = await newSender(2);
     const now = service.clock.now();
     const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
@@ -203,7 +203,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.deepEqual(await usage(team), { [old]: 1, [young]: 1 });
   });
 
-  it('counts after a hand-out: retry_once, cancelled while it waits for its second one (§2.6/error, §3.2/refund)', async () => {
+  it('a cancelled message stays counted where it waited for its second hand-out (retry_once) (§2.6/error, §3.2/refund)', async () => {
     const team = await newSender(1);
     await team.api.put(`/v1/numbers/${team.number.numberId}`, { on_unconfirmed: 'retry_once' });
     const id = await send(team);
@@ -221,7 +221,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await team.api.post('/v1/messages/send', again)).status, 402);
   });
 
-  it('against a held poll: the phone has it or it is cancelled, never both, over two processes (§4.3/cancel-queued-only)', async () => {
+  it('a cancel that races a held poll: the message is handed out or cancelled, never both, over two processes (§4.3/cancel-queued-only)', async () => {
     const second = await service.startAnother();
     try {
       const team = await newSender();
@@ -236,7 +236,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
         return poll;
       };
       let poll = ask('none');
-      // The cancelling comes the later the more often it won: so it meets the hand-out at every point of its way.
+      // Each cancel that wins delays the next one, so that cancels meet the hand-out at each step of its work.
       let delay = 0;
       for (let round = 0; round < 60; round += 1) {
         const id = await send(team, `round ${round}`);
@@ -270,7 +270,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     }
   });
 
-  it('against a late report of its first hand-out: sent or cancelled, never both, and both are answered', async () => {
+  it('a cancel that races a late report of the first hand-out: the message is sent or cancelled, never both', async () => {
     const team = await newSender();
     const { wire } = team.number;
     await team.api.put(`/v1/numbers/${team.number.numberId}`, { on_unconfirmed: 'retry_once' });

@@ -7,7 +7,7 @@ const nowMs = Date.parse('2026-11-22T09:00:00Z');
 const hourMs = 3_600_000;
 const minutesAgo = (minutes: number) => nowMs - 60_000 * minutes;
 
-describe('the estimate of a hand-out under pacing (§4.3/expected-at)', () => {
+describe('the expected time of a hand-out under pacing (§4.3/expected-at)', () => {
   const idle: PacedQueue = {
     nowMs,
     policy: { ...defaultPacing('gentle'), messages_per_hour: 3, messages_per_day: 5 },
@@ -21,25 +21,25 @@ describe('the estimate of a hand-out under pacing (§4.3/expected-at)', () => {
   };
   const full = [50, 40, 30].map(minutesAgo);
   const cases: [string, Partial<PacedQueue>, number][] = [
-    ['nothing ahead and nothing sent: now', {}, 0],
-    ['the gap runs', { gapUntilMs: nowMs + 4_000 }, 4_000],
-    ['the gap is over', { gapUntilMs: nowMs - 4_000 }, 0],
-    ['two ahead: two mean gaps of 3.5 s', { ahead: 2 }, 7_000],
-    ['two ahead of it behind a running gap', { ahead: 2, gapUntilMs: nowMs + 1_000 }, 8_000],
-    ['the hour is full: its oldest leaves it in 10 minutes', { handedOutAtMs: full }, 10 * 60_000],
-    ['one short of a full hour', { handedOutAtMs: full.slice(1) }, 0],
+    ['a message with nothing ahead of it goes now', {}, 0],
+    ['a running gap delays it to the end of the gap', { gapUntilMs: nowMs + 4_000 }, 4_000],
+    ['a gap that is over delays nothing', { gapUntilMs: nowMs - 4_000 }, 0],
+    ['two messages ahead delay it by two mean gaps of 3.5 s', { ahead: 2 }, 7_000],
+    ['two messages ahead and a running gap add up', { ahead: 2, gapUntilMs: nowMs + 1_000 }, 8_000],
+    ['a full hour delays it until its oldest hand-out is an hour old', { handedOutAtMs: full }, 10 * 60_000],
+    ['an hour with one hand-out less than its limit delays nothing', { handedOutAtMs: full.slice(1) }, 0],
     [
-      'one ahead takes the first free slot of the hour',
+      'a message ahead takes the first free slot of the hour',
       { handedOutAtMs: full, ahead: 1 },
       Math.max(20 * 60_000, 10 * 60_000 + 3_500),
     ],
-    ['three ahead fill the hour themselves', { ahead: 3 }, hourMs],
+    ['three messages ahead fill the hour', { ahead: 3 }, hourMs],
     [
-      'the day is full',
+      'a full day delays it until its oldest hand-out is a day old',
       { handedOutAtMs: [1_200, 1_100, 1_000, 900, 800].map(minutesAgo) },
       24 * hourMs - 1_200 * 60_000,
     ],
-    ['five ahead fill the day', { ahead: 5 }, 24 * hourMs],
+    ['five messages ahead fill the day', { ahead: 5 }, 24 * hourMs],
   ];
   for (const [what, change, expectedMs] of cases) {
     it(what, () => assert.equal(expectedAt({ ...idle, ...change }) - nowMs, expectedMs));
@@ -62,40 +62,44 @@ describe('the estimate of a hand-out under pacing (§4.3/expected-at)', () => {
   });
   const hourFull = [50, 40].map(minutesAgo);
   const strictCases: [string, Partial<PacedQueue>, number][] = [
-    ['a new contact with both windows free: now', opensAfter(0), 0],
-    ['the hour of new contacts is full', { ...opensAfter(0), openedAtMs: hourFull }, 10 * 60_000],
-    ['two new contacts ahead fill the hour', opensAfter(2), hourMs],
-    ['three ahead: the second hour has one left', opensAfter(3), hourMs],
-    ['four ahead fill the day', opensAfter(4), 24 * hourMs],
-    ['ten ahead take two days and an hour', opensAfter(10), 49 * hourMs],
-    ['one ahead takes the slot that becomes free', { ...opensAfter(1), openedAtMs: hourFull }, 20 * 60_000],
+    ['a new contact goes now where hour and day have room', opensAfter(0), 0],
     [
-      'a known contact does not wait for new ones that are held',
+      'a full hour of new contacts delays a new contact',
+      { ...opensAfter(0), openedAtMs: hourFull },
+      10 * 60_000,
+    ],
+    ['two new contacts ahead fill the hour', opensAfter(2), hourMs],
+    ['of three new contacts ahead the third waits for the second hour', opensAfter(3), hourMs],
+    ['four new contacts ahead fill the day', opensAfter(4), 24 * hourMs],
+    ['ten new contacts ahead take two days and an hour', opensAfter(10), 49 * hourMs],
+    ['a new contact ahead takes the next free slot', { ...opensAfter(1), openedAtMs: hourFull }, 20 * 60_000],
+    [
+      'a known contact does not wait for new contacts that are held',
       { openingsAhead: [0, 0], openedAtMs: hourFull },
       0,
     ],
     [
-      'a known contact waits for the known ones and for the new ones that may go, by the hour of all messages',
+      'a known contact waits for known contacts, and for new contacts that may go, by the hourly limit of messages',
       { ahead: 1, openingsAhead: [0, 0, 0], policy: { ...strict.policy, messages_per_hour: 3 } },
       hourMs,
     ],
     [
-      'the messages that follow an opening go after it',
+      'messages to a new contact go after the first one, and count in the hour',
       { openingsAhead: [2], policy: { ...strict.policy, messages_per_hour: 3 } },
       hourMs,
     ],
     [
-      'they hold back nothing while it waits',
+      'messages behind a new contact that waits delay no other contact',
       { openingsAhead: [2], openedAtMs: hourFull, policy: { ...strict.policy, messages_per_hour: 3 } },
       0,
     ],
     [
-      'a message behind the opening of its own contact waits for that one, not for later openings',
+      'a message waits for the first message to its own new contact, not for later new contacts',
       { openingsAhead: [0, 0, 0], openingsNeeded: 1, openedAtMs: hourFull },
       10 * 60_000,
     ],
     [
-      'a new contact waits for the known ones ahead: gaps',
+      'a new contact waits for the gaps of known contacts ahead',
       {
         ...opensAfter(0),
         ahead: 2,

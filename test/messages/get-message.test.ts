@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
@@ -28,7 +29,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     return answer.json;
   };
 
-  it('shows every field of a queued message, those without a value as null (§2.1/empty-values, §2.6/to-and-from, §2.6/media-url, §2.6/direction, §4.3/get-message)', async () => {
+  it('a queued message has every field, and null for each one without a value (§2.1/empty-values, §2.6/to-and-from, §2.6/media-url, §2.6/direction, §4.3/get-message)', async () => {
     const sent = { from: number.phoneNumber, to, content: 'Hello' };
     const accepted = await team.api.post('/v1/messages/send', sent);
     assert.deepEqual(await get(accepted.json.id), {
@@ -49,7 +50,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     });
   });
 
-  it('follows the message through polling and sent (§2.6/status, §2.6/state-times, §3.1/reported-sent)', async () => {
+  it('the answer follows a message through polling and sent (§2.6/status, §2.6/state-times, §3.1/reported-sent)', async () => {
     const poll = await number.wire.poll();
     const polling = await get(poll.id);
     assert.deepEqual([polling.status, polling.sent_at, polling.waiting_reason], ['polling', null, null]);
@@ -60,7 +61,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.ok(String(sent.sent_at) >= String(sent.created_at));
   });
 
-  it('shows when it was delivered, where the device can tell (§2.6/status, §2.6/state-times, §3.1/delivered)', async () => {
+  it('the answer has the time of delivery where the device reports it (§2.6/status, §2.6/state-times, §3.1/delivered)', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Delivered' });
     assert.equal((await number.wire.poll()).id, id);
     await number.wire.poll({ last: id });
@@ -73,7 +74,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.match(String(delivered.delivered_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('shows why a message failed, in the words of the phone too (§2.6/status, §2.6/state-times, §2.6/error)', async () => {
+  it('a failed message has its error, with the words of the phone (§2.6/status, §2.6/state-times, §2.6/error)', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Not this one' });
     const poll = await number.wire.poll();
     assert.equal(poll.id, id);
@@ -84,7 +85,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.match(String(failed.failed_at), /Z$/);
   });
 
-  it('shows why a queued message waits: earlier message, busy, paused, offline (§2.5/last-seen-at, §2.6/waiting-reason, §4.3/waiting-reason)', async () => {
+  it('a queued message has the reason why it waits: earlier message, busy, paused, offline (§2.5/last-seen-at, §2.6/waiting-reason, §4.3/waiting-reason)', async () => {
     const first = await team.api.send({ from: number.phoneNumber, to, content: 'first' });
     const second = await team.api.send({ from: number.phoneNumber, to, content: 'second' });
     assert.equal((await get(first)).waiting_reason, null);
@@ -98,11 +99,11 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     assert.equal((await get(second)).waiting_reason, 'number_paused');
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
     assert.equal((await get(second)).waiting_reason, null);
-    service.clock.advance(5 * minuteMs + 1_000);
+    await passServedTime(service, 5 * minuteMs + 1_000);
     assert.equal((await get(second)).waiting_reason, 'phone_offline');
   });
 
-  it('shows an inbound message as received (§2.6/to-and-from, §2.6/status, §2.6/direction)', async () => {
+  it('an inbound message is shown as received (§2.6/to-and-from, §2.6/status, §2.6/direction)', async () => {
     const inbound = await number.wire.call('inbound', { from: '+1 (415) 555-0102', text: 'Hi there' });
     const message = await get(inbound.id);
     assert.deepEqual(
@@ -115,7 +116,7 @@ describe('GET /v1/messages/:id (specification section 4.3)', () => {
     );
   });
 
-  it('answers the same bytes for another team’s message and one that never was (§7.1/status-404)', async () => {
+  it('another team’s message and an unknown id get the same 404, byte for byte (§7.1/status-404)', async () => {
     const never = await team.api.get('/v1/messages/msg_01h2xcejqtf2nbrexx3vqjhp41');
     assert.equal(never.status, 404);
     assert.equal(field(never.json, 'error.code'), 'not_found');

@@ -37,7 +37,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
   const used = () => acceptedOf(service, team.id);
   const storedWith = async (content: string) => (await storedMessages(service, { content })).length;
 
-  it('replays the 202 of the first request, byte for byte, with idempotent-replayed (§4.3/idempotency-key)', async () => {
+  it('a repeat with the same key gets the first 202, byte for byte, with idempotent-replayed (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const before = await used();
     const first = await send('replayed', key);
@@ -53,7 +53,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await used()) - before, 1);
   });
 
-  it('has status queued in a replay, whatever the status of the message (§4.3/idempotency-key)', async () => {
+  it('a replayed answer has status queued, whatever the status of the message (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const first = await send('gone out', key);
     let poll = await number.wire.poll();
@@ -64,7 +64,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('gone out', key)).text, first.text);
   });
 
-  it('refuses the same key with other fields (§4.3/idempotency-key)', async () => {
+  it('a key that is used again with other fields is refused (§4.3/idempotency-key)', async () => {
     const key = newKey();
     await send('one thing', key);
     const others = [
@@ -81,7 +81,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('one thing', key)).status, 202);
   });
 
-  it('compares parsed fields, not bytes (§4.3/idempotency-key)', async () => {
+  it('a repeat is compared by its parsed fields, not by its bytes (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const from = number.phoneNumber;
     const spellings = [
@@ -102,7 +102,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(texts.size, 1);
   });
 
-  it('keeps keys of teams apart (§4.3/idempotency-key)', async () => {
+  it('two teams may use the same key (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const other = await service.newTeam();
     await connectNumber(service, other, '+14155550120');
@@ -116,7 +116,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.notEqual(theirs.json.id, mine.json.id);
   });
 
-  it('accepts 1 to 255 visible ASCII characters and nothing else (§4.3/idempotency-key)', async () => {
+  it('a key has 1 to 255 visible ASCII characters, and any other is refused (§4.3/idempotency-key)', async () => {
     const good = ['a', '"quoted"', 'a'.repeat(255), '!~', 'a/b?c=d&e'];
     for (const key of good) assert.equal((await send(`good ${key}`, key)).status, 202, key);
     const bad = ['', 'a'.repeat(256), 'a b', 'é', 'a\tb'];
@@ -128,7 +128,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(await storedWith('never stored'), 0);
   });
 
-  it('leaves the key free after a refusal (§4.3/idempotency-key)', async () => {
+  it('a refused send leaves its key free (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const refused = await team.api.post(
       '/v1/messages/send',
@@ -153,7 +153,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal(now.status, 202);
   });
 
-  it('makes one message of 100 requests at once, and costs one unit (§4.3/idempotency-key)', async () => {
+  it('100 simultaneous requests with one key make one message, which counts once (§4.3/idempotency-key)', async () => {
     const before = await used();
     const key = newKey();
     const answers = await Promise.all(Array.from({ length: 100 }, () => send('all at once', key)));
@@ -165,7 +165,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await used()) - before, 1);
   });
 
-  it('makes one message of 100 requests at once to two processes, five times over', async () => {
+  it('100 simultaneous requests with one key to two processes make one message, five times over', async () => {
     const second = await service.startAnother();
     try {
       const elsewhere = new ApiClient(second.baseUrl, team.api.key);
@@ -188,7 +188,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     }
   });
 
-  it('accepts one of several different requests with one key, and refuses the others', async () => {
+  it('simultaneous requests with one key and different fields: one is accepted, and the others are refused', async () => {
     const key = newKey();
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) => send(`variant ${index % 4}`, key)),
@@ -202,7 +202,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     }
   });
 
-  it('keeps a key for 24 hours; then it may be used anew (§4.3/idempotency-key)', async () => {
+  it('a key is kept for 24 hours, and is free again afterwards (§4.3/idempotency-key)', async () => {
     const key = newKey();
     const first = await send('a day', key);
     service.clock.advance(24 * hourMs - 60_000);
@@ -217,12 +217,12 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     assert.equal((await send('another day', key)).text, nextDay.text);
   });
 
-  describe('a repeat to another process that waited behind the first request (§4.3/idempotency-key)', () => {
+  describe('a repeat to another process waits for the first request and gets its answer (§4.3/idempotency-key)', () => {
     let phones = 200;
 
     /**
-     * Both requests have looked for the key before either has ended. The test locks the row of the team's month until
-     * they wait for it, and with them what comes between.
+     * Sends the same key to two processes. A lock on the team's usage keeps the first request from its commit until the
+     * repeat waits too. The request of `between` waits in the middle.
      */
     async function race({
       content = 'sent once',
@@ -262,17 +262,17 @@ describe('Idempotency-Key (specification section 4.3)', () => {
       assert.equal(repeat.text, first.text);
     }
 
-    it('gets its 202, though the first was the last message of the month', async () => {
+    it('a concurrent repeat gets its 202, though the first request used up the month', async () => {
       assertReplay(await race({}));
     });
 
-    it('gets its 202, though the number was deleted between the two', async () => {
+    it('a concurrent repeat gets its 202, though the number was deleted between the two requests', async () => {
       assertReplay(
         await race({ between: (sender, numberId) => sender.api.delete(`/v1/numbers/${numberId}`) }),
       );
     });
 
-    it('with other fields is 400 for the key, not 402 for the month that the first used up', async () => {
+    it('a concurrent repeat with other fields is 400 for the key, not 402 for the month that the first used up', async () => {
       const { first, repeat } = await race({ content: 'another thing' });
       assert.equal(first.status, 202, first.text);
       assert.equal(repeat.status, 400, repeat.text);

@@ -17,7 +17,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
   });
   after(() => service.close());
 
-  it('refuses a cursor that is no id of a message (§4.3/pages)', async () => {
+  it('a cursor that is no message id is refused (§4.3/pages)', async () => {
     const malformed = [
       'x',
       ' ',
@@ -49,7 +49,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
     }
   });
 
-  it('refuses other values with the parameter at fault (§4.3/list-filters)', async () => {
+  it('an invalid value is refused with its parameter (§4.3/list-filters)', async () => {
     const refused: [string, string][] = [
       ...[
         '0',
@@ -97,7 +97,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
     }
   });
 
-  it('names the allowed values of a parameter: the words of status, the bounds of limit', async () => {
+  it('a refusal lists the allowed values of its parameter: the words of status, the bounds of limit', async () => {
     const message = async (query: string) =>
       String(field((await team.api.get(`/v1/messages?${query}`)).json, 'error.message'));
     for (const status of messageStatuses) assert.ok((await message('status=x')).includes(status));
@@ -105,7 +105,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
     assert.match(await message('limit=101'), /100/);
   });
 
-  it('refuses a parameter that is sent twice (§4.3/query-encoding)', async () => {
+  it('a parameter that is sent twice is refused (§4.3/query-encoding)', async () => {
     for (const [name, value] of Object.entries({
       from: '%2B14155550101',
       to: '%2B14155550101',
@@ -126,7 +126,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
     }
   });
 
-  it('refuses a + that arrived as a space, with the hint to encode it (§4.3/query-encoding)', async () => {
+  it('a + that arrived as a space is refused, with the hint to encode it (§4.3/query-encoding)', async () => {
     for (const name of ['from', 'to']) {
       for (const value of ['+14155550101', '%2014155550101']) {
         const answer = await team.api.get(`/v1/messages?${name}=${value}`);
@@ -146,7 +146,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
     }
   });
 
-  it('refuses a value with broken percent-encoding, or not in UTF-8 (§4.3/query-encoding)', async () => {
+  it('a value with broken percent-encoding or invalid UTF-8 is refused (§4.3/query-encoding)', async () => {
     for (const value of ['%FF', '%C3%28', '%', '100%', '%zz', 'a%F0%9F']) {
       for (const query of [`from=${value}`, `limit=5&from=${value}&to=`]) {
         const answer = await team.api.get(`/v1/messages?${query}`);
@@ -158,7 +158,7 @@ describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', ()
     assert.equal((await team.api.get('/v1/messages?from=100%25')).status, 200);
   });
 
-  it('refuses an unknown parameter by name, and lists the known ones (§2.1/unknown-fields)', async () => {
+  it('an unknown parameter is refused by name, and the known ones are listed (§2.1/unknown-fields)', async () => {
     const unknown = [
       'offset',
       'Limit',

@@ -15,7 +15,7 @@ import {
   walk,
 } from '#test/support/service/walk-message-pages.ts';
 
-describe('walking the pages while messages arrive (§4.3/pages)', () => {
+describe('pages of messages while messages arrive (§4.3/pages)', () => {
   let service: TestService;
   let team: TestTeam;
   let number: ConnectedNumber;
@@ -38,7 +38,7 @@ describe('walking the pages while messages arrive (§4.3/pages)', () => {
     await service.close();
   });
 
-  /** Messages that arrive at both processes until `work` is done: sends, cancelled ones among them, and inbound ones. */
+  /** Sends, cancels and receives messages through both processes until `work` is done. @returns how many arrived */
   async function whileMessagesArrive(work: () => Promise<void>): Promise<number> {
     let over = false;
     let arrived = 0;
@@ -65,7 +65,7 @@ describe('walking the pages while messages arrive (§4.3/pages)', () => {
     return arrived;
   }
 
-  /** 11,000 messages, one a second; 86 of them delivered, where a page of them stops reading, 10,000 messages back. */
+  /** Inserts 11,000 messages, one a second. 86 are delivered: they lie where a page stops reading, 10,000 rows back. */
   const fillHistory = async () => {
     const newer = (await storedMessages(service)).length;
     const endMs = service.clock.nowMs() - 3_600_000;
@@ -87,7 +87,7 @@ describe('walking the pages while messages arrive (§4.3/pages)', () => {
     );
   }
 
-  it('shows every message that was there at the start once, newest first, over two processes', async () => {
+  it('pages over two processes show every message that existed at the start once, newest first', async () => {
     for (let sent = 0; sent < 60; sent += 1) {
       await clients[sent % 2]?.send({ from: number.phoneNumber, to, content: `${sent}` });
       if (sent % 3 === 0) await number.wire.call('inbound', { from: to, text: `${sent}` });
@@ -119,13 +119,13 @@ describe('walking the pages while messages arrive (§4.3/pages)', () => {
     assert.ok(arrived > 50, `${arrived} arrived`);
   });
 
-  it('a page that reached its bound neither repeats nor omits messages', async () => {
+  it('a page that stopped at its bound of rows neither repeats nor omits messages', async () => {
     await fillHistory();
     const present = await walk(clients, { status: 'delivered' }, () => 100);
     assert.equal(present.length, 86);
     let met = 0;
     await whileMessagesArrive(async () => {
-      // They push the bound along: where they come slowly, it takes more rounds until a page meets it.
+      // New messages move the bound. If they come slowly, more rounds pass until a page stops at it.
       for (let round = 0; round < 40 || (met === 0 && round < 1_000); round += 1) {
         const first = await getPage(team.api, { status: 'delivered', limit: 100 });
         if (first.has_more && first.messages.length > 0 && first.messages.length < 86) met += 1;

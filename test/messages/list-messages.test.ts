@@ -48,7 +48,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
   const handles = ['anna@example.com', '22000', 'Zoë & Søn + 😀 %2B'];
 
   before(async () => {
-    // Nothing of the model may change by itself.
+    // Long times, so that no message of the model expires or times out during the test.
     service = await startTestService({ QUEUE_EXPIRY_HOURS: '8760', DEVICE_LEASE_SECONDS: '86400' });
     canary = await plantCanary(service);
     team = await service.newTeam();
@@ -62,7 +62,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
   });
   after(() => service.close());
 
-  /** Four hundred messages over ten weeks, some in the same millisecond, some older than any month's partition. */
+  /** Inserts 400 messages of ten weeks, some in the same millisecond, some older than the oldest partition. */
   async function fillModel(numberIds: ReadonlyMap<string, NumberId>): Promise<Item[]> {
     const people = [...contacts, ...own];
     const drawn = fc.sample(
@@ -88,7 +88,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
       const id = generator.generateOrResetWithTs(at).toString() as MessageId;
       const direction = message.inbound ? 'inbound' : 'outbound';
       let status: MessageStatus = message.inbound ? 'received' : message.status;
-      // One message is in flight, and a deleted number has no waiting one.
+      // A number has one message in flight at most, and a deleted number has none waiting.
       if (status === 'polling' && busy.has(message.number)) status = 'sent';
       if ((status === 'polling' || status === 'queued') && message.number === deleted) status = 'sent';
       if (status === 'polling') busy.add(message.number);
@@ -140,7 +140,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.ok(new Set(model.map((item) => item.created_at)).size < 390);
   });
 
-  it('shows exactly the messages of every combination of filters, with all fields, newest first, in pages of any size (§2.6/media-url, §4.3/list-messages, §4.3/list-filters)', async () => {
+  it('every combination of filters lists exactly its messages, newest first, in pages of any size (§2.6/media-url, §4.3/list-messages, §4.3/list-filters)', async () => {
     const limitOf = randomLimits(7);
     const combined = combinations(
       [undefined, own[0], own[1], deleted, contacts[0], contacts[1], ...handles, '+14155550999'],
@@ -157,7 +157,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.ok(shown > 4_000, `${shown}`);
   });
 
-  it('begins after any position: an id of the list, one of another team, one that never was (§4.3/pages)', async () => {
+  it('the list begins after any id: one of the list, one of another team, an unknown one (§4.3/pages)', async () => {
     const limitOf = randomLimits(11);
     const smallest = 'msg_00000000000000000000000000';
     const largest = 'msg_7zzzzzzzzzzzzzzzzzzzzzzzzz';
@@ -185,7 +185,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.deepEqual(ids((await getPage(team.api, { cursor: largest })).messages), ids(model.slice(0, 50)));
   });
 
-  it('shows received for inbound messages and every other status for outbound ones; other combinations are empty (§4.3/list-filters)', async () => {
+  it('only inbound messages have status received, and other combinations of direction and status list none (§4.3/list-filters)', async () => {
     for (const status of messageStatuses) {
       const other = status === 'received' ? 'outbound' : 'inbound';
       assert.deepEqual(await getPage(team.api, { status, direction: other }), {
@@ -196,7 +196,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
   });
 
-  it('accepts 1 to 100 as limit, 50 by default (§4.3/list-filters)', async () => {
+  it('limit is 1 to 100, and 50 by default (§4.3/list-filters)', async () => {
     const first = await getPage(team.api, {});
     assert.deepEqual(ids(first.messages), ids(model.slice(0, 50)));
     assert.deepEqual([first.cursor, first.has_more], [model[49]?.id, true]);
@@ -205,7 +205,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
   });
 
-  it('has_more is false on the last page exactly, full or not (§4.3/pages)', async () => {
+  it('has_more is false on the last page only, whether that page is full or not (§4.3/pages)', async () => {
     for (const left of [1, 99, 100, 101]) {
       const cursor = model.at(-left - 1)?.id;
       const page = await getPage(team.api, { limit: 100, cursor });
@@ -214,11 +214,11 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
   });
 
-  it('an empty cursor is none (§4.3/list-filters)', async () => {
+  it('an empty cursor lists from the start (§4.3/list-filters)', async () => {
     assert.deepEqual(await getPage(team.api, { cursor: '' }), await getPage(team.api, {}));
   });
 
-  it('shows nothing of other teams, whatever is asked for', async () => {
+  it('no filter shows messages of other teams', async () => {
     const other = await service.newTeam();
     const nothing = '{"messages":[],"cursor":"","has_more":false}';
     assert.equal((await other.api.get('/v1/messages')).text, nothing);

@@ -33,7 +33,7 @@ describe('the counts of pacing (specification section 8)', () => {
   const assertHeld = async (phone: DirectPhone) =>
     assert.equal((await phone.claim(service.runtime))?.kind, 'paced');
 
-  it('a message that the phone could not send is not unanswered, however often it says so (§8/pacing-unanswered)', async () => {
+  it('a message that the phone could not send does not count as unanswered, however often the failure is reported (§8/pacing-unanswered)', async () => {
     const { number, phone } = await connect({ mode: 'strict', unanswered_per_contact: 2 });
     await paced.send(number, 1);
     await phone.send(service.runtime);
@@ -50,7 +50,7 @@ describe('the counts of pacing (specification section 8)', () => {
     await assertHeld(phone);
   });
 
-  it('nor is one that failed by a late report; after a reply it undoes nothing, and sent is never undone (§8/pacing-unanswered)', async () => {
+  it('a late failure report subtracts one unanswered message, but not after a reply and not from a sent one (§8/pacing-unanswered)', async () => {
     const { number, phone } = await connect({ mode: 'strict' });
     await paced.send(number, 1);
     const late = await handOut(phone);
@@ -73,7 +73,7 @@ describe('the counts of pacing (specification section 8)', () => {
     assert.equal(await unanswered(number, 1), 1);
   });
 
-  it('a hand-out that was released is forgotten, and those before it are not (§8/pacing-rows)', async () => {
+  it('a released hand-out no longer counts for pacing, and earlier hand-outs still do (§8/pacing-rows)', async () => {
     const { number, phone } = await connect({ messages_per_hour: 2 });
     for (let sends = 0; sends < 3; sends += 1) await paced.send(number, 1);
     await phone.send(service.runtime);
@@ -82,7 +82,7 @@ describe('the counts of pacing (specification section 8)', () => {
     await assertHeld(phone);
   });
 
-  it('a conversation that the contact opened is no new contact of the number (§8/pacing-new-contacts)', async () => {
+  it('a conversation that the contact opened does not count as a new contact (§8/pacing-new-contacts)', async () => {
     const { number, phone } = await connect({ mode: 'strict', new_contacts_per_hour: 1 });
     await number.wire.call('inbound', { from: contactAt(1), text: 'Hi' });
     const opening = await paced.send(number, 2);
@@ -91,7 +91,7 @@ describe('the counts of pacing (specification section 8)', () => {
     await assertHeld(phone);
   });
 
-  it('a day is counted to its end, though old hand-outs are deleted (§8/pacing-windows)', async () => {
+  it('the limit of a day holds for the whole day, though old hand-outs are deleted (§8/pacing-windows)', async () => {
     const { number, phone } = await connect({ messages_per_day: 1 });
     for (let sends = 0; sends < 2; sends += 1) await paced.send(number, 1);
     await phone.send(service.runtime);
@@ -102,7 +102,7 @@ describe('the counts of pacing (specification section 8)', () => {
     assert.equal(claim?.kind, 'paced');
   });
 
-  it('a message that waits for its media does expire on a paced number (§3.2/expired)', async () => {
+  it('a message that waits for its media expires on a paced number too (§3.2/expired)', async () => {
     const { number, phone } = await connect({ messages_per_day: 1 });
     await paced.send(number, 1);
     await phone.send(service.runtime);
@@ -118,7 +118,7 @@ describe('the counts of pacing (specification section 8)', () => {
     assert.equal((await team.api.get(`/v1/messages/${text}`)).json.error_code, null);
   });
 
-  it('after a step back of the clock, hand-outs and openings up to 10 s ahead count, and later ones do not (§8/pacing-rows)', async () => {
+  it('after a backward clock step, hand-outs and openings up to 10 s in the future count, and later ones do not (§8/pacing-rows)', async () => {
     const limits = { mode: 'strict', new_contacts_per_hour: 1 };
     const [hour, contacts] = [await connect({ messages_per_hour: 1 }), await connect(limits)];
     for (const { number, phone } of [hour, contacts]) {

@@ -21,10 +21,10 @@ const contacts = 140;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const holdMs = 50_000;
-/** How long the phone is away after a poll without a message. */
+/** Time without a poll after an answer without a message. */
 const longWaitMs = 600_000;
 
-/** A message that left the phone; the list is in their order. */
+/** A message that the phone sent. */
 interface Sent {
   readonly id: string;
   readonly to: string;
@@ -36,7 +36,6 @@ const contactOf = (index: number) => `+1212555${String((index * 37) % contacts).
 describe(`${sends} messages through the polls of one phone, two processes and a restart (specification section 8)`, () => {
   let service: TestService;
   let team: TestTeam;
-  /** In the order of acceptance. */
   let accepted: { readonly id: string; readonly to: string }[] = [];
   /** The clock of the processes that the phone polls. */
   const clock = new AlarmClock();
@@ -55,7 +54,7 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
     for (const one of [clock, service.clock]) one.advance(ms);
   };
 
-  /** A phone that polls two processes in turn, now and then both at once, and contacts that answer every fifth message. */
+  /** Polls as one phone, two processes in turn and sometimes both at once. Contacts answer every fifth message. */
   async function run(number: ConnectedNumber): Promise<{ sent: Sent[]; repliedAtMs: Map<string, number[]> }> {
     const start = () => Promise.all([service.startAnother(clock), service.startAnother(clock)]);
     let processes = await start();
@@ -77,7 +76,7 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
         await Promise.all(processes.map((process) => process.close()));
         processes = await start();
       }
-      // Sweeps run only here: the clock moves too fast for theirs.
+      // The processes run no sweeps, as the clock moves too fast for them.
       if (polls % 100 === 0) assert.equal(await failExpired(service.runtime), 0);
       for (const { to } of owed.filter(({ atPoll }) => atPoll === polls)) {
         await number.wire.call('inbound', { from: to, text: `answer ${polls}` });
@@ -91,10 +90,11 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
         const close = () => open.delete(one);
         one.then(close, close);
       }
-      // Beyond 10 s the second of two polls would not be taken for a repeat of the first.
+      // More than 10 s later, the server would not take the second of two polls for a repeat of the first.
       if (isDouble) await until('both polls count', async () => (await polled()) >= before + 2);
       while (open.size > 0) {
-        // A poll that pacing holds has such an alarm; one beside a message that left has that of its hold alone.
+        // A poll that pacing holds back sets an alarm for its next look, any other held poll only for the end of its
+        // hold.
         const alarm = clock.untilAlarm(open.size < asked.length ? holdMs : pacedLookMs);
         const inMs = await Promise.race([alarm, ...[...open].map((one) => one.then(() => 0))]);
         if (inMs > 0) pass(isLongWait ? longWaitMs : inMs);
@@ -137,7 +137,7 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
     return result;
   }
 
-  /** No window of any position holds more than `most`. */
+  /** Asserts that every window of this length holds at most `most` timestamps. */
   function assertWindow(times: readonly number[], most: number, lengthMs: number, what: string): void {
     for (const [index, time] of times.entries()) {
       const next = times[index + most];
@@ -164,13 +164,13 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
     }
   }
 
-  it('gentle keeps gap, hour and day in every window, the order of each contact, and leaves none behind (§8/pacing-gap, §8/pacing-windows, §8/pacing-rows, §4.3/order)', async () => {
+  it('gentle keeps the gap, the hourly and the daily limit and each contact’s order, and sends every message (§8/pacing-gap, §8/pacing-windows, §8/pacing-rows, §4.3/order)', async () => {
     const { sent } = await simulate('gentle');
     const lastsMs = (sent.at(-1)?.atMs ?? 0) - (sent[0]?.atMs ?? 0);
     assert.ok(lastsMs < 3.5 * dayMs, `${lastsMs / dayMs} days for what takes three and a few hours`);
   });
 
-  it('strict keeps the limits of new and unanswered contacts besides (§8/pacing-new-contacts, §8/pacing-unanswered, §8/pacing-order)', async () => {
+  it('strict keeps the limits of new and unanswered contacts as well (§8/pacing-new-contacts, §8/pacing-unanswered, §8/pacing-order)', async () => {
     const { sent, repliedAtMs } = await simulate('strict');
     const byContact = Map.groupBy(sent, ({ to }) => to);
     const openings = [...byContact.values()].map(([first]) => first?.atMs ?? 0).sort((a, b) => a - b);

@@ -26,7 +26,9 @@ describe('pacing (specification section 8)', () => {
   const sendMany = async (number: ConnectedNumber, count: number, contactOf: (index: number) => number) => {
     for (let index = 0; index < count; index += 1) await paced.send(number, contactOf(index));
   };
-  /** Sends what waits, each message once its gap is over. @returns where it ends: no message, or a longer wait */
+  /**
+   * Sends message after message, and waits for each gap. @returns the number sent, and until when pacing holds the next
+   */
   const sendUntilHeld = async (phone: DirectPhone, longestGapMs = 5_000) => {
     for (let sent = 0; ; ) {
       const next = await phone.send(service.runtime);
@@ -42,19 +44,19 @@ describe('pacing (specification section 8)', () => {
   const timesOf = async ({ phoneNumber }: ConnectedNumber) =>
     (await handOutsOf(service, phoneNumber)).map(({ handedOutAt }) => handedOutAt.getTime());
 
-  it('leaves 2 to 5 s between two messages of a number, drawn anew for each (§8/pacing-gap)', async () => {
+  it('a number leaves a random gap of 2 to 5 s between two messages (§8/pacing-gap)', async () => {
     const { number, phone } = await paced.connect();
     await sendMany(number, 30, () => 1);
     assert.equal((await sendUntilHeld(phone)).sent, 30);
     const times = await timesOf(number);
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     assert.ok(Math.min(...gaps) >= 2_000, String(gaps));
-    // A claim takes its moment, and so does its report.
+    // A claim and its report may take 0.5 s more.
     assert.ok(Math.max(...gaps) < 5_500, String(gaps));
     assert.ok(Math.max(...gaps) - Math.min(...gaps) > 1_000, String(gaps));
   });
 
-  it('counts the gap from the report where that is later than the hand-out, and every process draws the same (§8/pacing-gap)', async () => {
+  it('the gap begins with the report where that is later than the hand-out, and all processes draw the same gap (§8/pacing-gap)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { gap_min_seconds: 100, gap_max_seconds: 200 });
     await sendMany(number, 2, () => 1);
@@ -71,7 +73,7 @@ describe('pacing (specification section 8)', () => {
     assert.deepEqual(other, next);
   });
 
-  it('hands out 100 messages in any hour and 300 in any day, and not a second earlier (§8/pacing, §8/pacing-windows, §8/pacing-rows)', async () => {
+  it('a number sends 100 messages in any hour and 300 in any day, and the next one not a second earlier (§8/pacing, §8/pacing-windows, §8/pacing-rows)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { gap_min_seconds: 0, gap_max_seconds: 0 });
     await sendMany(number, 302, (index) => index % 60);
@@ -91,7 +93,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 2);
   });
 
-  it('strict opens 15 conversations an hour: those to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
+  it('strict opens 15 conversations an hour, and messages to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
     await sendMany(number, 17, (index) => index);
@@ -107,7 +109,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(await storedConversation(service, number.phoneNumber, contactAt(15)));
   });
 
-  it('strict sends a contact 5 messages without a reply; a reply wakes the held poll (§8/pacing-unanswered)', async () => {
+  it('strict sends a contact 5 messages without a reply, and a reply wakes the held poll (§8/pacing-unanswered)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
     await sendMany(number, 6, () => 1);
@@ -122,7 +124,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
-  it('a message to another contact wakes the poll that one contact holds, within a second of its look (§8/pacing-held)', async () => {
+  it('a message to another contact wakes a poll that pacing holds for one contact, within a second of its look (§8/pacing-held)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, {
       mode: 'strict',
@@ -139,7 +141,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
-  it('a message that a phone or a contact did not see is not counted: a released hand-out, an answered message (§8/pacing-rows)', async () => {
+  it('a released hand-out and an answered message do not count for pacing (§8/pacing-rows)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { messages_per_hour: 1 });
     await paced.send(number, 1);
@@ -162,7 +164,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 0, 'one an hour');
   });
 
-  it('holds the poll and wakes it when the gap ends, on another process too; a message that arrives does not (§8/pacing-held)', async () => {
+  it('the end of the gap wakes the held poll, on another process too, and an arriving message does not (§8/pacing-held)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);
@@ -192,7 +194,7 @@ describe('pacing (specification section 8)', () => {
     }
   });
 
-  it('another pacing of the number wakes its held poll (§8/pacing-held)', async () => {
+  it('a change of the number’s pacing wakes its held poll (§8/pacing-held)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { messages_per_day: 1 });
     await sendMany(number, 2, () => 1);
@@ -204,7 +206,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(performance.now() - startedMs < pacedLookMs / 2, 'not by the look of every 10 s');
   });
 
-  it('off hands out as fast as the phone takes (§8/pacing-modes)', async () => {
+  it('pacing off hands out as fast as the phone takes messages (§8/pacing-modes)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { mode: 'off' });
     await sendMany(number, 20, (index) => index);

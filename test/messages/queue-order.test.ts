@@ -6,7 +6,7 @@ import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-/** A failure is had again with FUZZ_SEED and the path that fast-check prints. */
+/** FUZZ_SEED and the path that fast-check prints repeat a failure. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const contact = fc.integer({ min: 0, max: 3 });
@@ -37,11 +37,11 @@ describe(`the order of a queue, seed ${seed} (§4.3/order)`, () => {
   };
 
   const limits = [
-    ['with nothing held back', Number.POSITIVE_INFINITY],
-    ['with contacts held back that did not answer the last two (§8/pacing-order)', 2],
+    ['without a limit of unanswered messages', Number.POSITIVE_INFINITY],
+    ['with two unanswered messages a contact (§8/pacing-order)', 2],
   ] as const;
   for (const [what, unansweredMax] of limits) {
-    it(`is that of acceptance among what may go, ${what}: whatever is cancelled or returns, none is left behind`, async () => {
+    it(`a random walk of sends, cancels, releases and replies hands out all messages in order, ${what}`, async () => {
       const [number, neighbour] = [await connectNumber(service, team), await connectNumber(service, team)];
       const pacing = {
         mode: 'strict',

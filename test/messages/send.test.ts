@@ -16,7 +16,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
   let number: ConnectedNumber;
 
   before(async () => {
-    // Without the process role that fetches: no test here waits for media.
+    // No process role fetches media: no test here waits for a file.
     service = await startTestService({ ROLES: 'api,maintain' });
     await plantCanary(service);
     team = await service.newTeam();
@@ -37,7 +37,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     assert.ok(String(field(answer.json, 'error.message')).length > 10, what);
   }
 
-  it('answers 202 with the queued message, which its phone gets; the next poll makes it sent (§2.6/id, §3.1/accepted, §4.3/send, §7.2/request-id)', async () => {
+  it('a send is answered 202 with the queued message, and it is sent once the phone polls again (§2.6/id, §3.1/accepted, §4.3/send, §7.2/request-id)', async () => {
     const sent = { from: number.phoneNumber, to, content: 'Hello 👋🏽 — «quoted»' };
     const beforeMs = service.clock.nowMs();
     const answer = await send(sent);
@@ -60,7 +60,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     assert.equal(field(message.json, 'status'), 'sent');
   });
 
-  it('refuses a missing value or one that is no E.164 number, with the field (§2.1/phone-numbers)', async () => {
+  it('a missing or invalid phone number is refused with its field (§2.1/phone-numbers)', async () => {
     const content = 'Hello';
     assertInvalid(await send({ from, content }), 'to', 'no to');
     assertInvalid(await send({ to, content }), 'from', 'no from');
@@ -93,7 +93,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('counts content in code points: 5,000 are accepted, 5,001 are refused (§2.1/characters, §2.6/content)', async () => {
+  it('content has 1 to 5,000 code points (§2.1/characters, §2.6/content)', async () => {
     const accepted = ['a'.repeat(5_000), '😀'.repeat(5_000), 'e\u0301'.repeat(2_500), '👨‍👩‍👧'.repeat(1_000)];
     for (const content of accepted) {
       const answer = await send({ to, from, content });
@@ -113,7 +113,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses content that is empty or nothing but white space and invisible characters (§2.6/content)', async () => {
+  it('content that is empty, or only white space and invisible characters, is refused (§2.6/content)', async () => {
     const whiteSpace = ['', ' ', '\n', '\t \r\n', '\u00a0', '\u0085', '\u2003', '\u2028', '\u3000'];
     const invisible = ['\ufeff', '\u200b', '\u200d', '\u2060', '\u00ad', '\u3164', '\uffa0', '\u2800'];
     const unseen = ['\ufe0f', '\u{e0041}', '\u0001', '\u001b', '\u007f', '\u202e', ' \u200b\n\u2800 \u0085'];
@@ -131,11 +131,11 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses to equal to from (§4.3/from-and-to)', async () => {
+  it('a to that equals from is refused (§4.3/from-and-to)', async () => {
     assertInvalid(await send({ to: from, from, content: 'me' }), 'to', 'to itself');
   });
 
-  it('refuses a sender that is unknown, pending, paused or of another team (§4.3/from-and-to)', async () => {
+  it('a sender that is unknown, pending, paused or of another team is refused (§4.3/from-and-to)', async () => {
     const other = await service.newTeam();
     await connectNumber(service, other, '+14155550112');
     for (const [sender, why] of [
@@ -150,7 +150,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('treats media_url null and empty as none (§2.6/media-url, §4.3/media-url)', async () => {
+  it('media_url null and empty mean no media (§2.6/media-url, §4.3/media-url)', async () => {
     for (const none of [null, '']) {
       const answer = await send({ to, from, content: 'a', media_url: none });
       assert.equal(answer.status, 202, answer.text);
@@ -158,7 +158,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('refuses a media_url that is no https address, or leads to this machine, on every plan (§4.3/media-url)', async () => {
+  it('a media_url that is no https address, or leads to this machine, is refused on every plan (§4.3/media-url)', async () => {
     const free = await service.newTeam({ plan: 'free' });
     for (const address of [
       'x',
@@ -178,7 +178,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('takes media_url on starter and higher, and refuses it with 402 and limit 0 on free (§8/plan-media, §2.2/plan, §4.3/media-url, §7.1/status-402)', async () => {
+  it('media_url is accepted on starter and higher plans, and refused with 402 and limit 0 on free (§8/plan-media, §2.2/plan, §4.3/media-url, §7.1/status-402)', async () => {
     for (const [plan, phone] of [
       ['free', '+14155550120'],
       ['starter', '+14155550121'],
@@ -210,12 +210,12 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
         const list = await other.api.get('/v1/messages');
         assert.equal(field(list.json, 'messages.0.media_url'), body.media_url);
       }
-      // Sent without it, and by a free team too, the same text goes out.
+      // Without media_url the same text is accepted, of a free team too.
       assert.equal((await other.api.post('/v1/messages/send', { ...body, media_url: null })).status, 202);
     }
   });
 
-  it('looks at one thing after the other: key, permission, syntax, repeat, sender, limit (§7.2/check-order)', async () => {
+  it('a send is checked in the order: key, permission, syntax, repeat, sender, limit (§7.2/check-order)', async () => {
     const poor = await service.newTeam({ plan: 'free', monthlyLimit: 1 });
     const [phone, paused] = ['+14155550130', '+14155550131'];
     const { numberId } = await connectNumber(service, poor, phone);
@@ -230,7 +230,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     const forbidden = await reader.request('POST', '/v1/messages/send?a=b', { rawBody: '{' });
     assert.equal(forbidden.status, 403);
 
-    // Everything from here on is also over the limit.
+    // The team is over its limit, so each refusal from here on comes before 402.
     const wrongSyntax = await poor.api.post('/v1/messages/send', { ...body, to: 'x' }, headers);
     assertInvalid(wrongSyntax, 'to', 'syntax before the repeat');
     const wrongKey = await poor.api.post('/v1/messages/send', body, { 'idempotency-key': 'a b' });

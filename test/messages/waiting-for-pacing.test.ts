@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { failExpired } from '#server/messages/sweep-messages.ts';
+import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import type { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { contactAt, type PacedTeam, startPacedTeam } from '#test/support/phones/paced-team.ts';
@@ -33,7 +34,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
   const assertIn = (inMs: number | null, expectedMs: number) =>
     assert.ok(inMs !== null && Math.abs(inMs - expectedMs) < 2_000, `in ${inMs} ms, not ${expectedMs}`);
 
-  it('says so, and for about how long: the gap, the hour, the day (§4.3/waiting-reason, §4.3/expected-at, §2.6/waiting-reason)', async () => {
+  it('a message that pacing holds has the reason and the expected time: of the gap, the hour, the day (§4.3/waiting-reason, §4.3/expected-at, §2.6/waiting-reason)', async () => {
     const { number, phone } = await paced.connect({
       gap_min_seconds: 60,
       gap_max_seconds: 60,
@@ -60,7 +61,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.deepEqual(await waiting(behind), { reason: null, inMs: null });
   });
 
-  it('says that a new contact waits, or one that did not answer; what a person can change comes first (§4.3/waiting-reason, §4.3/expected-at)', async () => {
+  it('a message waits for a new contact or a missing reply, and a reason that a person can change comes first (§4.3/waiting-reason, §4.3/expected-at)', async () => {
     const strict = { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 };
     const { number, phone } = await paced.connect({
       ...strict,
@@ -77,11 +78,11 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     assert.deepEqual(await waiting(opening), { reason: 'number_paused', inMs: null });
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
-    service.clock.advance(6 * 60_000);
+    await passServedTime(service, 6 * 60_000);
     assert.deepEqual(await waiting(opening), { reason: 'phone_offline', inMs: null });
   });
 
-  it('under strict a new contact waits for those ahead of it, and a known one does not wait for them (§4.3/expected-at)', async () => {
+  it('under strict a new contact waits for those ahead of it, and a known contact does not wait for them (§4.3/expected-at)', async () => {
     const { number, phone } = await paced.connect({
       mode: 'strict',
       gap_min_seconds: 0,
@@ -124,7 +125,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal(await phone.send(service.runtime), id);
   });
 
-  it('does not expire while the phone polls; it does once the phone is away for as long, or the number is paused (§3.2/expired)', async () => {
+  it('a message that pacing holds expires only once the phone is away, or the number paused, for the expiry time (§3.2/expired)', async () => {
     const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
     const id = await paced.send(number, 1);
@@ -149,7 +150,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal((await team.api.get(`/v1/messages/${pausedId}`)).json.error_code, 'expired');
   });
 
-  it('expires although the phone polls, once its number is no longer paced (§3.2/expired)', async () => {
+  it('a waiting message expires, though the phone polls, once its number is no longer paced (§3.2/expired)', async () => {
     const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
     const id = await paced.send(number, 1);

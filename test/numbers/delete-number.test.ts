@@ -28,7 +28,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
 
   const used = (owner = team) => acceptedOf(service, owner.id);
 
-  it('answers {deleted: true}; the phone gets a stop and the number is gone (§4.2/delete-number, §4.2/delete-effects)', async () => {
+  it('a deleted number is answered {deleted: true}: its phone gets a stop, and the number is gone (§4.2/delete-number, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550110');
     const answer = await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal(answer.status, 200);
@@ -42,7 +42,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(field(send.json, 'error.param'), 'from');
   });
 
-  it('fails queued messages with number_removed, uncounts them, and keeps the message in flight (§3.1/failed, §3.2/number-removed, §4.2/delete-effects)', async () => {
+  it('deleting a number fails its queued messages with number_removed, refunds them, and keeps the one in flight (§3.1/failed, §3.2/number-removed, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550111');
     const before = await used();
     const held = await team.api.send({ from: number.phoneNumber, to, content: 'in the phone’s hands' });
@@ -56,7 +56,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     );
     assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'polling');
     assert.equal((await used()) - before, 1);
-    // Reports of the phone from before the deletion still count.
+    // The phone's report of a message from before the deletion still counts.
     assert.equal((await number.wire.poll({ last: held })).reason, 'deleted');
     assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'sent');
     const events = await storedEvents(service, { teamId: team.id });
@@ -66,7 +66,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     );
   });
 
-  it('ends the setup link of a pending number', async () => {
+  it('deleting a pending number ends its setup link', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550112' });
     const device = await claim(team.api, String(verify.json.setup_url));
     const pending = await findNumber(team.api, '+14155550112');
@@ -76,7 +76,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     await assert.rejects(claim(team.api, String(verify.json.setup_url)), /404/);
   });
 
-  it('allows the phone to be connected again as a new number, here or in another team', async () => {
+  it('the phone of a deleted number can be connected again as a new number, here or in another team', async () => {
     const first = await connectNumber(service, team, '+14155550113');
     await team.api.delete(`/v1/numbers/${first.numberId}`);
     const again = await connectNumber(service, team, '+14155550113');
@@ -88,7 +88,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await first.wire.poll()).reason, 'deleted');
   });
 
-  it('answers one of several deletions at once 200, the others 404 (§4.2/delete-number)', async () => {
+  it('one of several simultaneous deletions is answered 200, the others 404 (§4.2/delete-number)', async () => {
     const number = await connectNumber(service, team, '+14155550114');
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => team.api.delete(`/v1/numbers/${number.numberId}`)),
@@ -96,7 +96,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 404, 404, 404, 404, 404, 404, 404]);
   });
 
-  it('leaves no message queued that raced it: 50 numbers, 20 sends each, over two processes (§3.2/number-removed)', async () => {
+  it('no message that races the deletion of its number stays queued: 50 numbers, 20 sends each, two processes (§3.2/number-removed)', async () => {
     const second = await service.startAnother();
     const elsewhere = new ApiClient(second.baseUrl, team.api.key);
     const before = await used();
@@ -113,7 +113,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
             content: `race ${round}`,
           }),
         );
-        // The deletion comes earlier or later among the sends, round by round.
+        // Each round deletes the number after more or fewer of its sends.
         await Promise.race([Promise.all(sends.slice(0, round % 12)), sends.at(-1)]);
         const removal = await (round % 3 === 0 ? elsewhere : team.api).delete(`/v1/numbers/${numberId}`);
         assert.equal(removal.status, 200, removal.text);
@@ -145,7 +145,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(await used(), before);
   });
 
-  it('fails at most a round of a long queue, and the sweep fails the rest (§4.2/delete-effects)', async () => {
+  it('deleting a number fails some of a long queue at once, and the sweep fails the rest (§4.2/delete-effects)', async () => {
     const { numberId, phoneNumber } = await connectNumber(service, team, '+14155550190');
     const before = await used();
     const ids = await Promise.all(

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { healthCauseTexts } from '#contract/number-health.ts';
 import { pacingOff } from '#test/support/numbers/default-pacing.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
@@ -17,7 +19,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
   });
   after(() => service.close());
 
-  it('shows the fields of the list, and on_unconfirmed (§4.2/get-number)', async () => {
+  it('a number is shown with the fields of the list and on_unconfirmed (§4.2/get-number)', async () => {
     const number = await connectNumber(service, team, '+14155550100');
     await team.api.send({ from: number.phoneNumber, to, content: 'one' });
     await number.wire.call('inbound', { from: to, text: 'two' });
@@ -40,6 +42,14 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
       created_at: answer.json.created_at,
       on_unconfirmed: 'retry_once',
       inbound_coverage: 'unknown',
+      health: {
+        state: 'online',
+        since: field(answer.json, 'health.since'),
+        last_seen_at: answer.json.last_seen_at,
+        cause: null,
+        advice: '',
+      },
+      device_change: null,
       ...pacingOff,
     });
     const {
@@ -47,14 +57,17 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
       pacing: __,
       pacing_warnings: ___,
       inbound_coverage: ____,
+      health: _____,
+      device_change: ______,
       ...listed
     } = answer.json;
     assert.deepEqual(await findNumber(team.api, number.phoneNumber), listed);
   });
 
-  it('shows a pending number: strings without a value empty, times without one null, on_unconfirmed fail (§4.2/get-number)', async () => {
+  it('a pending number has empty strings and null times for missing values, and on_unconfirmed fail (§4.2/get-number)', async () => {
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550120' });
     const listed = await findNumber(team.api, '+14155550120');
+    const { cause, advice } = healthCauseTexts.setup_link_unopened;
     const answer = await team.api.get(`/v1/numbers/${listed?.id}`);
     assert.deepEqual(
       [answer.json.verified, answer.json.device_name, answer.json.last_seen_at, answer.json.messages_today],
@@ -64,11 +77,19 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
       ...listed,
       on_unconfirmed: 'fail',
       inbound_coverage: 'unknown',
+      health: {
+        state: 'pending',
+        since: answer.json.created_at,
+        last_seen_at: null,
+        cause: 'setup_link_unopened',
+        advice: `${cause} ${advice}`,
+      },
+      device_change: null,
       ...pacingOff,
     });
   });
 
-  it('counts messages_today of this number alone; a cancelled one stays counted (§2.5/messages-today)', async () => {
+  it('messages_today counts the messages of this number alone, cancelled ones as well (§2.5/messages-today)', async () => {
     const first = await connectNumber(service, team, '+14155550130');
     const second = await connectNumber(service, team, '+14155550140');
     const today = async (id: string) => (await team.api.get(`/v1/numbers/${id}`)).json.messages_today;

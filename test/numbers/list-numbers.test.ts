@@ -26,12 +26,12 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
   });
   after(() => service.close());
 
-  it('is an empty list for a team without numbers (§4.2/list-numbers)', async () => {
+  it('the list of a team without numbers is empty (§4.2/list-numbers)', async () => {
     const other = await service.newTeam();
     assert.equal((await other.api.get('/v1/numbers')).text, '{"numbers":[]}');
   });
 
-  it('shows all fields, strings without a value empty and times without one null (§2.1/timestamps, §2.1/empty-values, §2.5/id, §2.5/phone-number, §2.5/created-at, §4.2/list-numbers)', async () => {
+  it('a listed number has every field, with empty strings and null times for missing values (§2.1/timestamps, §2.1/empty-values, §2.5/id, §2.5/phone-number, §2.5/created-at, §4.2/list-numbers)', async () => {
     const answer = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550109' });
     assert.equal(answer.status, 200);
     const list = await team.api.get('/v1/numbers');
@@ -72,7 +72,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
 
   const toMidnight = () => new Date(service.clock.nowMs()).setUTCHours(24, 0, 0, 0) - service.clock.nowMs();
 
-  it('moves last_seen_at with the polls (§2.5/last-seen-at)', async () => {
+  it('last_seen_at moves with the polls (§2.5/last-seen-at)', async () => {
     const before = await findNumber(team.api, phone);
     service.clock.advance(10_000);
     await number.wire.poll();
@@ -80,9 +80,9 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.ok(Date.parse(String(after?.last_seen_at)) - Date.parse(String(before?.last_seen_at)) >= 10_000);
   });
 
-  it('counts messages accepted and received since midnight UTC, and never falls (§2.5/messages-today)', async () => {
+  it('messages_today counts messages accepted and received since midnight UTC, and never falls (§2.5/messages-today)', async () => {
     const today = async () => (await findNumber(team.api, phone))?.messages_today;
-    // A fresh day, at noon.
+    // Noon of a day without messages.
     service.clock.advance(toMidnight() + 12 * 3_600_000);
     assert.equal(await today(), 0);
     const first = await team.api.send({ from: phone, to, content: 'one' });
@@ -90,13 +90,13 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.equal(await today(), 2);
     await number.wire.call('inbound', { from: to, text: 'three' });
     assert.equal(await today(), 3);
-    // Handed out, sent, failed: what was counted stays counted.
+    // A message stays counted when it is handed out and when it fails.
     const poll = await number.wire.poll({ session: 'new' });
     assert.equal(poll.id, first);
     assert.equal(await today(), 3);
     await number.wire.poll({ last: first, last_status: 'failed' });
     assert.equal(await today(), 3);
-    // Refused ones and those of other numbers do not count.
+    // Refused sends and messages of other numbers do not count.
     await team.api.post('/v1/messages/send', { from: phone, to: phone, content: 'x' });
     const second = await connectNumber(service, team, '+14155550102');
     await team.api.send({ from: second.phoneNumber, to: phone, content: 'from one of ours to another' });
@@ -109,7 +109,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.equal(await today(), 1);
   });
 
-  it('counts a send that waited over midnight on the day of its created_at, which is also its position in the list (§2.5/messages-today, §4.3/list-filters)', async () => {
+  it('a send that waited over midnight counts on the day of its created_at, which also orders the list (§2.5/messages-today, §4.3/list-filters)', async () => {
     const sender = await service.newTeam();
     const { phoneNumber, wire } = await connectNumber(service, sender, '+14155550104');
     const sends = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
@@ -126,7 +126,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     const month = await holdRowLock(service, { usageOf: sender.id });
     const first = send('in a statement before midnight');
     await month.waiting(1);
-    // Behind the first one, whose statement waits: its own runs after midnight.
+    // The second send waits for the first in the batcher, so its statement runs after midnight.
     const second = send('in a statement after midnight');
     await wire.call('inbound', { from: to, text: 'received between the two' });
     service.clock.advance(1_000);
@@ -139,7 +139,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     const times = list.map((message) => message.created_at);
     assert.equal(times.length, 4);
     assert.deepEqual(times, times.toSorted().reverse());
-    // The answers, their repeats and the list speak of the same messages.
+    // The list has the created_at of the answers, and a repeat gets the same answer.
     for (const answer of answers) {
       const { id, created_at: createdAt, content } = answer;
       assert.equal(list.find((message) => message.id === id)?.created_at, createdAt);
@@ -147,7 +147,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     }
   });
 
-  it('leaves out deleted numbers', async () => {
+  it('a deleted number is not listed', async () => {
     const gone = await connectNumber(service, team, '+14155550103');
     await team.api.delete(`/v1/numbers/${gone.numberId}`);
     const list = await team.api.get('/v1/numbers');

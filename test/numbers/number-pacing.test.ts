@@ -21,7 +21,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
   const put = (pacing: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
   const shown = async ({ numberId } = number) => (await team.api.get(`/v1/numbers/${numberId}`)).json;
 
-  it('is that of PACING until the number sets its own, field by field; null clears it (§4.2/number-pacing, §4.2/pacing-shown, §4.2/get-number)', async () => {
+  it('the pacing of a number is that of PACING except for the fields that the number sets, and null clears those (§4.2/number-pacing, §4.2/pacing-shown, §4.2/get-number)', async () => {
     assert.deepEqual((await shown()).pacing, { ...gentlePacing, set_by_number: [] });
     const own = { mode: 'strict', messages_per_hour: 20 };
     const answer = await put(own);
@@ -46,7 +46,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     }
   });
 
-  it('takes every limit from its least to its most, and no further (§4.2/number-pacing)', async () => {
+  it('each pacing limit accepts its minimum and its maximum, and nothing beyond (§4.2/number-pacing)', async () => {
     const bounds = {
       gap_min_seconds: [0, 3_600],
       gap_max_seconds: [0, 3_600],
@@ -70,7 +70,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     await put(null);
   });
 
-  it('refuses other words, other fields and a gap that ends before it begins, and says why (§4.2/number-pacing)', async () => {
+  it('an unknown pacing mode or field, and a gap with its maximum below its minimum, are refused with a reason (§4.2/number-pacing)', async () => {
     const refused: [unknown, RegExp][] = [
       [{ mode: 'slow' }, /^pacing\.mode must be one of: default, off, gentle, strict\.$/],
       [{ per_hour: 5 }, /^pacing\.per_hour is not a field of this request\. Known fields: mode, gap_min/],
@@ -87,7 +87,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     }
   });
 
-  it('warns of more new conversations and unanswered messages than its limits (§4.2/pacing-shown)', async () => {
+  it('more new conversations or unanswered messages than the limits are a warning (§4.2/pacing-shown)', async () => {
     const other = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, other);
     const pacing = {

@@ -40,7 +40,7 @@ describe('a pause under load (specification section 3.3)', () => {
     return { count: all.length, latestMs: all.at(-1)?.handedOutAt.getTime() ?? 0 };
   }
 
-  it('hands out no message after its PUT is answered, under sends to two processes and a polling phone (§3.3/pause-and-resume)', async () => {
+  it('no message is handed out after the pause is answered, while two processes accept sends and a phone polls (§3.3/pause-and-resume)', async () => {
     const number = await connectNumber(service, team, '+14155550113');
     let over = false;
     let accepted = 0;
@@ -73,7 +73,7 @@ describe('a pause under load (specification section 3.3)', () => {
         const answeredMs = service.clock.nowMs();
         const atAnswer = await handOuts(number);
         assert.ok(atAnswer.latestMs <= answeredMs);
-        // While the pause stands, a poll of the phone arrives and is held: time for anything late to show.
+        // A poll is held during the pause, which gives a late hand-out the time to show.
         await until('the phone asks again', async () => {
           const inFlight = await messagesInFlight(service, number.phoneNumber);
           return inFlight.length === 0;
@@ -92,7 +92,7 @@ describe('a pause under load (specification section 3.3)', () => {
     assert.equal(stored.length, accepted);
   });
 
-  it('is not kept waiting by sends that never cease', async () => {
+  it('a pause succeeds under constant sends', async () => {
     const number = await connectNumber(service, team, '+14155550114');
     const { config, logger, clock } = service.runtime;
     const others = await Promise.all(
@@ -112,7 +112,7 @@ describe('a pause under load (specification section 3.3)', () => {
     const load = others.flatMap((runtime) => [saturate(runtime), saturate(runtime), saturate(runtime)]);
     try {
       for (let change = 0; change < 30; change += 1) {
-        // A lock that it never gets ends in the database's lock time-out, and is no 200.
+        // A request that can't lock the number fails with the database's lock time-out, and is not 200.
         await setStatus(number, change % 2 === 0 ? 'paused' : 'active');
       }
     } finally {

@@ -15,7 +15,7 @@ import { until } from '#test/support/service/until.ts';
 const to = '+14155550101';
 const holdMs = 3_000;
 
-/** The statement that hands out a message. */
+/** Name of the statement that hands out a message. */
 const handOut = 'messages.claim';
 
 describe('a pause (specification section 3.3)', () => {
@@ -41,10 +41,10 @@ describe('a pause (specification section 3.3)', () => {
     return { count: all.length, latestMs: all.at(-1)?.handedOutAt.getTime() ?? 0 };
   }
 
-  it('waits for a hand-out that has begun: it is committed before the PUT answers', async (t) => {
+  it('a pause waits for a hand-out that has begun, which is committed before the PUT answers', async (t) => {
     const number = await connectNumber(service, team, '+14155550110');
     const poll = await heldPoll(service, number);
-    // Another transaction has locked the session row: the hand-out waits half-way, with its lock on the number's row.
+    // The lock on the session row stops the hand-out after it has locked the row of the number.
     const session = await holdRowLock(service, { sessionOf: number.phoneNumber });
     t.after(() => session.release());
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'just in time' });
@@ -61,12 +61,12 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal((await handOuts(number)).count, 1);
   });
 
-  it('holds back a hand-out that met it half-way (§2.5/status, §3.3/pause-and-resume)', async (t) => {
+  it('a pause holds back a hand-out that waits for the row of the number (§2.5/status, §3.3/pause-and-resume)', async (t) => {
     const number = await connectNumber(service, team, '+14155550111');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
     const pause = await holdPause(service, number.phoneNumber);
     t.after(() => pause.release());
-    // The hand-out has seen the number active, and waits for its row.
+    // The hand-out has read the number as active, and waits for its row.
     const poll = number.wire.poll();
     await untilBlocked(service, handOut);
     await pause.release();
@@ -75,7 +75,7 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.waiting_reason, 'number_paused');
   });
 
-  it('keeps queued messages and hands them out in order to the held poll when it ends (§3.3/pause-and-resume, §4.3/order)', async () => {
+  it('a pause keeps queued messages, and its end hands them out in order, the first one to the held poll (§3.3/pause-and-resume, §4.3/order)', async () => {
     const number = await connectNumber(service, team, '+14155550112');
     const ids: string[] = [];
     for (const content of ['one', 'two', 'three']) {
@@ -88,7 +88,7 @@ describe('a pause (specification section 3.3)', () => {
     const notifications = await hearNotifications(service, phoneQueueChannel);
     try {
       await setStatus(number, 'active');
-      // The sweep would wake the poll too, a second later; the notification reaches every process at once.
+      // A sweep wakes the poll as well, but a second later: only the notification counts here.
       await until('the poll is woken', () => notifications.heard.length > 0, 5_000);
     } finally {
       await notifications.stop();

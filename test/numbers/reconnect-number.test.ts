@@ -20,7 +20,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
   });
   after(() => service.close());
 
-  it('makes a link; the old phone works until the new one’s first poll; id, queue and history stay (§2.5/created-at, §4.2/reconnect, §4.2/reconnect-effects)', async () => {
+  it('reconnect makes a link, and the old phone works until the new one polls: id, queue and history stay (§2.5/created-at, §4.2/reconnect, §4.2/reconnect-effects)', async () => {
     const sent = await team.api.send({ from: phone, to, content: 'history' });
     assert.equal((await number.wire.poll()).id, sent);
     assert.equal((await number.wire.poll({ last: sent })).action, 'idle');
@@ -35,7 +35,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     const first = await team.api.send({ from: phone, to, content: 'by the old phone' });
     const second = await team.api.send({ from: phone, to, content: 'by the new phone' });
     assert.equal((await number.wire.poll()).id, first);
-    // The old phone reports its message in flight; only then does the new one poll.
+    // The old phone reports its message in flight before the new one polls.
     const report = number.wire.poll({ last: first });
     const third = (await report).id;
     assert.equal(third, second, 'the old phone still works');
@@ -56,7 +56,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     }
   });
 
-  it('ends earlier links of the number (§4.2/reconnect-effects)', async () => {
+  it('reconnect ends earlier links of the number (§4.2/reconnect-effects)', async () => {
     const links: string[] = [];
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
@@ -66,7 +66,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     await claim(team.api, links[1] ?? '');
   });
 
-  it('works for a pending number like a new verify', async () => {
+  it('reconnect works for a pending number like a new verify', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550102' });
     const old = await claim(team.api, String(verify.json.setup_url));
     const pending = await findNumber(team.api, '+14155550102');

@@ -54,7 +54,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     });
   }
 
-  it('makes a number of its own choice, whose phone sends, reports deliveries and gets replies; deleting it ends the phone (§2.5/simulated, §12.13/simulated-number, §12.13/simulated-phone, §12.13/simulated-replies)', async () => {
+  it('a simulated number’s phone sends, reports deliveries and gets replies, and deleting the number ends the phone (§2.5/simulated, §12.13/simulated-number, §12.13/simulated-phone, §12.13/simulated-replies)', async () => {
     const team = await newOwner();
     const answer = await simulate(team);
     assert.equal(answer.status, 201, answer.text);
@@ -69,7 +69,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     const sent = await team.api.send({ from: String(from), to: contact, content: 'Your table is ready.' });
     await untilDelivered(team, sent);
     const reply = await until('the contact replies', async () => {
-      // A person takes some seconds for it.
+      // The simulated contact answers after some seconds.
       service.clock.advance(5_000);
       return (await messagesOf(team)).find(({ direction }) => direction === 'inbound');
     });
@@ -82,7 +82,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     await untilVerified(team, again.phoneNumber);
   });
 
-  it('writes only to numbers that are reserved for fiction, and its conversations say that it is simulated (§12.13/simulated-recipients, §12.13/simulated-shown)', async () => {
+  it('a simulated number writes only to fictional numbers, and its conversations are marked as simulated (§12.13/simulated-recipients, §12.13/simulated-shown)', async () => {
     const team = await newOwner();
     const { phoneNumber: from } = await simulated(team);
     await untilVerified(team, from);
@@ -102,7 +102,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.ok(conversation && !('simulated' in conversation));
   });
 
-  it('takes a number that is reserved for fiction and free, and no other (§12.13/simulated-number)', async () => {
+  it('a simulated number is one that is reserved for fiction and free (§12.13/simulated-number)', async () => {
     const team = await newOwner();
     for (const phone_number of [
       '+14155550200',
@@ -126,7 +126,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.deepEqual([answer.status, answer.json.phone_number], [201, '+12125550103']);
   });
 
-  it('a team has one at a time, also when two are asked for at once (§12.13/simulated-number)', async () => {
+  it('a team has one simulated number at a time, also after simultaneous requests (§12.13/simulated-number)', async () => {
     const team = await newOwner();
     const answers = await Promise.all([simulate(team), simulate(team), simulate(team)]);
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409]);
@@ -134,7 +134,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.match(String(field(refused?.json, 'error.message')), /has a simulated number already, \+1\d+\./);
   });
 
-  it('counts against no plan, and its messages count in the month as all do (§12.13/simulated-counts)', async () => {
+  it('a simulated number counts for no plan, and its messages count in the month (§12.13/simulated-counts)', async () => {
     const team = await newOwner('free');
     const { phoneNumber } = await simulated(team);
     const own = await team.api.post('/v1/numbers/verify', { phone_number: '+12125550104' });
@@ -148,7 +148,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.equal(usage.json.sent, 1);
   });
 
-  it('no iPhone can be connected to it: verify and reconnect are refused (§12.13/simulated-number)', async () => {
+  it('verify and reconnect are refused for a simulated number (§12.13/simulated-number)', async () => {
     const team = await newOwner();
     const { id, phoneNumber } = await simulated(team);
     const reconnect = await team.api.post(`/v1/numbers/${id}/reconnect`);
@@ -158,7 +158,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.deepEqual([verify.status, field(verify.json, 'error.param')], [409, 'phone_number']);
   });
 
-  it('members and viewers may not make one (§12.13/simulated-number)', async () => {
+  it('members and viewers may not make a simulated number (§12.13/simulated-number)', async () => {
     const team = await newOwner();
     for (const role of ['member', 'viewer'] as const) {
       const person = await newMember(service, team, role);

@@ -24,7 +24,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
   let service: TestService;
 
   before(async () => {
-    // Without the process role api: no phone runs by itself.
+    // Without the process role api this service runs no simulated phones.
     service = await startTestService({ ROLES: 'maintain' });
   });
   after(() => service.close());
@@ -57,14 +57,14 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     return numberId;
   }
 
-  // The next test has its own number only.
+  // Each test starts without numbers of the one before.
   afterEach(async () => {
     for (const { team, numberId } of made.splice(0)) {
       await deleteNumber({ ...service.runtime, onNumberRemoved: [] }, team.id, numberId, operator);
     }
   });
 
-  it('one process has the lease of a number; another one claims it once it is released or has ended, also where it ends too far ahead', async () => {
+  it('one process leases a number, and another claims it after its release or end, also with an end too far ahead', async () => {
     const numberId = await simulate(await service.newTeam());
     const [lease, ...more] = await claim(one);
     assert.ok(lease);
@@ -76,7 +76,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     service.clock.advance(simulatedPhoneLeaseMs);
     const again = await claim(one);
     assert.equal(again.length, 1);
-    // As after a step of the clock: the lease was written by a time that is an hour ahead.
+    // The end of this lease is an hour ahead, as after a step of the clock.
     const { clock, database } = service.runtime;
     service.clock.advance(simulatedPhoneLeaseMs);
     await claimSimulatedPhones(database.pool, other, {
@@ -88,7 +88,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     service.clock.advance(simulatedPhoneLeaseMs);
   });
 
-  it('gives a setup link for a live simulated number to the holder of its lease, and for no other number', async () => {
+  it('only the holder of a simulated number’s lease gets its setup link', async () => {
     const team = await service.newTeam();
     const numberId = await simulate(team);
     const [lease] = await claim(one);
@@ -100,7 +100,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     assert.equal(await connectSimulatedPhone(service.runtime, lease), undefined, 'its lease has ended');
   });
 
-  it('gives none for a number that is not simulated, even with a lease, and claims no such number', async () => {
+  it('a real number is never claimed, and gets no setup link even with a lease', async () => {
     const team = await service.newTeam();
     const real = await insertRealNumber(team);
     assert.deepEqual(await claim(one), []);
@@ -110,7 +110,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     await releaseSimulatedPhone(service.runtime.database.pool, lease);
   });
 
-  it('starts the phone of a number again, with backoff, where it fails; stops each at once, and releases its lease', async () => {
+  it('a failing phone is started again with backoff, and a stop ends it and releases its lease', async () => {
     const numberId = await simulate(await service.newTeam());
     let runs = 0;
     const worker = createSimulatedPhoneWorker(service.runtime, async (setupToken, signal) => {
@@ -133,7 +133,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     );
   });
 
-  it('a second process takes over once the first has stopped, with a phone of its own', async () => {
+  it('a second process runs the phone once the first process has stopped', async () => {
     const first = await startTestService();
     const team = await first.newTeam();
     const owner = await newMember(first, team, 'owner');

@@ -24,7 +24,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
 
   const put = (body: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, body);
 
-  it('answers with the five fields of the changed number (§2.5/status, §4.2/update-number)', async () => {
+  it('an update is answered with the five fields of the number (§2.5/status, §4.2/update-number)', async () => {
     const answer = await put({ label: 'Support 🛟', status: 'paused' });
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.json, {
@@ -39,7 +39,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await put({ status: 'active' })).json.status, 'active');
   });
 
-  it('changes nothing with {} and answers 200 (§4.2/number-fields)', async () => {
+  it('an update with {} is answered 200 and changes nothing (§4.2/number-fields)', async () => {
     const before = await put({ label: 'Kept', status: 'paused', on_unconfirmed: 'retry_once' });
     const storedBefore = await storedNumber(service, phone);
     const answer = await put({});
@@ -49,7 +49,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     await put({ status: 'active', on_unconfirmed: 'fail' });
   });
 
-  it('changes only the given fields', async () => {
+  it('an update changes only the given fields', async () => {
     await put({ label: 'First', status: 'paused' });
     assert.deepEqual((await put({ label: '' })).json.label, '');
     assert.equal((await findNumber(team.api, phone))?.status, 'paused');
@@ -57,7 +57,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await put({ status: 'active' })).json.label, 'Second');
   });
 
-  it('accepts labels of 0 to 100 code points (§2.1/characters, §2.5/label, §4.2/number-fields)', async () => {
+  it('a label has 0 to 100 code points (§2.1/characters, §2.5/label, §4.2/number-fields)', async () => {
     for (const label of ['', 'a', 'a'.repeat(100), '😀'.repeat(100), 'e\u0301'.repeat(50)]) {
       const answer = await put({ label });
       assert.equal(answer.status, 200, answer.text);
@@ -75,14 +75,14 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     }
   });
 
-  it('accepts on_unconfirmed fail and retry_once (§4.2/number-fields)', async () => {
+  it('on_unconfirmed is fail or retry_once (§4.2/number-fields)', async () => {
     for (const policy of ['retry_once', 'fail']) {
       assert.equal((await put({ on_unconfirmed: policy })).status, 200);
       assert.equal((await storedNumber(service, phone)).onUnconfirmed, policy);
     }
   });
 
-  it('refuses other values and other fields, naming the field (§2.5/status)', async () => {
+  it('an update with another value or an unknown field is refused with the name of the field (§2.5/status)', async () => {
     const bodies: [unknown, string][] = [
       [{ status: 'stopped' }, 'status'],
       [{ status: 'Paused' }, 'status'],
@@ -107,7 +107,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     assert.match(String(field((await put({ status: 'x' })).json, 'error.message')), /active, paused/);
   });
 
-  it('works for a number that is still pending', async () => {
+  it('a pending number can be updated', async () => {
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550105' });
     const pending = await findNumber(team.api, '+14155550105');
     const answer = await team.api.put(`/v1/numbers/${pending?.id}`, { label: 'Soon', status: 'paused' });
@@ -117,7 +117,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     );
   });
 
-  it('answers the same 404 for another team’s number, a deleted one and one that never was', async () => {
+  it('an update of another team’s, a deleted or an unknown number is the same 404', async () => {
     const gone = await connectNumber(service, team, '+14155550106');
     await team.api.delete(`/v1/numbers/${gone.numberId}`);
     const never = 'num_01h2xcejqtf2nbrexx3vqjhp41';

@@ -35,14 +35,14 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(field(answer.json, 'error.param'), 'phone_number');
   }
 
-  it('answers with a message and the setup link; the number exists at once, unverified (§4.2/verify, §4.2/setup-link, §4.2/verification)', async () => {
+  it('verify is answered with a message and the setup link, and the number exists at once, unverified (§4.2/verify, §4.2/setup-link, §4.2/verification)', async () => {
     const answer = await verify('+14155550100');
     assert.equal(answer.status, 200);
     assert.deepEqual(Object.keys(answer.json).sort(), ['message', 'setup_url']);
     assert.match(String(answer.json.message), /\+14155550100/);
     const url = String(answer.json.setup_url);
     assert.ok(url.startsWith(`${service.baseUrl}/setup/`));
-    // 128 bits at least.
+    // The link's token has at least 128 bits.
     assert.match(url.split('/').at(-1) ?? '', /^[\w-]{22,}$/);
     const number = await findNumber(team.api, '+14155550100');
     assert.deepEqual([number?.verified, number?.status, number?.label], [false, 'active', '']);
@@ -50,12 +50,12 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(page.status, 200);
   });
 
-  it('becomes verified with the first poll (§2.5/verified, §4.2/verification)', async () => {
+  it('the first poll verifies a number (§2.5/verified, §4.2/verification)', async () => {
     await connectNumber(service, team, '+14155550101');
     assert.equal((await findNumber(team.api, '+14155550101'))?.verified, true);
   });
 
-  it('refuses a missing number, a value of another type or one that is not E.164, with param phone_number (§2.1/phone-numbers, §2.5/phone-number)', async () => {
+  it('a missing, non-text or non-E.164 number is refused with param phone_number (§2.1/phone-numbers, §2.5/phone-number)', async () => {
     for (const phone of [
       '',
       '4155550100',
@@ -73,21 +73,21 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal(field((await team.api.post('/v1/numbers/verify', {})).json, 'error.param'), 'phone_number');
   });
 
-  it('refuses a number that is verified already, here or in another team (§4.2/verification, §7.1/status-409)', async () => {
+  it('verify of a number that is verified, here or in another team, is refused (§4.2/verification, §7.1/status-409)', async () => {
     await connectNumber(service, team, '+14155550102');
     const other = await service.newTeam();
     const here = await verify('+14155550102');
     const elsewhere = await verify('+14155550102', other.api);
     assertConflict(here);
     assertConflict(elsewhere);
-    // The answer is the same, so it does not reveal the team.
+    // Both answers are equal, so they do not reveal which team has the number.
     assert.equal(here.text, elsewhere.text);
-    // A refusal may repeat what was asked for; ApiClient would throw, were it anything else of the canary's.
+    // The refusal may repeat the canary's phone number. ApiClient throws for any other data of the canary.
     await assert.rejects(verify(canaryPhone), /"code":"conflict"/);
     assert.equal(await findNumber(other.api, '+14155550102'), undefined);
   });
 
-  it('makes a new link for a number that is pending here; the old one and its token end (§4.2/verification)', async () => {
+  it('verify of a pending number of the team makes a new link, and ends the old one and its token (§4.2/verification)', async () => {
     const first = await linkFor('+14155550103');
     const before = await findNumber(team.api, '+14155550103');
     const oldDevice = await claim(team.api, first);
@@ -103,7 +103,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, '+14155550103'))?.verified, true);
   });
 
-  it('is not blocked by a number pending elsewhere: the first poll wins, the other phone gets taken (§4.2/verification)', async () => {
+  it('a number pending elsewhere does not block: the first poll wins, and the other phone gets taken (§4.2/verification)', async () => {
     const other = await service.newTeam();
     const mine = await claim(team.api, await linkFor('+14155550104'));
     const theirs = await claim(other.api, await linkFor('+14155550104', other.api));
@@ -117,7 +117,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
   const lockNumberOf = (phone: string) => holdRowLock(service, { phoneNumber: phone });
   const lockLinkOf = (phone: string) => holdRowLock(service, { setupLinksOf: phone });
 
-  it('that runs after a simultaneous first poll is a conflict, and the phone continues (§4.2/verification)', async () => {
+  it('verify after a simultaneous first poll is a conflict, and the phone goes on (§4.2/verification)', async () => {
     const phone = '+14155550106';
     const device = await claim(team.api, await linkFor(phone));
     const lock = await lockNumberOf(phone);
@@ -132,7 +132,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, phone))?.verified, true);
   });
 
-  it('that runs before a simultaneous first poll ends the token of the old link (§4.2/verification)', async () => {
+  it('a verify that commits before a simultaneous first poll ends the token of the old link (§4.2/verification)', async () => {
     const phone = '+14155550107';
     const old = await claim(team.api, await linkFor(phone));
     const lock = await lockNumberOf(phone);
@@ -149,7 +149,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await device.poll()).action, 'idle');
   });
 
-  it('a simultaneous claim of the old link leaves no valid token, in either order', async () => {
+  it('verify and a simultaneous claim of the old link leave no valid old token, in either order', async () => {
     const phone = '+14155550108';
     const first = await linkFor(phone);
     const lock = await lockLinkOf(phone);
@@ -173,7 +173,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await device.poll()).action, 'idle');
   });
 
-  it('makes links that work for 24 hours (§4.2/setup-link)', async () => {
+  it('a setup link works for 24 hours (§4.2/setup-link)', async () => {
     const url = await linkFor('+14155550105');
     service.clock.advance(24 * hourMs - 60_000);
     await claim(team.api, url);
@@ -183,7 +183,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     await claim(team.api, await linkFor('+14155550105'));
   });
 
-  it('counts pending numbers against the plan: 402 with limit and current (§4.2/pending-expiry, §7.1/status-402, §8/plan-numbers)', async () => {
+  it('pending numbers count for the plan: verify is 402 with limit and current (§4.2/pending-expiry, §7.1/status-402, §8/plan-numbers)', async () => {
     for (const [plan, limit] of [
       ['free', 1],
       ['starter', 2],
@@ -202,7 +202,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
         upgrade_url: `${service.baseUrl}/billing`,
       });
       assert.ok(String(message).length > 10);
-      // One that is pending already is no new one, and a deleted one makes room.
+      // A number that is already pending is not counted again, and a deleted one is not counted.
       await linkFor(`+1415555${plan.length}000`, other.api);
       const number = await findNumber(other.api, `+1415555${plan.length}000`);
       await other.api.delete(`/v1/numbers/${number?.id}`);
@@ -210,7 +210,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     }
   });
 
-  it('existing numbers work after a downgrade; only more are refused (§8/quota)', async () => {
+  it('after a downgrade existing numbers work, and further ones are refused (§8/quota)', async () => {
     const other = await service.newTeam({ plan: 'pro' });
     const number = await connectNumber(service, other, '+14155550170');
     const pending = [await linkFor('+14155550171', other.api), await linkFor('+14155550172', other.api)];
@@ -224,7 +224,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await verify('+14155550171', other.api)).status, 200);
   });
 
-  it('holds the plan against requests at once, and makes one number of many for the same phone (§8/plan-numbers)', async () => {
+  it('simultaneous requests do not exceed the plan, and many of one phone make one number (§8/plan-numbers)', async () => {
     const other = await service.newTeam({ plan: 'pro' });
     const phones = Array.from({ length: 12 }, (_, index) => `+141555570${String(index).padStart(2, '0')}`);
     const answers = await Promise.all(phones.map((phone) => verify(phone, other.api)));

@@ -12,12 +12,12 @@ describe('events of contacts (specification sections 6.1 and 6.2)', () => {
   let service: TestService;
 
   before(async () => {
-    // Nothing is delivered, so that the deliveries stay as they were written.
+    // Deliveries are only written: no process role attempts them.
     service = await startTestService({ ROLES: 'api' });
   });
   after(() => service.close());
 
-  it('go to the webhooks that name them, on every plan; with a number, to those of the number that received the text (§6.1/one-per-change, §6.2/contact-events-of-a-number, §6.3/request-format)', async () => {
+  it('contact events go to the webhooks that subscribe, and a webhook of a number gets those of texts to it (§6.1/one-per-change, §6.2/contact-events-of-a-number, §6.3/request-format)', async () => {
     for (const plan of ['free', 'pro'] as const) {
       const { id: teamId, ...team } = await service.newTeam({ plan });
       const number = await connectNumber(service, { id: teamId, ...team }, newPhoneNumber());
@@ -31,11 +31,11 @@ describe('events of contacts (specification sections 6.1 and 6.2)', () => {
       await put(eventTypes, { phoneNumber: newPhoneNumber() });
       for (const text of ['STOP', 'START']) await number.wire.call('inbound', { from: contact, text });
       const written = await writtenDeliveries(service, teamId);
-      const toldOf = (type: EventType) =>
+      const webhooksOf = (type: EventType) =>
         written.flatMap(({ eventType, webhookId }) => (eventType === type ? [webhookId] : [])).sort();
-      assert.deepEqual(toldOf('contact.opted_out'), [both, all, outs].sort());
-      assert.deepEqual(toldOf('contact.opted_in'), [both, all].sort());
-      assert.equal(toldOf('message.received').length, 2);
+      assert.deepEqual(webhooksOf('contact.opted_out'), [both, all, outs].sort());
+      assert.deepEqual(webhooksOf('contact.opted_in'), [both, all].sort());
+      assert.equal(webhooksOf('message.received').length, 2);
     }
   });
 });

@@ -27,7 +27,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
   });
 
   const receive = async (text: string, { from = contact, through = number, ...fields } = {}) => {
-    // Past the period in which the same text is a repeat.
+    // After 20 s the same text is no repeat.
     service.clock.advance(21_000);
     const answer = await through.wire.call('inbound', { from, text, ...fields });
     assert.equal(answer.ok, '1', JSON.stringify(answer));
@@ -65,7 +65,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     await stranger.api.send({ from: theirs.phoneNumber, to: contact, content: 'Hello' });
   });
 
-  it('START opts in again: sends are accepted, and nothing that failed comes back (§4.6/keywords)', async () => {
+  it('START opts in again: sends are accepted, and failed messages stay failed (§4.6/keywords)', async () => {
     const failed = String((await send()).json.id);
     await receive('STOP');
     await receive('start');
@@ -74,7 +74,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await number.wire.poll()).id, id);
   });
 
-  it('STOP, START and STOP within 20 s end opted out; a later repeat of a device-given id changes nothing (§4.6/inbound-keywords)', async () => {
+  it('STOP, START and STOP within 20 s end opted out, and a late repeat of a device’s id changes nothing (§4.6/inbound-keywords)', async () => {
     const now = async (text: string, id?: string) =>
       number.wire.call('inbound', { from: contact, text, ...(id === undefined ? {} : { id }) });
     const first = await now('STOP');
@@ -96,7 +96,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await send()).status, 202);
   });
 
-  it('one event and one audit entry for each change, none for a repeated keyword (§4.6/inbound-keywords, §6.1/one-per-change, §6.2/contact-events, §6.2/envelope)', async () => {
+  it('each change of an opt-out makes one event and one audit entry, and a repeated keyword none (§4.6/inbound-keywords, §6.1/one-per-change, §6.2/contact-events, §6.2/envelope)', async () => {
     const first = await receive('START');
     assert.deepEqual(await contactEvents(), [], 'a contact that never opted out');
     assert.equal((await get(first)).status, 'received');
@@ -134,7 +134,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.ok(!JSON.stringify(entries).includes(contact), 'the log is never deleted, so it holds no handle');
   });
 
-  it('an event of a contact is in the feed beside that of its message (§4.5/list-events)', async () => {
+  it('the feed has the contact’s event and that of its message (§4.5/list-events)', async () => {
     const id = await receive('STOP');
     const feed = (await team.api.get('/v1/events?wait=5')).json.events as { type: string; data: object }[];
     const types = feed.map(({ type }) => type);
@@ -145,7 +145,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     );
   });
 
-  it('fails what waits for the contact with opted_out and refunds it; what a phone has goes on, and others wait on (§3.1/failed, §3.2/opted-out, §3.2/refund, §4.6/queued-messages)', async () => {
+  it('STOP fails the contact’s queued messages with opted_out and refunds them, and keeps the one in flight (§3.1/failed, §3.2/opted-out, §3.2/refund, §4.6/queued-messages)', async () => {
     const handedOut = String((await send()).json.id);
     assert.equal((await number.wire.poll()).id, handedOut);
     const waiting = [await send(), await send(), await send(other)].map(({ json }) => String(json.id));
@@ -174,7 +174,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal(failures.length, waiting.length);
   });
 
-  it('a message that a phone had once and that waits for its second hand-out fails too, and costs (§2.6/error, §3.2/refund)', async () => {
+  it('STOP fails a message that waits for its second hand-out, which stays counted (§2.6/error, §3.2/refund)', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
     const id = String((await send()).json.id);
     assert.equal((await number.wire.poll()).id, id);
@@ -191,7 +191,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal(await acceptedOf(service, team.id), 1);
   });
 
-  it('a text to a group counts, and nothing is sent in answer (§4.6/inbound-keywords)', async () => {
+  it('STOP in a group opts its sender out, and nothing is sent in answer (§4.6/inbound-keywords)', async () => {
     const id = await receive('STOP', {
       recipients: `+14155550102\n+14155550103\n${number.phoneNumber}`,
     } as object);
@@ -200,7 +200,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await number.wire.poll()).action, 'idle', 'nothing is sent in answer');
   });
 
-  it('an unknown sender opts no contact out (§4.6/inbound-keywords)', async () => {
+  it('a STOP without a sender opts no contact out (§4.6/inbound-keywords)', async () => {
     await receive('STOP', { from: 'none' });
     assert.deepEqual(await contactEvents(), []);
   });
@@ -221,13 +221,13 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     );
   });
 
-  it('any handle can opt out, of any length and kind', async () => {
+  it('any handle can opt out, whatever its length and kind', async () => {
     for (const from of ['262626', 'Ada Lovelace', `${'İ'.repeat(319)}@`, '👋'.repeat(400), '\u200e'])
       await receive('STOP', { from });
     assert.equal((await contactEvents()).length, 5);
   });
 
-  it('the same word from several automations within 20 s is one message and one change (§4.6/inbound-keywords)', async () => {
+  it('STOP from several automations within 20 s is one message and one change (§4.6/inbound-keywords)', async () => {
     service.clock.advance(21_000);
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => number.wire.call('inbound', { from: contact, text: 'STOP' })),
@@ -236,7 +236,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await contactEvents()).length, 1);
   });
 
-  it('through several numbers at once it is one change (§4.6/inbound-keywords)', async () => {
+  it('STOP to several numbers at once is one change (§4.6/inbound-keywords)', async () => {
     const texts = ['STOP', 'stop', 'Stop.', 'QUIT', 'end', 'Revoke'];
     await Promise.all(
       texts.map((text, n) => (n % 2 ? number : other).wire.call('inbound', { from: contact, text })),
@@ -244,13 +244,13 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await contactEvents()).length, 1);
   });
 
-  it('other texts change nothing (§4.6/keywords)', async () => {
+  it('texts that are no keyword change nothing (§4.6/keywords)', async () => {
     for (const text of ['Cancel', 'stop please', "don't stop", 'Fine', 'Ok']) await receive(text);
     assert.deepEqual(await contactEvents(), []);
     assert.equal((await send()).status, 202);
   });
 
-  it('a refused send costs nothing, a known Idempotency-Key is answered, and the order of checks is kept (§4.6/refused-sends, §4.3/idempotency-key, §7.2/check-order)', async () => {
+  it('a refused send to an opted-out contact costs nothing, and a known Idempotency-Key still gets its answer (§4.6/refused-sends, §4.3/idempotency-key, §7.2/check-order)', async () => {
     const one = await service.newTeam({ monthlyLimit: 1 });
     const phone = await connectNumber(service, one, newPhoneNumber());
     const body = { from: phone.phoneNumber, to: contact, content: 'Hello' };
@@ -274,14 +274,14 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal(await paramOf(post({ from: '+14155559999' })), 'from');
     assert.equal(await paramOf(post({ content: ' ' })), 'content');
     assert.equal(await acceptedOf(service, one.id), 0);
-    // The key of a refused send is free: it is accepted later.
+    // The key of a refused send is free, so another send is accepted with it.
     assert.equal((await post({ to: '+14155550102' }, 'second')).status, 202);
-    // The month is used up, and the recipient opted out: 400 comes before 402.
+    // The month is used up, but the opt-out's 400 comes before 402.
     assert.equal((await post()).status, 400);
     assert.equal((await post({ to: '+14155550103' })).status, 402);
   });
 
-  it('a batch of sends refuses those to the contact and accepts the others (§4.6/refused-sends)', async () => {
+  it('a batch of sends refuses those to the opted-out contact and accepts the others (§4.6/refused-sends)', async () => {
     await receive('STOP');
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) => send(number, n % 2 ? contact : `+1415555${String(3000 + n)}`)),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
 import { findKeyword } from '#server/opt-outs/keyword.ts';
 
-/** A failure is repeated with FUZZ_SEED and the path that fast-check prints. */
+/** FUZZ_SEED and the path that fast-check prints repeat a failure. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const optingOut = Object.values(optOutWords).flat();
@@ -80,19 +80,19 @@ describe('keywords (specification section 4.6)', () => {
     });
   }
 
-  it('each listed word is one, in any case, and no word is in both lists (§4.6/keywords)', () => {
+  it('each listed word is a keyword in any case, and no word is in both lists (§4.6/keywords)', () => {
     for (const word of optingOut)
       for (const text of [word, word.toLowerCase(), word.toLocaleLowerCase('tr'), ` ${word}. `])
         assert.equal(findKeyword(text), 'opt_out', text);
     for (const word of optInWords) assert.equal(findKeyword(word), 'opt_in', word);
   });
 
-  it('there are eleven languages, with at least four words each', () => {
+  it('opt-out words exist in eleven languages, at least four each', () => {
     assert.equal(Object.keys(optOutWords).length, 11);
     for (const [language, words] of Object.entries(optOutWords)) assert.ok(words.length >= 4, language);
   });
 
-  it('a text of more than 1,000 characters is none, and one of a megabyte costs nothing', () => {
+  it('a text of more than 1,000 characters is no keyword, and a megabyte takes less than 1 ms', () => {
     assert.equal(findKeyword(`STOP${' '.repeat(996)}`), 'opt_out');
     assert.equal(findKeyword(`STOP${' '.repeat(997)}`), undefined);
     const startMs = performance.now();
@@ -100,8 +100,8 @@ describe('keywords (specification section 4.6)', () => {
     assert.ok(performance.now() - startMs < 1_000);
   });
 
-  it('no other text is a keyword: words with letters added, removed or replaced, joined, and texts of any kind (§4.6/keywords)', () => {
-    // Compared with the lists by letters alone: whatever differs in a letter or digit is another text.
+  it('a word with letters added, removed or replaced is no keyword, nor is any other text (§4.6/keywords)', () => {
+    // Texts are compared by their letters and digits: a text with others than a listed word is no keyword.
     const letters = (text: string) =>
       text
         .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')

@@ -28,7 +28,7 @@ describe('sends that race STOP, over two processes, while phones poll (specifica
     await service.close();
   });
 
-  it('each was handed out before it, is refused, or fails with opted_out (§4.6/races, §4.6/refused-sends)', async () => {
+  it('each send that races STOP was handed out before it, is refused, or fails with opted_out (§4.6/races, §4.6/refused-sends)', async () => {
     const elsewhere = new ApiClient(second.baseUrl, team.api.key);
     const handedOut = new Set<string>();
     let isOver = false;
@@ -50,13 +50,13 @@ describe('sends that race STOP, over two processes, while phones poll (specifica
           to: contact,
           content: `${round} ${n}`,
         });
-      // The STOP comes after another number of sends in each round.
+      // The number of sends before the STOP differs from round to round.
       const early = Array.from({ length: round % sendsPerRound }, (_, n) => post(n));
       if (round % 3 === 0) await early.at(0);
       const stopping = numbers[round % numbers.length]?.wire
         .call('inbound', { from: contact, text: 'STOP' })
         .then(() => service.clock.now());
-      // Later sends go all at once, or one after the other.
+      // In odd rounds the later sends wait for each other, in even rounds they are simultaneous.
       const late: ReturnType<typeof post>[] = [];
       for (let n = early.length; n < sendsPerRound; n += 1) {
         const before = round % 2 ? late.at(-1) : undefined;

@@ -18,7 +18,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
   let other: ConnectedNumber;
 
   before(async () => {
-    // No sweep runs by itself: each test shows what holds without one, and then runs it.
+    // No sweep runs by itself: a test checks the state without it, and then runs it.
     service = await startTestService({ ROLES: 'api' });
   });
   after(() => service.close());
@@ -41,9 +41,9 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     );
   }
 
-  it('a send that waits for the transaction of the opt-out is accepted, never handed out, and fails within a sweep (§4.6/races)', async () => {
+  it('a send that waits for the opt-out’s commit is accepted, never handed out, and failed by the sweep (§4.6/races)', async () => {
     await receive('Hello');
-    // The month's first send has counted, so that the opt-out locks the count.
+    // The earlier send and its refund create the count of the month, which the opt-out locks.
     await team.api.post(`/v1/messages/${await send('+14155550103')}/cancel`);
     const stop = await holdRowLock(service, { receivedCountOf: team.id });
     const stopped = receive('STOP');
@@ -53,7 +53,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     await stop.release();
     assert.equal((await stopped).ok, '1');
     const answer = await sending;
-    // Its statement began before the commit of the opt-out, and can't see it.
+    // Its statement began before the opt-out was committed, and does not see it.
     assert.equal(answer.status, 202, answer.text);
     const id = String(answer.json.id);
     assert.equal((await number.wire.poll()).action, 'idle');
@@ -66,7 +66,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     assert.equal(await failOptedOut(service.runtime, minuteMs), 0);
   });
 
-  it('a repeat with the Idempotency-Key of such a send gets its 202, from another process too (§4.6/refused-sends, §4.3/idempotency-key)', async () => {
+  it('a repeat of a send that raced the opt-out gets its 202, from another process too (§4.6/refused-sends, §4.3/idempotency-key)', async () => {
     const second = await service.startAnother();
     try {
       await receive('Hello');
@@ -81,7 +81,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
       await stop.release();
       assert.equal((await stopped).ok, '1');
       await accepting.waiting(1);
-      // It sees the opt-out, and not yet the key that it waits for.
+      // The repeat sees the opt-out, and waits for a key that is not committed yet.
       const repeating = post(new ApiClient(second.baseUrl, team.api.key));
       await accepting.waiting(2);
       await accepting.release();
@@ -95,7 +95,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     }
   });
 
-  it('a claim that waits while the contact opts out takes nothing (§4.6/races)', async () => {
+  it('a claim that waits while the contact opts out takes no message (§4.6/races)', async () => {
     const id = await send();
     const claim = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
     const polled = number.wire.poll();
@@ -123,7 +123,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     assert.equal((await get(id)).status, 'sent');
   });
 
-  it('a message that its lease returns to the queue after the opt-out is not handed out again, and fails (§4.6/races)', async () => {
+  it('a message that returns to the queue after the opt-out is not handed out again, and fails (§4.6/races)', async () => {
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });
     const id = await send();
     assert.equal((await number.wire.poll()).id, id);
@@ -137,7 +137,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     await assertFailed(id, true);
   });
 
-  it('500 messages of a long queue fail with the opt-out and the rest by the sweep; none is handed out (§4.6/queued-messages)', async () => {
+  it('an opt-out fails 500 messages of a long queue and the sweep the rest, and none is handed out (§4.6/queued-messages)', async () => {
     const ids = await Promise.all(Array.from({ length: 530 }, () => send()));
     const unrelated = await send('+14155550102');
     await receive('STOP');
@@ -150,7 +150,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     assert.equal(await acceptedOf(service, team.id), 1);
   });
 
-  it('a sweep fails nothing of a contact that opted in again (§4.6/races)', async () => {
+  it('the sweep fails no message to a contact that opted in again (§4.6/races)', async () => {
     await receive('STOP');
     await receive('START');
     const id = await send();

@@ -40,7 +40,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
   ];
   const contactEvents = () => contactEventsOf(service, team.id);
 
-  it('PUT opts a contact out with the effects of STOP, and its answer is the item of the list (§4.6/create-opt-out, §4.6/contact-parameter, §4.6/opt-out-fields, §4.6/refused-sends, §4.6/queued-messages)', async () => {
+  it('PUT opts a contact out as STOP does, and its answer is the item of the list (§4.6/create-opt-out, §4.6/contact-parameter, §4.6/opt-out-fields, §4.6/refused-sends, §4.6/queued-messages)', async () => {
     const waiting = String((await send()).json.id);
     const answer = await put();
     assert.equal(answer.status, 200, answer.text);
@@ -63,7 +63,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     );
   });
 
-  it('PUT of a contact that is opted out answers what stands and changes nothing; many at once make one change (§4.6/contact-parameter)', async () => {
+  it('PUT of a contact that is opted out changes nothing, and many at once make one change (§4.6/contact-parameter)', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => put()));
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
     assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
@@ -76,14 +76,14 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.equal((await contactEvents()).length, 1);
   });
 
-  it('an opt-out of a contact that texted STOP says the number and the message (§4.6/opt-out-fields)', async () => {
+  it('an opt-out of a contact that texted STOP has the number and the message (§4.6/opt-out-fields)', async () => {
     const { id } = await number.wire.call('inbound', { from: contact, text: 'STOP' });
     const { json } = await put();
     assert.deepEqual([json.phone_number, json.message_id], [number.phoneNumber, id]);
     assert.deepEqual((await list()).opt_outs, [json]);
   });
 
-  it('DELETE opts in again, and is 404 for a contact that is not opted out (§4.6/delete-opt-out, §4.6/contact-parameter)', async () => {
+  it('DELETE opts a contact in again, and is 404 for one that is not opted out (§4.6/delete-opt-out, §4.6/contact-parameter)', async () => {
     assert.deepEqual(errorOf(await remove()), [404, 'not_found', undefined]);
     const first = (await put()).json;
     const removed = await remove();
@@ -113,7 +113,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     });
   });
 
-  it('another team’s opt-outs are neither shown nor changed (§4.6/contact)', async () => {
+  it('opt-outs of another team are neither shown nor changed (§4.6/contact)', async () => {
     const stranger = await service.newTeam();
     await put(contact, stranger.api);
     assert.deepEqual((await list()).opt_outs, []);
@@ -122,7 +122,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.equal((await remove(contact, stranger.api)).status, 200);
   });
 
-  it('the audit log says who changed it and holds no handle (§12.6/audit-log)', async () => {
+  it('the audit log has the actor of a change and no handle (§12.6/audit-log)', async () => {
     const { json } = await put('ada@example.com');
     await remove('ada@example.com');
     const entries = (await storedAuditEntries(service, { teamId: team.id })).slice(-2);
@@ -136,11 +136,11 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.ok(!JSON.stringify(entries).includes('ada'));
   });
 
-  it('lists the latest first, in pages of any size (§4.6/list-opt-outs)', async () => {
+  it('opt-outs are listed latest first, in pages of any size (§4.6/list-opt-outs)', async () => {
     const contacts = Array.from({ length: 23 }, (_, n) => `+1415555${String(4000 + n)}`);
     for (const one of contacts) await put(one);
     for (const one of contacts.slice(0, 3)) await remove(one);
-    // Out again: it is the latest now.
+    // This contact opts out again, so it is the latest.
     await put(contacts[1]);
     const expected = [contacts[1], ...contacts.slice(3).toReversed()];
     for (const limit of [1, 7, 21, 100]) {
@@ -166,7 +166,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
       assert.deepEqual(errorOf(await team.api.get(`/v1/opt-outs${query}`)), [400, 'invalid_request', param]);
   });
 
-  it('takes what a contact can be and refuses the rest with param contact (§4.6/contact-parameter)', async () => {
+  it('PUT accepts a phone number, mail address, short code or name as contact, and refuses other values (§4.6/contact-parameter)', async () => {
     const taken = [
       ['+14155550102', '+14155550102'],
       ['Ada@Example.COM', 'ada@example.com'],
@@ -211,7 +211,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.equal((await put('+14155550104')).status, 200);
   });
 
-  it('a contact of any handle that texted STOP can be opted in by request (§4.6/delete-opt-out)', async () => {
+  it('any contact that texted STOP can be opted in by request, whatever its handle (§4.6/delete-opt-out)', async () => {
     for (const from of ['Ada\u200eLovelace', `${'İ'.repeat(319)}@`, '👋'.repeat(400), '4155', 'a\u0007b'])
       assert.equal((await number.wire.call('inbound', { from, text: 'STOP' })).ok, '1');
     const { opt_outs: optOuts } = await list();
@@ -220,7 +220,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.deepEqual((await list()).opt_outs, []);
   });
 
-  it('members do the same below /app/teams/:team_id by their role (§12.3/team-operations)', async () => {
+  it('members change opt-outs below /app/teams/:team_id by their role (§12.3/team-operations)', async () => {
     const member = await newMember(service, team, 'member');
     const viewer = await newMember(service, team, 'viewer');
     const path = `/opt-outs/${encodeURIComponent(contact)}`;

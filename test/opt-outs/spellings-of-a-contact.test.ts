@@ -7,7 +7,7 @@ import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
-/** A phone number, and another spelling that reaches the same phone. */
+/** Pairs of spellings that reach the same phone. */
 const spellings = [
   ['+447911123456', '+4407911123456'],
   ['+491701234567', '+4901701234567'],
@@ -27,10 +27,10 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
   const sendTo = async (to: string, from: string) =>
     team.api.post('/v1/messages/send', { from, to, content: to });
 
-  it('a contact is one phone number in each of its spellings, and other numbers stay as they are (§4.6/spellings)', () => {
+  it('both spellings of a phone number are one contact, and other numbers stay as they are (§4.6/spellings)', () => {
     for (const [number, other] of spellings)
       assert.deepEqual([contactOf(number), contactOf(other)], [number, number]);
-    // Italy, the Ivory Coast and Gabon: the 0 belongs to the number. The others are too short or too long.
+    // In Italy, the Ivory Coast and Gabon the 0 belongs to the number. The last numbers are too short or too long.
     for (const kept of [
       '+390612345678',
       '+2250123456789',
@@ -47,7 +47,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
       assert.equal(contactOf(kept), kept);
   });
 
-  it('STOP from one spelling refuses sends to the other, and so do PUT and DELETE (§4.6/spellings, §4.6/refused-sends)', async () => {
+  it('STOP, PUT and DELETE with one spelling apply to sends to the other (§4.6/spellings, §4.6/refused-sends)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     for (const pair of spellings) {
@@ -68,7 +68,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     }
   });
 
-  it('an opt-out fails what waits for any spelling, and a message keeps its own (§4.6/spellings, §4.6/queued-messages)', async () => {
+  it('an opt-out fails queued messages to any spelling, and a message keeps its own spelling (§4.6/spellings, §4.6/queued-messages)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     for (const [contact, other] of spellings) {
@@ -90,7 +90,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     }
   });
 
-  it('a message that a phone returns still waits for its contact, whose conversation is one (§4.6/spellings)', async () => {
+  it('a released message to another spelling still belongs to the contact’s one conversation (§4.6/spellings)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, number);
@@ -109,7 +109,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'opted_out');
   });
 
-  it('a lease that ends, and a failed report, concern the contact in its one spelling (§4.6/spellings, §8/pacing-unanswered)', async () => {
+  it('a failed report and the end of a lease reach the contact in whichever spelling (§4.6/spellings, §8/pacing-unanswered)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** A batcher whose batches the test finishes itself. */
+/** A batcher whose batches end when the test says so. */
 function manual(
   options: { inFlightMax?: number; waitingMax?: number; sizeMax?: number; windowMs?: number } = {},
 ) {
@@ -24,7 +24,7 @@ function manual(
   return { batcher, batches, turn };
 }
 
-describe('batches (decision 0005)', () => {
+describe('the batcher (decision 0005)', () => {
   it('calls of one iteration of the event loop form a batch, and calls during a batch wait for the next', async () => {
     const { batcher, batches, turn } = manual();
     const first = [batcher.add(1), batcher.add(2)];
@@ -80,7 +80,7 @@ describe('batches (decision 0005)', () => {
     assert.equal(await kept, 'done 2');
   });
 
-  it('a call that its batch gives no answer to is rejected, never left with nothing', async () => {
+  it('a call that its batch does not answer is rejected', async () => {
     const batcher = new Batcher<number, string>({
       run: async () => ['done 1'],
       sizeMax: 100,
@@ -96,7 +96,7 @@ describe('batches (decision 0005)', () => {
     );
   });
 
-  it('the answers of a batch let other work in between, and the next batch goes out before them', async () => {
+  it('the next batch starts before the previous one is answered, and answering lets other work run in between', async () => {
     const { batcher, batches, turn } = manual();
     const order: string[] = [];
     const calls: Promise<unknown>[] = Array.from({ length: 9 }, (_, n) =>
@@ -117,7 +117,7 @@ describe('batches (decision 0005)', () => {
     );
   });
 
-  it('calls beyond one batch run in another one beside it, up to the limit of simultaneous batches', async () => {
+  it('calls beyond one batch run in a simultaneous one, up to the limit of batches', async () => {
     const { batcher, batches, turn } = manual({ sizeMax: 1, inFlightMax: 2 });
     const calls = [1, 2, 3].map((n) => batcher.add(n));
     await turn();
@@ -145,7 +145,7 @@ describe('batches (decision 0005)', () => {
     assert.deepEqual(await Promise.all(calls), ['done 1', 'done 2']);
   });
 
-  it('more than may wait is refused at once', async () => {
+  it('calls beyond the waiting limit are refused at once', async () => {
     const { batcher, batches, turn } = manual({ waitingMax: 2 });
     const running = batcher.add(1);
     await turn();
@@ -157,13 +157,13 @@ describe('batches (decision 0005)', () => {
     await Promise.all(waiting);
   });
 
-  describe('with a queue per team', () => {
+  describe('a batcher with a queue per team', () => {
     interface Send {
       readonly team: string;
       readonly n: number;
     }
 
-    /** Batches that never end by themselves; what waits is known by what the next batches take. */
+    /** A batcher whose batches end when the test says so. The inputs of later batches show which calls waited. */
     function ofTeams(options: { waitingMax?: number; sizeMax?: number } = {}) {
       const batches: { inputs: readonly Send[]; finish: () => void }[] = [];
       const batcher = new Batcher<Send, number>({
@@ -187,7 +187,7 @@ describe('batches (decision 0005)', () => {
       return { batches, add, turn, taken };
     }
 
-    it('one call is in the next batch, however many of another team wait', async () => {
+    it('a call is in the next batch, however many of another team wait', async () => {
       const { batches, add, turn, taken } = ofTeams();
       add('burst', 4_500);
       await turn();
@@ -198,7 +198,7 @@ describe('batches (decision 0005)', () => {
       assert.equal(batches[1]?.inputs.length, 100, 'the burst fills what is left');
     });
 
-    it('teams are served round robin, also where a batch holds fewer calls than there are teams', async () => {
+    it('teams are served round robin, even if a batch holds fewer calls than there are teams', async () => {
       const { batches, add, turn, taken } = ofTeams({ sizeMax: 4 });
       add('burst', 100);
       await turn();
@@ -238,7 +238,7 @@ describe('batches (decision 0005)', () => {
       }
     });
 
-    it('a team that fills the queue is refused, and no other one before it has its share', async () => {
+    it('a team that fills the queue is refused, and each other team only beyond its share', async () => {
       const { add, turn } = ofTeams({ waitingMax: 100, sizeMax: 10 });
       const refusals = (calls: Promise<number>[]) => {
         const refused: number[] = [];

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
 
-describe('the source of a request (specification section 12.2)', () => {
+describe('the client network of a request (specification section 12.2)', () => {
   const assertOne = (source: string, spellings: readonly string[]) => {
     for (const spelling of spellings) assert.equal(clientNetwork(spelling), source, spelling);
   };
 
-  it('is an address, with a port or without one, of IPv6 a network of 64 bits, however it is written (§12.2/failed-passwords)', () => {
+  it('a client network is an address without its port, of IPv6 a network of 64 bits, in any spelling (§12.2/failed-passwords)', () => {
     assertOne('198.51.100.1', [
       '198.51.100.1',
       '198.51.100.1:49152',
@@ -31,7 +31,7 @@ describe('the source of a request (specification section 12.2)', () => {
     assertOne('1:0:0:0::/64', ['1::', '1::1.2.3.4', '1:0::5:6:7:8']);
   });
 
-  it('is one and the same for all that is no address', () => {
+  it('all texts that are no address have the same client network', () => {
     assertOne('unknown', [
       '',
       'unknown',

@@ -5,7 +5,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('the clock (specification section 2.1, decision 0007)', () => {
-  it('follows the given time, and never goes back', () => {
+  it('the clock follows the given time, and never goes back', () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const ahead = clock.nowMs();
@@ -14,7 +14,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.equal(clock.nowMs(), ahead);
   });
 
-  it('goes back in a jump only, and keeps the elapsed time', () => {
+  it('the clock goes back only in a jump, and keeps the elapsed time', () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const [before, elapsed] = [clock.nowMs(), clock.elapsedMs()];
@@ -28,7 +28,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.nowMs() >= before + 3_600_000, 'a correction does not take it back');
   });
 
-  it('holds ends against an earlier moment while it may be too far ahead', () => {
+  it('the clock compares ends with an earlier moment while it may be too far ahead', () => {
     const clock = new Clock();
     assert.ok(clock.mayExpire);
     clock.holdExpiry(60_000);
@@ -39,7 +39,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.mayExpire && clock.nowMs() - clock.expiryNow().getTime() < 1_000);
   });
 
-  it('calls back when the time is reached', async () => {
+  it('the clock calls back when the time is reached', async () => {
     const clock = new Clock();
     const askedAtMs = clock.nowMs();
     let rang = false;
@@ -50,7 +50,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.nowMs() - askedAtMs >= 20);
   });
 
-  it('keeps measuring durations where the given time steps back', async () => {
+  it('the clock keeps measuring durations if the given time steps back', async () => {
     const clock = new Clock();
     clock.follow(1_900_000_000_000, performance.now());
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -63,7 +63,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.elapsedMs() > elapsed);
   });
 
-  it('calls back once when it was moved past the moment, and not when cancelled', () => {
+  it('the clock calls back once if it was moved past the moment, and not after a cancel', () => {
     const clock = new Clock();
     const rung: string[] = [];
     clock.after(60_000, () => rung.push('minute'));
@@ -78,7 +78,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.deepEqual(rung, ['minute', 'hours']);
   });
 
-  it('waits a year in peace, though no timer of the system is that long, and then calls back', async () => {
+  it('the clock calls back after a year, which is longer than a timer of the system can be', async () => {
     const clock = new Clock();
     const rung: string[] = [];
     const overflows: string[] = [];
@@ -99,7 +99,7 @@ describe('ids (§2.1/id-format)', () => {
   const clock = new Clock();
   const ids = new Ids(clock);
 
-  it('sort in the order they were made, many of them in one millisecond', () => {
+  it('ids sort in the order they were made, many of them in one millisecond', () => {
     const made = Array.from({ length: 5_000 }, () => ids.next('msg'));
     assert.deepEqual(made, [...made].sort());
     assert.deepEqual(
@@ -108,7 +108,7 @@ describe('ids (§2.1/id-format)', () => {
     );
   });
 
-  it('are parsed, and nothing else is', () => {
+  it('only ids in the defined format are parsed', () => {
     const id = ids.next('num');
     const text = publicId('num', id);
     assert.match(text, /^num_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
@@ -126,7 +126,7 @@ describe('ids (§2.1/id-format)', () => {
     assert.equal(parseId('num', 'num_8zzzzzzzzzzzzzzzzzzzzzzzzz'), undefined, 'more than 128 bits');
   });
 
-  it('have a lower bound for each moment', () => {
+  it('every moment has a lower bound of the ids that are made from then on', () => {
     const ms = clock.nowMs();
     const id = ids.next('msg');
     assert.ok(firstIdAt(ms) <= id);

@@ -5,7 +5,7 @@ import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 
 describe('the settings (specification section 10.5, docs/configuration.md)', () => {
-  it('need nothing: an empty environment has defaults for all of them (§6.3/retry-offsets, §6.5/allowed-ranges)', () => {
+  it('all settings have defaults, which an empty environment gives (§6.3/retry-offsets, §6.5/allowed-ranges)', () => {
     const config = readConfig({}, 1000);
     assert.equal(config.baseUrl, 'http://127.0.0.1:3000');
     assert.equal(config.appUrl, config.baseUrl);
@@ -21,11 +21,11 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.deepEqual([...config.processRoles], ['api', 'deliver', 'maintain']);
   });
 
-  it('as root the data are in /var/lib/ownline', () => {
+  it('the data directory of root is /var/lib/ownline', () => {
     assert.equal(readConfig({}, 0).dataDir, '/var/lib/ownline');
   });
 
-  it('addresses lose their trailing slash, and APP_URL follows BASE_URL', () => {
+  it('a trailing slash of an address is removed, and APP_URL is BASE_URL by default', () => {
     const config = readConfig({ BASE_URL: 'https://texts.example.com/' });
     assert.deepEqual(
       [config.baseUrl, config.appUrl],
@@ -34,7 +34,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.equal(readConfig({ HOST: '::1', PORT: '8080' }).baseUrl, 'http://[::1]:8080');
   });
 
-  it('are bounded: the bounds themselves are accepted, one more and one less are not', () => {
+  it('a setting accepts its bounds, and refuses one more and one less', () => {
     const bounds: [string, number, number][] = [
       ['PORT', 1, 65_535],
       ['DEVICE_HOLD_SECONDS', 1, 50],
@@ -42,6 +42,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
       ['QUEUE_EXPIRY_HOURS', 1, 8_760],
       ['DELIVERY_LOG_DAYS', 1, 3_650],
       ['AUDIT_DAYS', 0, 3_650],
+      ['RETENTION_DAYS', 0, 3_650],
     ];
     for (const [name, least, most] of bounds) {
       for (const taken of [least, most]) readConfig({ [name]: String(taken) });
@@ -51,7 +52,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
-  it('accept a METRICS_TOKEN that fits into a header, and none by default', () => {
+  it('METRICS_TOKEN has to fit into a header, and is empty by default', () => {
     assert.equal(readConfig({}).metricsToken, undefined);
     assert.equal(readConfig({ METRICS_TOKEN: ' ' }).metricsToken, undefined);
     assert.equal(readConfig({ METRICS_TOKEN: 'a+b/c=' }).metricsToken, 'a+b/c=');
@@ -60,7 +61,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
-  it('refuse an address with a query, a fragment or a name in it', () => {
+  it('an address with a query, a fragment or a user name is refused', () => {
     for (const part of ['?a=b', '#top']) {
       assert.throws(() => readConfig({ BASE_URL: `https://texts.example.com/${part}` }), ConfigError);
     }
@@ -68,7 +69,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.throws(() => readConfig({ APP_URL: 'ftp://texts.example.com' }), ConfigError);
   });
 
-  it('refuse a BASE_URL with a path, since the API is served at the root of a host; APP_URL may have one', () => {
+  it('a BASE_URL with a path is refused, as the API is at the root of a host; APP_URL may have one', () => {
     for (const path of ['/api', '/a/b/', '//x']) {
       assert.throws(
         () => readConfig({ BASE_URL: `https://texts.example.com${path}` }),
@@ -85,7 +86,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     );
   });
 
-  it('refuse a HOST that is neither an address nor a name', () => {
+  it('a HOST that is neither an address nor a name is refused', () => {
     for (const host of ['127.0.0.1', '0.0.0.0', '::1', 'localhost', 'texts.example.com']) {
       assert.equal(readConfig({ HOST: host }).host, host);
     }
@@ -94,7 +95,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
-  it('refuse a DATABASE_URL that can not be read, and never repeat it, for it holds a password', () => {
+  it('a malformed DATABASE_URL is refused and not repeated in the error, as it holds a password', () => {
     for (const right of [
       'postgresql://ownline:p%40ss@db.example.com:5433/ownline?sslmode=verify-full',
       'postgres://db.example.com/ownline',
@@ -119,10 +120,13 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
-  it('name the setting that a misspelt variable was probably meant as, and say nothing of others', () => {
+  it('an error for a misspelt variable names the setting that was probably meant; other variables are ignored', () => {
     const meant = (names: readonly string[]) =>
       readConfig(Object.fromEntries(names.map((name) => [name, 'x']))).misspelt.map((sentence) =>
-        /^(\S+) is no setting and has no effect\. Did you mean (\S+)\?$/.exec(sentence)?.slice(1).join(' → '),
+        /^(\S+) is not a setting and has no effect\. Did you mean (\S+)\?$/
+          .exec(sentence)
+          ?.slice(1)
+          .join(' → '),
       );
     assert.deepEqual(
       meant(['DATABSE_URL', 'DATABASE_URI', 'BASEURL', 'LOGLEVEL', 'SECRET_KEY', 'ROLE', 'PROT']),
@@ -146,7 +150,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.deepEqual(meant(strangers.split(' ')), []);
     assert.throws(
       () => readConfig({ PORT: 'x', DATABSE_URL: 'x' }),
-      /PORT must be[\s\S]*DATABSE_URL is no setting/,
+      /PORT must be[\s\S]*DATABSE_URL is not a setting/,
       'a problem may be the mistake itself',
     );
   });
@@ -223,7 +227,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.equal(readConfig({ MAIL_FROM: 'texts@example.com' }).mail, undefined);
   });
 
-  it('an SMTP_URL that is none is refused and never repeated, for it holds a password', () => {
+  it('a malformed SMTP_URL is refused and not repeated in the error, as it holds a password', () => {
     for (const wrong of [
       'mail.example.com',
       'smtp:mail.example.com',
@@ -251,7 +255,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
-  it('a MAIL_FROM that is no single address is refused, also where it hides a line or a second address', () => {
+  it('a MAIL_FROM that is no single address is refused, even if it hides a line or a second address', () => {
     for (const wrong of [
       'texts',
       'texts@',
@@ -281,7 +285,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     );
   });
 
-  it('lists all problems at once, each with advice', () => {
+  it('an error lists the problems of all settings, each with advice', () => {
     const wrong = {
       PORT: '99999',
       BASE_URL: 'texts.example.com',

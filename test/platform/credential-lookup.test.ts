@@ -10,7 +10,7 @@ import { until } from '#test/support/service/until.ts';
 const attacker = '198.51.100.1';
 const other = '203.0.113.1';
 
-/** A look-up whose statements the test finishes itself; `valid` are the credentials that exist. */
+/** Makes a look-up whose statements end when the test says so. `valid` are the credentials that exist. */
 function manual(valid: readonly string[] = [], rateLimits = true) {
   const clock = new Clock();
   const statements: { readonly size: number; readonly finish: () => void }[] = [];
@@ -30,7 +30,7 @@ function manual(valid: readonly string[] = [], rateLimits = true) {
 }
 
 describe('look-ups of credentials (§7.2/refused-keys)', () => {
-  it('run in two statements at a time, however many there are', async () => {
+  it('any number of look-ups use at most two statements at once', async () => {
     const { statements, many } = manual();
     const looked = many('wrong', 3_000, other);
     await until('two statements', () => statements.length === 2);
@@ -45,7 +45,7 @@ describe('look-ups of credentials (§7.2/refused-keys)', () => {
     assert.ok(statements.length <= 5, `${statements.length} statements`);
   });
 
-  it('share one statement past the limit of a network, and delay no other network', async () => {
+  it('look-ups past the limit of a network share one statement, and delay no other network', async () => {
     const { clock, lookup, statements, many } = manual(['valid', 'wrong 7']);
     nextMinute(clock);
     for (let n = 0; n < 60; n += 1) assert.ok(lookup.countRefusal(attacker));
@@ -68,7 +68,7 @@ describe('look-ups of credentials (§7.2/refused-keys)', () => {
     );
   });
 
-  it('are refused from memory for 10 s where nothing was found; equal ones at the same time are one', async () => {
+  it('an unknown credential is refused from memory for 10 s, and equal simultaneous look-ups share one statement', async () => {
     const { clock, lookup, statements } = manual();
     const look = () => lookup.find('wrong', other);
     const first = [look(), look(), look()];

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { failpoints, parseFailpoint } from '#server/platform/failpoint.ts';
+import { commandFailpoints, failpoints, parseFailpoint } from '#server/platform/failpoint.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 
 describe('failpoints (docs/architecture.md, what a kill costs)', () => {
-  it('every one is at one line of the code, and its cost is documented', () => {
+  it('every failpoint is at one line of the code, and its cost is documented', () => {
     const code = globSync('server/**/*.ts', { cwd: repository }).map(read).join('\n');
     const costs = read('docs/architecture.md');
-    for (const name of failpoints) {
+    for (const name of [...failpoints, ...commandFailpoints]) {
       assert.equal(code.split(`failpoint('${name}')`).length, 2, name);
       assert.ok(costs.includes(`\`${name}\``), `docs/architecture.md says nothing of ${name}`);
     }
   });
 
-  it('are set with the pass at which they kill, by default the first', () => {
+  it('a failpoint kills at the pass that its setting names, by default the first', () => {
     assert.deepEqual(parseFailpoint('delivery claimed:3'), { name: 'delivery claimed', pass: 3 });
     assert.deepEqual(parseFailpoint('results written'), { name: 'results written', pass: 1 });
     for (const none of ['', 'elsewhere', 'results written:0', 'results written:x']) {

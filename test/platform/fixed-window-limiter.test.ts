@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { FixedWindowLimiter, keysMax } from '#server/platform/network/fixed-window-limiter.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-describe('a limit per key and minute (specification sections 7.2 and 11.7)', () => {
+describe('the fixed-window limiter per key and minute (specification sections 7.2 and 11.7)', () => {
   const clock = new Clock();
   clock.advance(60_000 - (clock.nowMs() % 60_000));
 
-  it('many keys that are seen once neither grow it without bound nor evict one that keeps asking', () => {
+  it('many keys that are seen once neither take unbounded memory nor evict a key that keeps asking', () => {
     const limit = new FixedWindowLimiter(clock, 2);
     const asked = () => limit.allows('busy');
     assert.deepEqual([asked(), asked(), asked()], [true, true, false]);
@@ -18,7 +18,7 @@ describe('a limit per key and minute (specification sections 7.2 and 11.7)', () 
     assert.equal(limit.size, keysMax);
   });
 
-  it('holds no key back for longer where the time jumps, ahead or back (specification section 10.7)', () => {
+  it('a time that jumps ahead or back limits no key for longer (specification section 10.7)', () => {
     for (const byMs of [86_400_000, -86_400_000, -30_000, 600_000]) {
       const limit = new FixedWindowLimiter(clock, 1);
       assert.ok(limit.allows('key') && !limit.allows('key'));
@@ -29,7 +29,7 @@ describe('a limit per key and minute (specification sections 7.2 and 11.7)', () 
     }
   });
 
-  it('shows whether a key has used up its limit without counting', () => {
+  it('the limiter tells whether a key has used up its limit without counting', () => {
     const limit = new FixedWindowLimiter(clock, 2);
     assert.equal(limit.isExhausted('key'), false);
     assert.ok(limit.allows('key') && !limit.isExhausted('key') && limit.allows('key'));

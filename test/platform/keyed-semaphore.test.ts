@@ -14,7 +14,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     refuse: () => new Error('refused'),
   });
 
-  /** Works that end when the test says so; `begun` has their names in the order of their start. */
+  /** Tasks that end when the test says so. `begun` has their names in the order of their start. */
   function works(semaphore: KeyedSemaphore) {
     const begun: string[] = [];
     const running = new Map<string, PromiseWithResolvers<string>>();
@@ -38,7 +38,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     return { begun, start, end, fail };
   }
 
-  it('so many works of a key run at once, the others in their order; a full queue refuses, and other keys are free', async () => {
+  it('each key runs a limited number of tasks and queues the others in order; a full queue refuses', async () => {
     const semaphore = newSemaphore();
     const { begun, start, end, fail } = works(semaphore);
     const all = ['1', '2', '3', '4', '5', '6'].map((name) => start('busy', 'only', name));
@@ -65,7 +65,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     assert.deepEqual(await Promise.all(short), ['x', 'y']);
   });
 
-  it('a work that waited too long is refused and never runs; those behind it keep their order', async () => {
+  it('a task that waited too long is refused and never runs; those behind it keep their order', async () => {
     const { begun, start, end } = works(newSemaphore());
     for (const name of ['1', '2']) void start('key', 'only', name);
     const early = start('key', 'only', 'early');
@@ -80,7 +80,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     await end('2');
   });
 
-  it('a work waits as long as its queue allows', async () => {
+  it('each queue has its own longest wait', async () => {
     const { start, end } = works(newSemaphore());
     for (const name of ['1', '2']) void start('key', 'only', name);
     const short = start('key', 'only', 'short');

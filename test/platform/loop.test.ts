@@ -7,7 +7,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 const logger = createLogger('silent');
 
 describe('loops and the lifecycle (specification section 10.3)', () => {
-  it('rounds never overlap; requests during a round make one more round', async () => {
+  it('rounds of a loop never overlap; requests during a round make one more round', async () => {
     const rounds: (() => void)[] = [];
     let running = 0;
     const loop = new Loop({
@@ -77,7 +77,7 @@ describe('loops and the lifecycle (specification section 10.3)', () => {
     assert.ok(rounds >= 2);
   });
 
-  it('closes in the reverse order of opening, each part even where one fails, and once', async () => {
+  it('the lifecycle closes its parts once, in the reverse order of opening, even if one fails', async () => {
     const closed: string[] = [];
     const lifecycle = new Lifecycle(logger);
     lifecycle.onClose('database', async () => void closed.push('database'));

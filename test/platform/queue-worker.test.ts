@@ -6,7 +6,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 
 const stopMs = 5_000;
 
-/** Resolves once all promises that are settled by now have had their reactions. */
+/** Resolves after the reactions of all promises that are settled by now. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 interface Running {
@@ -15,7 +15,7 @@ interface Running {
   readonly end: () => void;
 }
 
-/** A worker with two slots, and tasks that run until a test ends them or their signal aborts. */
+/** A worker with two slots. Its tasks run until a test ends them or their signal aborts. */
 function startWorker(context: TestContext, queue: number[]) {
   const clock = new Clock();
   const running: Running[] = [];
@@ -43,7 +43,7 @@ function startWorker(context: TestContext, queue: number[]) {
 }
 
 describe('a queue worker (specification section 10.3)', () => {
-  it('fills free slots only: the end of a task begins the next one, while a slow one goes on', async (context) => {
+  it('a worker fills free slots only: the end of a task starts the next one, beside a slow one', async (context) => {
     const { running, begun } = startWorker(context, [1, 2, 3, 4]);
     await settled();
     assert.deepEqual(begun(), [1, 2]);
@@ -55,7 +55,7 @@ describe('a queue worker (specification section 10.3)', () => {
     assert.deepEqual(begun(), [1, 2, 3, 4]);
   });
 
-  it('a stop lets tasks in progress go on for the period, aborts them then, and begins none', async (context) => {
+  it('a stop starts no task, lets running tasks go on for the period, and then aborts them', async (context) => {
     const { clock, worker, running, begun } = startWorker(context, [1, 2, 3]);
     await settled();
     let isOver = false;
@@ -73,7 +73,7 @@ describe('a queue worker (specification section 10.3)', () => {
     assert.deepEqual(begun(), [1, 2], 'nothing begins after stop');
   });
 
-  it('a stop is over with the last task, and does not wait for the period', async (context) => {
+  it('a stop ends with the last task, and does not wait for the whole period', async (context) => {
     const { worker, running } = startWorker(context, [1]);
     await settled();
     const stopped = worker.stop();

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
 import { until } from '#test/support/service/until.ts';
 
-describe('the limit of equal lines (specification section 10.4)', () => {
-  it('passes the first of a kind in each window and sums up the others; kinds beyond the bound count as one', async () => {
+describe('the limiter of equal log lines (specification section 10.4)', () => {
+  it('the first line of a kind in each window passes, and others are summed up; kinds beyond the bound count as one', async () => {
     const sums: string[] = [];
     const limit = new RepeatLimiter<number>({
       max: 2,
@@ -18,7 +18,7 @@ describe('the limit of equal lines (specification section 10.4)', () => {
     assert.deepEqual(passed('three', [6]), [6]);
     assert.deepEqual([...passed('four', [7]), ...passed('five', [8, 9])], [7, 8], 'one kind together');
     assert.deepEqual(sums, [], 'within one turn of the event loop no window ends');
-    // The timer of a window keeps no process alive: this one waits for it.
+    // The timer of a window does not keep the process alive, so the test waits for it.
     await until('the window ends', () => sums.length > 0);
     assert.deepEqual(sums, ['2 up to 4', '1 up to 9']);
     assert.deepEqual(passed('one', [10, 11, 12]), [10, 11], 'a new window');

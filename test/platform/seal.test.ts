@@ -12,12 +12,12 @@ describe('values that are encrypted at rest (specification section 10.6)', () =>
     'long '.repeat(50_000),
   ];
 
-  it('is read again with the key and the purpose that it was sealed with', () => {
+  it('a sealed value opens with its key and purpose', () => {
     const later = new Secrets(Buffer.alloc(32, 1));
     for (const text of texts) assert.equal(later.open('mail', secrets.seal('mail', text)), text);
   });
 
-  it('shows nothing of the text, and the same text twice is two different ones', () => {
+  it('a sealed value shows nothing of the text, and sealing a text twice gives different values', () => {
     const text = 'https://texts.example.com/invite/abc';
     const [one, other] = [secrets.seal('mail', text), secrets.seal('mail', text)];
     assert.ok(!one.includes('invite'));
@@ -25,7 +25,7 @@ describe('values that are encrypted at rest (specification section 10.6)', () =>
     assert.equal(one.length, Buffer.byteLength(text) + 12 + 16);
   });
 
-  it('is not opened for another purpose, with another key, or where a single bit was changed', () => {
+  it('a sealed value does not open for another purpose, with another key, or after a bit was changed', () => {
     const sealed = secrets.seal('mail', 'hello');
     assert.throws(() => secrets.open('another purpose', sealed));
     assert.throws(() => new Secrets(Buffer.alloc(32, 2)).open('mail', sealed));

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 
-describe('a semaphore (decision 0005)', () => {
-  it('limits how many run at once, runs the others in order, and frees the permit of one that fails', async () => {
+describe('the semaphore (decision 0005)', () => {
+  it('a semaphore limits simultaneous tasks, runs the others in order, and frees the permit of one that fails', async () => {
     const turns = new Semaphore(2);
     const begun: number[] = [];
     const works = Array.from({ length: 6 }, () => Promise.withResolvers<void>());

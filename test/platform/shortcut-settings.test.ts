@@ -5,8 +5,8 @@ import { readConfig } from '#server/platform/config.ts';
 const outbox = 'https://www.icloud.com/shortcuts/0123456789abcdef0123456789abcdef';
 const inbound = 'https://www.icloud.com/shortcuts/fedcba9876543210fedcba9876543210';
 
-describe('settings for the shortcuts (specification section 11.8, docs/configuration.md)', () => {
-  it('both links or none, each with https', () => {
+describe('settings of the shortcuts (specification section 11.8, docs/configuration.md)', () => {
+  it('both links to shortcuts are set or none, each with https', () => {
     assert.equal(readConfig({}).shortcutLinks, undefined);
     const { shortcutLinks } = readConfig({ SHORTCUT_OUTBOX_URL: outbox, SHORTCUT_INBOUND_URL: inbound });
     assert.deepEqual(shortcutLinks, { outbox, inbound });
@@ -23,7 +23,7 @@ describe('settings for the shortcuts (specification section 11.8, docs/configura
       );
   });
 
-  it('a signing command is read as words, in which quotes group and nothing is expanded', () => {
+  it('the signing command is split into words, in which quotes group and nothing is expanded', () => {
     const argvOf = (text: string) => readConfig({ SHORTCUT_SIGN_COMMAND: text }).shortcutSignCommand?.argv;
     const cases: Readonly<Record<string, readonly string[]>> = {
       'sign {in} {out}': ['sign', '{in}', '{out}'],
@@ -42,7 +42,7 @@ describe('settings for the shortcuts (specification section 11.8, docs/configura
       assert.throws(() => argvOf(wrong), /SHORTCUT_SIGN_COMMAND must be a program and its arguments/, wrong);
   });
 
-  it('the signing command gets no setting', () => {
+  it('the environment of the signing command has no setting of the service', () => {
     const { shortcutSignCommand } = readConfig({
       SHORTCUT_SIGN_COMMAND: 'sign {in} {out}',
       PATH: '/usr/bin',

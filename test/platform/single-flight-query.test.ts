@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-describe('a shared look', () => {
-  it('runs once for all callers at once, and again when its result is old', async () => {
+describe('the shared cached query', () => {
+  it('the query runs once for simultaneous callers, and again when its result is old', async () => {
     const clock = new Clock();
     let looks = 0;
     const gate = Promise.withResolvers<void>();
@@ -14,7 +14,7 @@ describe('a shared look', () => {
       return looks;
     });
     const calls = [look(), look(), look()];
-    // Slower than results are kept: it is still the only one.
+    // The running query is still shared, although it takes longer than results are kept.
     clock.advance(120_000);
     calls.push(look());
     gate.resolve();
@@ -24,7 +24,7 @@ describe('a shared look', () => {
     assert.equal(await look(), 2);
   });
 
-  it('shares a failure as it shares a result', async () => {
+  it('the query shares a failure as it shares a result', async () => {
     const clock = new Clock();
     let looks = 0;
     const look = singleFlightQuery(clock, 60_000, async () => {

@@ -6,7 +6,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 const [gatherMs, intervalMs] = [600_000, 3_600_000];
 const endOfRound = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a throttle', () => {
+describe('the throttle of a repeated run', () => {
   function start(run: () => Promise<void> = async () => {}) {
     const clock = new Clock();
     let runs = 0;
@@ -27,7 +27,7 @@ describe('a throttle', () => {
     return { throttle, advance };
   }
 
-  it('runs once for the requests of its first moments, and not before they have passed', async () => {
+  it('a throttle gathers requests for a moment and then runs once for all', async () => {
     const { throttle, advance } = start();
     throttle.request();
     throttle.request();
@@ -37,7 +37,7 @@ describe('a throttle', () => {
     assert.equal(await advance(2 * intervalMs), 1, 'and not without a request');
   });
 
-  it('runs again an interval after its last start, and at once where that has passed', async () => {
+  it('a throttle runs again an interval after its last start, or at once if that has passed', async () => {
     const { throttle, advance } = start();
     throttle.request();
     await advance(gatherMs);
@@ -49,7 +49,7 @@ describe('a throttle', () => {
     assert.equal(await advance(gatherMs), 3);
   });
 
-  it('never overlaps: requests during a run make one more run', async () => {
+  it('runs never overlap: requests during a run make one more run', async () => {
     const held = Promise.withResolvers<void>();
     const { throttle, advance } = start(() => held.promise);
     throttle.request();
@@ -63,7 +63,7 @@ describe('a throttle', () => {
     assert.equal(await advance(2 * intervalMs), 2);
   });
 
-  it('runs no more once it was stopped, also during a run', async () => {
+  it('a stopped throttle does not run again, even if it was stopped during a run', async () => {
     const idle = start();
     idle.throttle.request();
     idle.throttle.stop();

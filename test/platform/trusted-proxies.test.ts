@@ -21,21 +21,21 @@ describe('the client behind trusted proxies (§7.2/trusted-proxies)', () => {
   });
   after(() => closeWithConnections(server));
 
-  /** The client of a request with this X-Forwarded-For, as the limits count it. */
+  /** Sends X-Forwarded-For. @returns the client's address as the limits count it */
   async function clientOf(forwarded: readonly string[]): Promise<string | undefined> {
     const headers = { 'x-forwarded-for': forwarded.join(', ') };
     await (await fetch(`http://127.0.0.1:${port}/nothing`, { headers })).text();
     return clients.pop();
   }
 
-  it('is the last address that no trusted proxy has', async () => {
+  it('the client is the last address of X-Forwarded-For that is no trusted proxy', async () => {
     assert.equal(await clientOf([]), '127.0.0.1');
     assert.equal(await clientOf(['203.0.113.1']), '203.0.113.1');
     assert.equal(await clientOf(['203.0.113.1', '198.51.100.1', '10.0.0.1']), '198.51.100.1');
     assert.equal(await clientOf(['10.0.0.3', '10.0.0.2', '10.0.0.1']), '10.0.0.3');
   });
 
-  it('is the 20th address from the end of the header where more are trusted', async () => {
+  it('the client is the 20th address from the header’s end if all after it are trusted', async () => {
     const proxies = (count: number) => Array.from({ length: count }, (_, n) => `10.0.0.${count - n}`);
     assert.equal(forwardedAddressesMax, 20);
     assert.equal(await clientOf(['203.0.113.1', ...proxies(19)]), '203.0.113.1');
@@ -48,7 +48,7 @@ describe('the client behind trusted proxies (§7.2/trusted-proxies)', () => {
   });
 });
 
-describe('proxies whose X-Forwarded-For is trusted (docs/configuration.md)', () => {
+describe('proxies that TRUST_PROXY names (docs/configuration.md)', () => {
   const settings = [
     ['loopback'],
     ['linklocal', '192.0.2.1'],
@@ -68,7 +68,7 @@ describe('proxies whose X-Forwarded-For is trusted (docs/configuration.md)', () 
   ];
 
   for (const setting of settings) {
-    it(`${setting.join(', ')}: the addresses that Fastify trusts for the same words`, async () => {
+    it(`TRUST_PROXY=${setting.join(', ')} trusts the addresses that Fastify trusts for the same words`, async () => {
       const clientOf = async (trustProxy: string[] | ReturnType<typeof createTrustProxy>) => {
         const server = fastify({ trustProxy });
         server.get('/', async (request) => request.ip);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { typeIdOfBytes, typeIdOfUuid, uuidOfTypeId } from '#server/platform/ids/type-id.ts';
 
-/** The published vectors of TypeID 0.3.0 (spec/valid.yml) that have a prefix, and the suffixes of the others. */
+/** Published vectors of TypeID 0.3.0 (spec/valid.yml); those without a prefix get one. */
 const valid = [
   ['prefix', '00000000000000000000000000', '00000000-0000-0000-0000-000000000000'],
   ['prefix', '00000000000000000000000001', '00000000-0000-0000-0000-000000000001'],
@@ -16,7 +16,7 @@ const valid = [
   ['pre_fix', '00000000000000000000000000', '00000000-0000-0000-0000-000000000000'],
 ] as const;
 
-/** Those of spec/invalid.yml, by name. */
+/** The invalid texts of spec/invalid.yml, by name. */
 const invalid: Readonly<Record<string, string>> = {
   'prefix-uppercase': 'PREFIX_00000000000000000000000000',
   'prefix-numeric': '12345_00000000000000000000000000',
@@ -42,7 +42,7 @@ const invalid: Readonly<Record<string, string>> = {
 const bytesOf = (uuid: string) => Buffer.from(uuid.replaceAll('-', ''), 'hex');
 
 describe('TypeIDs (specification section 2.1)', () => {
-  it('are written and read as the published vectors say', () => {
+  it('a TypeID is written and read as the published vectors say', () => {
     for (const [prefix, suffix, uuid] of valid) {
       const text = `${prefix}_${suffix}`;
       assert.equal(typeIdOfUuid(prefix, uuid), text);
@@ -51,12 +51,12 @@ describe('TypeIDs (specification section 2.1)', () => {
     }
   });
 
-  it('are nothing that the published vectors call invalid', () => {
+  it('the published invalid vectors are not parsed', () => {
     for (const [name, text] of Object.entries(invalid))
       assert.equal(uuidOfTypeId('prefix', text), undefined, name);
   });
 
-  it('decode to every UUID, and no other text decodes', () => {
+  it('TypeIDs decode to every UUID, and no other text decodes', () => {
     fc.assert(
       fc.property(
         fc.uuid(),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explainUnreachableLinks, findAddressProblem } from '#server/platform/network/unreachable-links.ts';
 
-describe('addresses that no iPhone can open (specification section 10.1)', () => {
+describe('the warning of addresses that no iPhone can open (specification section 10.1)', () => {
   for (const host of [
     ...[
       '127.0.0.1',
@@ -16,7 +16,7 @@ describe('addresses that no iPhone can open (specification section 10.1)', () =>
     ],
     ...['ownline.localhost', 'server', 'server.'],
   ]) {
-    it(`${host}: one sentence that names BASE_URL`, () => {
+    it(`the warning of host ${host} is one sentence that names BASE_URL`, () => {
       const url = `http://${host}:3000`;
       const sentences = explainUnreachableLinks({ baseUrl: url, appUrl: url });
       assert.equal(sentences.length, 1);
@@ -33,13 +33,13 @@ describe('addresses that no iPhone can open (specification section 10.1)', () =>
     '[fd00::1]',
     '[2001:db8::1]',
   ]) {
-    it(`${host}: none`, () => {
+    it(`host ${host} has no warning`, () => {
       const url = `https://${host}`;
       assert.deepEqual(explainUnreachableLinks({ baseUrl: url, appUrl: url }), []);
     });
   }
 
-  it('names APP_URL where that is the one', () => {
+  it('the warning names APP_URL if only that is unreachable', () => {
     const sentences = explainUnreachableLinks({
       baseUrl: 'https://ownline.example.com',
       appUrl: 'http://localhost:3000/app',
@@ -51,7 +51,7 @@ describe('addresses that no iPhone can open (specification section 10.1)', () =>
   });
 });
 
-describe('addresses that an iPhone does not reach from everywhere (specification section 11.8)', () => {
+describe('the problem of addresses that an iPhone does not reach from everywhere (specification section 11.8)', () => {
   const cases: Readonly<Record<string, string | undefined>> = {
     'http://127.0.0.1:3000': 'loopback',
     'https://localhost': 'loopback',
@@ -71,5 +71,6 @@ describe('addresses that an iPhone does not reach from everywhere (specification
     'https://local.example.com': undefined,
   };
   for (const [url, problem] of Object.entries(cases))
-    it(`${url}: ${problem ?? 'none'} (§11.8/address)`, () => assert.equal(findAddressProblem(url), problem));
+    it(`the address problem of ${url} is ${problem ?? 'none'} (§11.8/address)`, () =>
+      assert.equal(findAddressProblem(url), problem));
 });

@@ -8,11 +8,11 @@ interface Operation {
 export interface Coverage {
   readonly documented: number;
   readonly met: number;
-  /** Answers of 2xx that no test was given: nothing is known of them. */
+  /** Documented answers of 2xx that no test got. */
   readonly successesNotMet: readonly string[];
 }
 
-/** Which answers of the document a run met. @param seen method, address and status, as in `GET /v1/numbers 200` */
+/** Finds the documented answers that a run met. @param seen method, address and status, as in `GET /v1/numbers 200` */
 export function coverageOf(document: string, seen: ReadonlySet<string>): Coverage {
   const { paths } = JSON.parse(document) as Document;
   const answers = Object.entries(paths).flatMap(([path, operations]) =>

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** A request or an answer with its bytes as they were sent. */
+/** A request or an answer with its bytes as sent. */
 export interface Message {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer<ArrayBuffer>;
@@ -13,7 +13,7 @@ export interface Answer extends Message {
   readonly status: number;
 }
 
-/** Headers of one connection, and those that are computed from the body. */
+/** Headers that belong to one connection or are computed from the body, so they are not passed on. */
 const perConnection = ['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'expect'];
 
 export async function sendTo(origin: string, { method, path, headers, body }: Request): Promise<Answer> {
@@ -31,7 +31,7 @@ export interface Listener {
   readonly close: () => Promise<unknown>;
 }
 
-/** Answers every request with what `answer` makes of it; where that throws, the connection breaks. */
+/** Answers each request with the result of `answer`. If that throws, the connection is closed. */
 export async function listen(answer: (request: Request) => Promise<Answer>): Promise<Listener> {
   const server = createServer((incoming, response) => {
     readRequest(incoming)

@@ -1,16 +1,16 @@
 import { type Answer, type Listener, listen, type Request, sendTo } from './http-message.ts';
 import { type Prism, startPrism } from './programs.ts';
 
-/** The outcomes of the requests of a run. */
+/** The outcomes of a run's requests. */
 export interface Score {
-  /** Requests that agree with the document, and whose answers were judged. */
+  /** Number of requests that agree with the document. Their answers are judged. */
   agreeing: number;
-  /** Requests that break the document on purpose: Ownline has to refuse them, and its refusals were judged. */
+  /** Number of requests that break the document. Ownline has to refuse them, and its refusals are judged. */
   refused: number;
-  /** Requests to addresses and methods that the document does not have: Ownline has to answer 404 or 405. */
+  /** Number of requests to an unknown address or method. Ownline has to answer 404 or 405. */
   elsewhere: number;
   readonly violations: string[];
-  /** Method, address and status of every answer that was judged. */
+  /** Method, address and status of each judged answer. */
   readonly seen: Set<string>;
 }
 
@@ -20,20 +20,20 @@ export interface Judge {
   readonly stop: () => Promise<void>;
 }
 
-/** A request on its way through Prism, with the answer that Ownline gave. */
+/** A request on its way through Prism, with the answer of Ownline. */
 interface Carried {
   readonly request: Request;
   readonly upstream: string;
   answer?: Answer;
 }
 
-/** Ownline takes no larger body; Prism is spared them. */
+/** Ownline accepts no larger body, so Prism does not get one. */
 const bodyLimitBytes = 128 * 1024;
 
 /**
- * Stands between the tests and every Ownline that they start. A request goes to Prism; what Prism lets through arrives
- * at `carry`, which sends the bytes as the test wrote them to the Ownline that the test meant. (Prism itself would
- * write JSON anew, and hangs on what is none.) Prism judges the answer; the test gets it as Ownline gave it.
+ * Proxy between the tests and each Ownline that they start. Prism validates a request and passes it to `carry`, which
+ * sends the test's own bytes to Ownline. (Prism would rewrite JSON, and hangs on invalid JSON.) Prism then judges the
+ * answer, and the test gets it unchanged.
  */
 export async function startJudge(document: string): Promise<Judge> {
   const score: Score = { agreeing: 0, refused: 0, elsewhere: 0, violations: [], seen: new Set() };
@@ -51,7 +51,7 @@ export async function startJudge(document: string): Promise<Judge> {
     return carried.answer;
   }
 
-  /** Sends a form of the request to a Prism. @returns the verdict of Prism, and the answer of Ownline where it was asked */
+  /** Sends a form of the request to a Prism. @returns Prism's verdict, and the answer of Ownline if Prism asked it */
   async function ask(prism: Prism, form: Request, carried: Carried) {
     ids += 1;
     const id = String(ids);
@@ -88,8 +88,8 @@ export async function startJudge(document: string): Promise<Judge> {
       const isRefused = answer.status === 404 || answer.status === 405;
       return verdict(answer, isRefused ? [] : ['the document has no such operation']);
     }
-    // Prism refused the request and did not forward it. Ownline has to refuse it too; how, the other Prism judges, which
-    // looks at no request, but asks for a key.
+    // Prism refused the request, so Ownline has to refuse it, too. The lenient Prism does not validate requests and
+    // judges only that refusal. It asks for a key, so the form has one.
     score.refused += 1;
     const form = { ...request, headers: { 'x-api-key': 'not looked at' }, body: Buffer.alloc(0) };
     const second = await ask(lenient, form, carried);
@@ -115,7 +115,7 @@ export async function startJudge(document: string): Promise<Judge> {
   }
 }
 
-/** Whether Prism can read the body at all; any other breaks every document. */
+/** True if Prism can read the body. Any other body breaks every document. */
 function isReadable({ body }: Request): boolean {
   if (body.length === 0) return true;
   if (body.length > bodyLimitBytes) return false;
@@ -127,7 +127,7 @@ function isReadable({ body }: Request): boolean {
   }
 }
 
-/** Prism names what is wrong in a header, warnings included: an answer of a status that is not documented is one. */
+/** Prism's complaints from its header, warnings included. An undocumented status is a warning. */
 function problemsOf(said: Answer): string[] {
   const violations = said.headers['sl-violations'];
   if (violations !== undefined) return [violations];

@@ -5,13 +5,15 @@ import { repository } from '#test/support/service/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** Programs of others, from referees/: a package of its own, so that `npm ci` of Ownline does not install them. */
+/**
+ * Folder with programs of other projects. It is a separate package, so that `npm ci` of Ownline does not install them.
+ */
 const folder = join(repository, 'referees');
 
-/** Settings that disable telemetry and update notices in all of them. */
+/** Settings that disable their telemetry and update notices. */
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', SCARF_ANALYTICS: 'false' };
 
-/** Installs the locked versions where they are missing or others. */
+/** Installs the locked versions where a program is missing or has another version. */
 export async function installReferees(): Promise<void> {
   const wanted: Record<string, string> = readJsonBody('package.json').devDependencies;
   const isInstalled = Object.entries(wanted).every(([name, version]) => {
@@ -28,7 +30,7 @@ export async function installReferees(): Promise<void> {
   if (code !== 0) throw new Error(`npm ci --prefix referees ended with ${code}`);
 }
 
-/** Both linters with their recommended rules, warnings included. @returns the names of those that found something */
+/** Runs both linters with their recommended rules. @returns the names of those with an error or warning */
 export async function lint(document: string): Promise<string[]> {
   const redocly = ['lint', '--config', join(folder, 'redocly.yaml'), document];
   const spectral = ['lint', '--ruleset', join(folder, 'spectral.yaml'), '--fail-severity=hint', document];
@@ -54,7 +56,7 @@ export interface Prism {
   readonly stop: () => Promise<unknown>;
 }
 
-/** `prism proxy --errors <document> <upstream>`, without the CORS headers that it would add to answers. */
+/** Starts `prism proxy --errors <document> <upstream>`, without the CORS headers that Prism would add to answers. */
 export async function startPrism(
   document: string,
   upstream: string,

@@ -10,8 +10,8 @@ import { type Score, startJudge } from './judge.ts';
 import { installReferees, lint } from './programs.ts';
 
 /**
- * `npm run referees`: whether /v1/openapi.json is true, in the eyes of programs that others wrote (referees/README.md).
- * Test files may be named: `npm run referees -- test/messages/send.test.ts`.
+ * `npm run referees`: checks /v1/openapi.json against real answers with programs of other projects
+ * (referees/README.md). Arguments name test files: `npm run referees -- test/messages/send.test.ts`.
  */
 const named = process.argv.slice(2);
 const files =

@@ -27,13 +27,13 @@ const links = {
   SHORTCUT_INBOUND_URL: 'https://www.icloud.com/shortcuts/fedcba9876543210fedcba9876543210',
 };
 
-/** Files that the operator has put into DATA_DIR. */
+/** Writes the signed files of an operator into DATA_DIR. */
 async function putSignedFiles({ dataDir }: TestService, bytesOf: (name: string) => string): Promise<void> {
   await mkdir(join(dataDir, 'shortcuts'), { recursive: true });
   for (const name of names) await writeFile(join(dataDir, 'shortcuts', `${name}.shortcut`), bytesOf(name));
 }
 
-/** The setup codes of the copy buttons of a page. */
+/** The setup codes that a page's copy buttons hold. */
 const copiedCodes = ({ html }: OpenedPage): unknown[] =>
   [...html.matchAll(/data-copy="(\{[^"]+device_token[^"]+)"/g)].map(([, code = '']) =>
     JSON.parse(code.replaceAll('&quot;', '"').replaceAll('&#34;', '"')),
@@ -51,7 +51,7 @@ async function download(setupUrl: string, name: string) {
 }
 
 describe('ways to install the shortcuts (specification section 11.8)', () => {
-  it('links: shown after a click with the setup code to paste, in front of signed files (§11.8/ways)', async (context) => {
+  it('links to the shortcuts are shown after a click, with the setup code, and come before signed files (§11.8/ways)', async (context) => {
     const { service, setupUrl } = await startSetup(context, links);
     await putSignedFiles(service, () => 'AEA1 of the operator');
     const before = await openSetupPage({ setupUrl });
@@ -64,7 +64,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.equal((await download(setupUrl, 'Ownline Outbox')).status, 404);
   });
 
-  it('signed files of DATA_DIR: attachments with the name of the shortcut, while the link is open (§11.8/ways)', async (context) => {
+  it('signed files of DATA_DIR are downloads with the shortcut’s name while the setup link is open (§11.8/ways)', async (context) => {
     const { service, setupUrl } = await startSetup(context);
     await putSignedFiles(service, (name) => `AEA1 ${name}`);
     const page = await openSetupPage({ setupUrl, form: {} });
@@ -82,7 +82,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.equal((await download(setupUrl, 'Ownline Outbox')).status, 404);
   });
 
-  it('a file that is missing or not signed is not offered: the next way is (§11.8/ways)', async (context) => {
+  it('a missing or unsigned file is not offered, and the page shows the next way to install (§11.8/ways)', async (context) => {
     const { service, setupUrl } = await startSetup(context);
     const isByHand = async () =>
       /must be prepared by the operator of this server/.test((await openSetupPage({ setupUrl })).html);
@@ -103,7 +103,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.ok(await isByHand(), 'one of two');
   });
 
-  it('the signing command comes first: after a click both files have address and token inside, and opening the page runs nothing (§11.8/ways)', async (context) => {
+  it('a click has the signing command sign both files with address and token, and opening the page runs nothing (§11.8/ways)', async (context) => {
     const command = await makeSigningCommand();
     context.after(command.remove);
     const { service, setupUrl } = await startSetup(context, {
@@ -131,7 +131,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.equal((await command.runs()).length, 2, 'each was signed once');
   });
 
-  it('where the signing command fails, the page says so and goes on with the list to build by hand (§11.8/ways)', async (context) => {
+  it('after a failed signing command the page says so, and lists the steps to build the shortcuts by hand (§11.8/ways)', async (context) => {
     const command = await makeSigningCommand('echo "log in to the Mac" >&2; exit 1');
     context.after(command.remove);
     const { service, setupUrl } = await startSetup(context, { SHORTCUT_SIGN_COMMAND: command.setting });
@@ -147,7 +147,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.match((await openSetupPage({ setupUrl })).html, /Prepare the shortcuts/, 'it may be tried again');
   });
 
-  it('where the signing command fails, links and files of the operator are the next ways (§11.8/ways)', async (context) => {
+  it('after a failed signing command the page offers the operator’s links and files (§11.8/ways)', async (context) => {
     const command = await makeSigningCommand('exit 1');
     context.after(command.remove);
     for (const settings of [links, {}]) {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, type DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { openSetupPage } from '#test/support/setup/setup-page.ts';
@@ -17,15 +19,15 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
   });
   after(() => service.close());
 
-  const sendText = (setupUrl: string) =>
-    openSetupPage({ setupUrl, path: '/test-text', form: { to: friend } });
+  const sendText = (setupUrl: string, to = friend) =>
+    openSetupPage({ setupUrl, path: '/test-text', form: { to } });
   const lock = (setupUrl: string) => openSetupPage({ setupUrl, path: '/lock-test', form: {} });
   const markOf = async (setupUrl: string) => (await openSetupPage({ setupUrl })).marks.locked;
 
   /** A phone that has sent its test text. */
-  const connectTested = async () => {
+  const connectTested = async (to = friend) => {
     const number = await connectNumber(service, team);
-    await sendText(number.setupUrl);
+    await sendText(number.setupUrl, to);
     await number.wire.poll({ last: (await number.wire.poll()).id ?? '' });
     return number;
   };
@@ -114,6 +116,33 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     for (let sent = 2; sent <= 5; sent += 1) statuses.push((await sendText(setupUrl)).status);
     assert.deepEqual(statuses, [200, 200, 200, 409]);
     assert.equal((await lock(setupUrl)).status, 200, 'the text of this test was counted');
+  });
+
+  it('fails where its recipient is erased, and names them no more; the next text may go to any number (§12.14/erased-lock-test)', async () => {
+    const admin = await newMember(service, team, 'admin');
+    const tests = async () => (await allStoredRowTexts(service)).get('public.setup_tests') ?? [];
+    for (const isRefused of [false, true]) {
+      const to = '+14155559902';
+      const { setupUrl, wire } = await connectTested(to);
+      await lock(setupUrl);
+      if (isRefused) {
+        await team.api.put(`/v1/opt-outs/${encodeURIComponent(to)}`, {});
+        await pollFor(wire, 48);
+        await until('the text is refused', async () => (await markOf(setupUrl)) === 'failed');
+      }
+      assert.ok((await tests()).some((row) => row.includes(to)));
+      assert.equal((await admin.post(admin.in('/erasures'), { contact: to })).json.status, 'erased');
+      assert.deepEqual(
+        (await tests()).filter((row) => row.includes(to)),
+        [],
+      );
+      const { html, marks } = await openSetupPage({ setupUrl });
+      assert.equal(marks.locked, 'failed');
+      assert.match(html, /The test text was not accepted: its recipient was erased\. Send a test text/);
+      const statuses: number[] = [];
+      for (let sent = 2; sent <= 6; sent += 1) statuses.push((await sendText(setupUrl)).status);
+      assert.deepEqual(statuses, [200, 200, 200, 200, 409]);
+    }
   });
 
   it('two processes send one text, and none once the link is closed (§11.8/lock-test)', async () => {

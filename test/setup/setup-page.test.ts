@@ -25,7 +25,7 @@ describe('the setup page (specification section 11.8)', () => {
 
   const permissions = { 'made-privacy-Ownline-Outbox': 'yes', 'made-privacy-Ownline-Inbound': 'yes' };
 
-  /** A page as it is at another address, and what its phone polls. */
+  /** A setup page of a service with that BASE_URL, and what its phone polls with. */
   const openAt = async (context: TestContext, address: string) => {
     const other = await startTestService({ BASE_URL: address });
     context.after(() => other.close());
@@ -35,7 +35,7 @@ describe('the setup page (specification section 11.8)', () => {
     return { api, baseUrl: other.baseUrl, setupUrl: `${other.baseUrl}${path}` };
   };
 
-  it('shows the steps to an iPhone and a QR code to a computer, and each the other one on request (§11.8/views)', async (context) => {
+  it('an iPhone sees the steps and a computer a QR code, and either view is one click away (§11.8/views)', async (context) => {
     const { setupUrl } = await openAt(context, 'https://texts.example.com');
     const onPhone = await openSetupPage({ setupUrl, view: '' });
     assert.match(onPhone.html, /Let it send/);
@@ -47,7 +47,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.match(steps.html, /id="step-1"/);
   });
 
-  it('one step is open: the first, then the first one that is not over (§11.8/steps)', async () => {
+  it('one step is open: the first one, and later the first that is not done (§11.8/steps)', async () => {
     const opened = (html: string) => [...html.matchAll(/id="step-(\d)" open/g)].map(([, step]) => step);
     const setupUrl = await newLink();
     assert.deepEqual(opened((await openSetupPage({ setupUrl })).html), ['1']);
@@ -74,7 +74,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.deepEqual([sent.status, opened(sent.html)], [200, ['3']], 'the step of the form that was sent');
   });
 
-  it('opening it changes nothing and shows no token; a click shows the one that a claim gives (§11.8/click)', async () => {
+  it('opening the page changes nothing and shows no token, and a click shows the token of the claim (§11.8/click)', async () => {
     const setupUrl = await newLink();
     for (const path of ['', '?view=phone', '/progress?view=phone', '/files/Ownline%20Outbox.shortcut']) {
       const { html } = await openSetupPage({ setupUrl, path });
@@ -91,7 +91,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.doesNotMatch((await openSetupPage({ setupUrl })).html, /dev_[\w-]{43}/, 'hidden again');
   });
 
-  it('marks the first poll of the phone of this very link, also where an older phone of the number polls on (§11.8/marks)', async () => {
+  it('the page marks the first poll of this link’s phone, not the polls of an older phone of the number (§11.8/marks)', async () => {
     const number = await connectNumber(service, team);
     assert.equal((await openSetupPage({ setupUrl: number.setupUrl })).marks.poll, 'done');
     const answer = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`);
@@ -136,7 +136,7 @@ describe('the setup page (specification section 11.8)', () => {
       );
   });
 
-  it('warns that a stop ends the link, and says who makes a new one and where (§11.8/closed)', async () => {
+  it('the page warns that a stop ends the link, and says who makes a new link and where (§11.8/closed)', async () => {
     const { html } = await openSetupPage({ setupUrl: await newLink() });
     assert.match(html, /This ends the link for good\.[\s\S]*<b>Show a setup link<[\s\S]*Stop here anyway/);
     const { setupUrl } = await connectNumber(service, team);
@@ -147,7 +147,7 @@ describe('the setup page (specification section 11.8)', () => {
       );
   });
 
-  it('closed at an address without https, it says so, whatever was checked (§11.8/closed)', async (context) => {
+  it('a setup finished at an address without https is shown as not finished, whatever was checked (§11.8/closed)', async (context) => {
     const { setupUrl, baseUrl } = await openAt(context, 'http://texts.example.com');
     const isBegun = async () =>
       /<details class="anyway" open>/.test((await openSetupPage({ setupUrl })).html);
@@ -166,7 +166,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.doesNotMatch(closed.html, /Without https/);
   });
 
-  it('texts of people are escaped, and kept from changing the direction of what surrounds them (§11.8/texts)', async () => {
+  it('texts of people are escaped, and can’t change the direction of the text around them (§11.8/texts)', async () => {
     const number = await connectNumber(service, team);
     const label = 'A & B <script>alert(1)</script> שלום';
     assert.equal((await team.api.put(`/v1/numbers/${number.numberId}`, { label })).status, 200);
@@ -182,7 +182,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.doesNotMatch(again.html, /<script>alert/);
   });
 
-  it('the progress is held until there is news: a first poll answers it with the new marks (§11.8/live)', async () => {
+  it('a request for the progress is held until the first poll, and its answer has the new marks (§11.8/live)', async () => {
     const setupUrl = await newLink();
     const device = await claim(team.api, setupUrl);
     const { version } = await openSetupPage({ setupUrl });
@@ -198,7 +198,7 @@ describe('the setup page (specification section 11.8)', () => {
     clearInterval(timer);
   });
 
-  it('six requests for the progress of one link are held; a further one is to come later (§11.8/live)', async () => {
+  it('six requests for the progress of a link are held, and a seventh is asked to come later (§11.8/live)', async () => {
     const setupUrl = await newLink();
     const { version } = await openSetupPage({ setupUrl });
     const path = `/progress?view=phone&seen=${version}`;
@@ -214,7 +214,7 @@ describe('the setup page (specification section 11.8)', () => {
     await Promise.all(held);
   });
 
-  it('knows the simulated iPhone where its address is of this machine, and three ways to a public one (§11.8/address)', async (context) => {
+  it('at a private address the page offers the simulated iPhone and three ways to a public address (§11.8/address)', async (context) => {
     const setupUrl = await newLink();
     const { html } = await openSetupPage({ setupUrl, agent: computer, view: '' });
     assert.match(
@@ -251,7 +251,7 @@ describe('the setup page (specification section 11.8)', () => {
     }
   });
 
-  it('at a public address with https it warns of nothing, and an iPhone that opens it there has reached it (§11.8/address)', async (context) => {
+  it('a public https address has no warning, and is marked as reached once an iPhone opens it (§11.8/address)', async (context) => {
     const { setupUrl, baseUrl } = await openAt(context, 'https://texts.example.com');
     const page = await openSetupPage({ setupUrl });
     assert.doesNotMatch(page.html, /role="note"|Go on anyway/);

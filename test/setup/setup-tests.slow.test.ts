@@ -23,7 +23,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
     openSetupPage({ setupUrl, path: '/test-text', form: { to } });
 
   describe('the test text', () => {
-    it('is an ordinary message: the phone gets it with its next poll, and its report makes the mark green (§11.8/test-text)', async () => {
+    it('the test text is an ordinary message: the next poll gets it, and its report makes the mark green (§11.8/test-text)', async () => {
       const { setupUrl, wire, phoneNumber } = await connectNumber(service, team);
       assert.equal((await openSetupPage({ setupUrl })).marks.text, 'open');
       const accepted = await sendText(setupUrl, '(415) 555-9901');
@@ -41,7 +41,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((list.json.messages as unknown[]).length, 1);
     });
 
-    it('one that the phone could not send shows why (§11.8/test-text)', async () => {
+    it('a test text that the phone could not send shows why (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       await sendText(setupUrl, friend);
       const { id = '' } = await wire.poll();
@@ -51,7 +51,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.match(page.html, /The phone could not send the message\. The phone said: no &lt;iMessage&gt;/);
     });
 
-    it('goes to one number once it was sent there, and five times at most; a refused one does not count (§11.8/test-text)', async () => {
+    it('test texts go to one number once one was sent, five in all, and a refused one does not count (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const wrong = await sendText(setupUrl, 'my other phone');
       assert.equal(wrong.status, 400);
@@ -63,13 +63,16 @@ describe('tests on the setup page (specification section 11.8)', () => {
       await wire.poll({ last });
       const elsewhere = await sendText(setupUrl, '+14155559903');
       assert.equal(elsewhere.status, 400);
-      assert.match(elsewhere.html, /sends test texts to \+1 415 555 9901 only/);
+      assert.match(
+        elsewhere.html,
+        /A test text was sent to \+1 415 555 9901, so this link sends more only there/,
+      );
       const statuses: number[] = [];
       for (let sent = 0; sent < 4; sent += 1) statuses.push((await sendText(setupUrl, friend)).status);
       assert.deepEqual(statuses, [200, 200, 200, 409]);
     });
 
-    it('counts for the month, and shows what a send is refused with (§11.8/test-text)', async () => {
+    it('a test text counts for the month, and the page shows why a send was refused (§11.8/test-text)', async () => {
       const small = await service.newTeam({ plan: 'enterprise', monthlyLimit: 1 });
       const { setupUrl, numberId } = await connectNumber(service, small, newPhoneNumber());
       assert.equal((await sendText(setupUrl, friend)).status, 200);
@@ -83,7 +86,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.match((await sendText(setupUrl, friend)).html, /is paused/);
     });
 
-    it('before the first poll it says what to do first (§11.8/test-text)', async () => {
+    it('a test text before the first poll is refused with the step that comes first (§11.8/test-text)', async () => {
       const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
       const setupUrl = String(verify.json.setup_url);
       for (let refused = 0; refused < 5; refused += 1) await sendText(setupUrl, friend);
@@ -92,7 +95,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.match(page.html, /The iPhone has not asked for messages yet/, 'refused ones do not count');
     });
 
-    it('on a link for another phone it waits for that phone: the older one sends none (§11.8/test-text)', async () => {
+    it('a test text on a link for another phone waits for that phone, and the older one sends none (§11.8/test-text)', async () => {
       const { wire, numberId } = await connectNumber(service, team);
       const { json } = await team.api.post(`/v1/numbers/${numberId}/reconnect`);
       const setupUrl = String(json.setup_url);
@@ -109,7 +112,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await openSetupPage({ setupUrl })).marks.text, 'done');
     });
 
-    it('goes to the number of a text that was sent, whatever became of later ones (§11.8/test-text)', async () => {
+    it('once a test text was sent, later ones go to its number only, even after a failure (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const elsewhere = async () => (await sendText(setupUrl, '+14155559902')).status;
       await sendText(setupUrl, friend);
@@ -132,7 +135,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
         pages.map(({ status }) => status),
         [200, 200],
       );
-      // The second form may be answered while the text of the first is being accepted.
+      // The second form may be answered before the text of the first is accepted.
       assert.ok(pages.some(({ marks }) => marks.text === 'busy'));
       const again = await send('0');
       assert.equal(again.marks.text, 'busy');
@@ -145,7 +148,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await texts()).length, 2);
     });
 
-    it('ten at once are five (§11.8/test-text)', async () => {
+    it('five of ten simultaneous test texts are accepted (§11.8/test-text)', async () => {
       const { setupUrl } = await connectNumber(service, team);
       const pages = await Promise.all(Array.from({ length: 10 }, () => sendText(setupUrl, friend)));
       assert.deepEqual(
@@ -156,7 +159,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
   });
 
   describe('inbound tests', () => {
-    it('each reply passes the test of its automation, whatever its case; coverage follows (§11.8/inbound-tests)', async () => {
+    it('each reply passes the test of its automation in any case, and the coverage follows (§11.8/inbound-tests)', async () => {
       const { setupUrl, wire, numberId } = await connectNumber(service, team);
       const receive = (text: string) => wire.call('inbound', { from: friend, text });
       const coverage = async () => (await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage;
@@ -186,7 +189,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal(await coverage(), 'full');
     });
 
-    it('a test that could not be recorded costs no text: the phone is answered as usual (§11.8/inbound-tests)', async () => {
+    it('a failure to record a test loses no text, and the phone is answered as usual (§11.8/inbound-tests)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const refusal = await refuseReceivedTests(service);
       try {
@@ -201,14 +204,14 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.deepEqual((await openSetupPage({ setupUrl })).passedTests, ['o'], 'recorded again');
     });
 
-    it('opt-out words that the automations of a set do not catch are named (§11.8/missed-opt-outs)', async () => {
+    it('the page names opt-out words that the automations of a set do not catch (§11.8/missed-opt-outs)', async () => {
       const { setupUrl } = await connectNumber(service, team);
       const { html } = await openSetupPage({ setupUrl });
       assert.match(html, /that come in only with these two lines: DURDUR \(Turkish\)\. All other words/);
       assert.deepEqual(missedWords(optOutWords.English, 'needed'), []);
     });
 
-    it('belong to the phone: another one of the same number begins anew (§11.8/inbound-tests)', async () => {
+    it('another phone of the number starts without passed tests (§11.8/inbound-tests)', async () => {
       const { wire, numberId } = await connectNumber(service, team);
       for (const text of ['7 pm', 'Seen']) await wire.call('inbound', { from: friend, text });
       assert.equal((await team.api.get(`/v1/numbers/${numberId}`)).json.inbound_coverage, 'words');

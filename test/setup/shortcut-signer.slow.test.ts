@@ -47,7 +47,7 @@ describe('the signing command (specification section 11.8)', () => {
   };
   const kept = () => readdir(join(dataDir, 'shortcuts/signed'));
 
-  it('signs a file that is named as the shortcut, and keeps the result by content for its owner only (§11.8/sign-command)', async () => {
+  it('the command signs a file named as the shortcut, and the result is kept by content, for its owner only (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith();
     assert.equal(await signer.find(shortcut), undefined);
     assert.equal(String(await signer.sign(shortcut)), 'AEA1bplist00 …');
@@ -62,7 +62,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.equal((await stat(join(dataDir, 'shortcuts/signed'))).mode & 0o777, 0o700);
   });
 
-  it('runs one at a time, and once for calls of the same file at once (§11.8/sign-command)', async () => {
+  it('the command runs once at a time, and once for simultaneous calls of one file (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith(
       'mkdir "$(dirname "$0")/busy" || exit 9; printf AEA1 > "$2"; sleep 0.1; rmdir "$(dirname "$0")/busy"',
     );
@@ -71,7 +71,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.deepEqual(await runs(), ['Ownline Outbox.shortcut', 'Ownline Inbound.shortcut']);
   });
 
-  it('deletes files that no setup link needs any more (§11.8/sign-command)', async () => {
+  it('a signed file is deleted after the 24 hours of a setup link (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith();
     await signer.sign(shortcut);
     clock.advance(24 * 3_600_000 + 1_000);
@@ -87,7 +87,7 @@ describe('the signing command (specification section 11.8)', () => {
       /it exited with 3\. no signing identity \/ log in first \/ 3 \/ 4 \/ 5"/,
     ],
     'a result that is not signed': ['cp "$1" "$2"', /is not signed: a signed shortcut begins with AEA1/],
-    'no result': ['true', /it ended well and wrote no file to \{out\}/],
+    'no result': ['true', /it exited with 0 and wrote no file to \{out\}/],
     'a result that is too large': ['head -c 2000000 /dev/zero > "$2"', /too large for a shortcut/],
   };
   for (const [name, [body, reason]] of Object.entries(failures)) {
@@ -101,7 +101,7 @@ describe('the signing command (specification section 11.8)', () => {
     });
   }
 
-  it('a program that is not there is a failure (§11.8/sign-command)', async () => {
+  it('a signing program that does not exist is a failure (§11.8/sign-command)', async () => {
     const config = readConfig({ DATA_DIR: dataDir, SHORTCUT_SIGN_COMMAND: '/no/such/program {in} {out}' });
     assert.ok(config.shortcutSignCommand);
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
@@ -110,7 +110,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.match(lines[0] ?? '', /ENOENT/);
   });
 
-  it('is ended with its children after 60 s, and when the service stops (§11.8/sign-command)', async () => {
+  it('the command is ended with its children after 60 s, and when the service stops (§11.8/sign-command)', async () => {
     const { signer, runs } = await signerWith('sleep 3600');
     const late = signer.sign(shortcut);
     await until('the command runs', async () => (await runs()).length === 1);
@@ -130,12 +130,12 @@ describe('the signing command (specification section 11.8)', () => {
     process.kill(pid, 'SIGKILL');
   };
   const endings: Readonly<Record<string, readonly [body: string, isSigned: boolean]>> = {
-    'its exit with a result': ['printf AEA1 > "$2"', true],
-    'its exit with a failure': ['exit 3', false],
+    'the command’s exit with a result': ['printf AEA1 > "$2"', true],
+    'the command’s exit with a failure': ['exit 3', false],
     'its time limit': ['exec sleep 3600', false],
   };
   for (const [name, [body, isSigned]] of Object.entries(endings)) {
-    it(`ends with ${name}, also where a process outside its group holds its standard error open (§11.8/sign-command)`, async () => {
+    it(`a call ends at ${name}, even if a process outside its group keeps its standard error open (§11.8/sign-command)`, async () => {
       const { signer, runs, folder } = await signerWith(detached + body);
       let isSettled = false;
       const result = signer.sign(shortcut).finally(() => {
@@ -153,7 +153,7 @@ describe('the signing command (specification section 11.8)', () => {
     });
   }
 
-  it('a stop ends the command that runs and starts none that waits (§11.8/sign-command)', async () => {
+  it('a stop ends the command that runs, and starts none that waits (§11.8/sign-command)', async () => {
     const { signer, runs, folder } = await signerWith(`${detached}exec sleep 3600`);
     const calls = Promise.all([signer.sign(shortcut), signer.sign(other)]);
     await until('the command runs', async () => (await readdir(folder)).includes('pid'));
@@ -180,7 +180,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.equal((await runs()).length, 2);
   });
 
-  it('8 files wait, one more is refused at once, and calls of the same file are one (§11.8/sign-command)', async () => {
+  it('8 files may wait to be signed, another is refused at once, and calls of one file are one (§11.8/sign-command)', async () => {
     const { signer, runs, folder } = await signerWith(
       'until [ -e "$(dirname "$0")/go" ]; do sleep 0.05; done; printf AEA1 > "$2"',
     );
@@ -199,7 +199,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.equal(String(await signer.sign(other)), 'AEA1');
   });
 
-  it('it gets no setting of Ownline in its environment (§11.8/sign-command)', async () => {
+  it('the command gets no setting of Ownline in its environment (§11.8/sign-command)', async () => {
     const command = await makeSigningCommand('printf AEA1 > "$2"; env >> "$2"');
     removals.push(command.remove);
     const config = readConfig({

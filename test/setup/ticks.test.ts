@@ -19,7 +19,7 @@ const all = [
   ...times,
 ];
 
-/** Once the iPhone has polled, at an address of this machine, whose check never passes. */
+/** The open items once the iPhone has polled. The address is of this machine, so its check never passes. */
 const leftAtFirst = [
   'This iPhone reaches Ownline',
   'The iPhone is ready',
@@ -38,7 +38,7 @@ const leftAtFirst = [
   'A text came in while it was locked',
 ];
 
-describe('the setup page counts and lists all that is left (specification section 11.8)', () => {
+describe('the setup page counts and lists its open items (specification section 11.8)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -48,7 +48,7 @@ describe('the setup page counts and lists all that is left (specification sectio
   });
   after(() => service.close());
 
-  /** @param kept the squares that were kept when the page of the form was made */
+  /** @param kept the boxes that were ticked when the page with the form was rendered */
   const tick = (
     setupUrl: string,
     names: readonly string[],
@@ -66,7 +66,7 @@ describe('the setup page counts and lists all that is left (specification sectio
   const ticked = (html: string) =>
     [...html.matchAll(/name="made-([\w-]+)"[^>]* checked/g)].map(([, name]) => name);
 
-  it('squares are kept with the link: each page of it shows them, and a later form takes them back (§11.8/ticks)', async () => {
+  it('ticked boxes are stored with the link: each of its pages shows them, and a later form can untick them (§11.8/ticks)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const other = await connectNumber(service, team);
     await tick(setupUrl, [...all, 'another']);
@@ -80,7 +80,7 @@ describe('the setup page counts and lists all that is left (specification sectio
     assert.deepEqual(ticked((await openSetupPage({ setupUrl: other.setupUrl })).html), []);
   });
 
-  it('a page that was opened before changes only the squares that its person ticked (§11.8/ticks)', async () => {
+  it('the form of an older page changes only the boxes that were changed on it (§11.8/ticks)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const before = await openSetupPage({ setupUrl });
     assert.match(before.html, /name="kept" value=""/);
@@ -97,7 +97,7 @@ describe('the setup page counts and lists all that is left (specification sectio
     assert.match(html, /Automation at 4:00 PM/);
   });
 
-  it('a page that follows gets a tick of another one without a reload (§11.8/ticks)', async () => {
+  it('an open page shows a box that was ticked on another page, without a reload (§11.8/ticks)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const { version } = await openSetupPage({ setupUrl, agent: computer });
     const held = openSetupPage({
@@ -109,7 +109,7 @@ describe('the setup page counts and lists all that is left (specification sectio
     assert.ok(!leftThings(await held).includes('Automation of the charger starts Ownline Outbox'));
   });
 
-  it('both views list the same: marks and squares, in the order of the steps, with their count (§11.8/left)', async () => {
+  it('both views list the same open items, marks and boxes, in the order of the steps, with their number (§11.8/left)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     for (const agent of [undefined, computer]) {
       const page = await openSetupPage({ setupUrl, ...(agent && { agent }) });
@@ -128,7 +128,7 @@ describe('the setup page counts and lists all that is left (specification sectio
     ]);
   });
 
-  it('the page after the end says how to do what is left, and without script takes the ticks of its form (§11.8/closed)', async () => {
+  it('the page after Done explains the open items, and without JavaScript takes the ticks of its form (§11.8/closed)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team);
     for (const text of ['7 pm', 'Seen', 'No', 'Thanks', 'Hi'])
       await wire.call('inbound', { from: friend, text });
@@ -165,7 +165,7 @@ describe('the setup page counts and lists all that is left (specification sectio
     assert.match(onComputer.html, /Automation at 8:00 AM starts/);
   });
 
-  it('with all checks passed the page after the end says how many squares are left, and with none that it is set up (§11.8/closed)', async () => {
+  it('with all checks passed, the page after Done counts the open boxes, or says that the number is set up (§11.8/closed)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const { setup, progress } = await stateOf(setupUrl);
     const closedWith = (isMade: (name: string) => boolean) =>
@@ -189,7 +189,7 @@ describe('the setup page counts and lists all that is left (specification sectio
     assert.doesNotMatch(done, /Still to do|left</);
   });
 
-  it('each letter that texts ask for is one more mark, which its reply makes green; “none” asks for no more (§11.8/asked)', async () => {
+  it('each letter that texts ask for is one more mark, which its reply makes green, and “none” adds no mark (§11.8/asked)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team);
     const question = 'Answer the question about Y, C, 1 or 2';
     const ofReplies = async () =>
@@ -208,7 +208,7 @@ describe('the setup page counts and lists all that is left (specification sectio
     assert.match(html, /The reply 1 comes in\.<\/b> In Shortcuts: [^<]*Message Contains 1,/);
   });
 
-  it('the step of replies is green once its question is answered, too (§11.8/asked)', async () => {
+  it('the step of replies is also green once its question is answered (§11.8/asked)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team);
     for (const text of ['7 pm', 'Seen', 'No', 'Thanks', 'Hi'])
       await wire.call('inbound', { from: friend, text });
@@ -220,17 +220,17 @@ describe('the setup page counts and lists all that is left (specification sectio
 
   it('permissions for a locked iPhone come before the first run (§11.8/permissions-first)', async () => {
     const { html } = await openSetupPage({ setupUrl: (await connectNumber(service, team)).setupUrl });
-    const places = ['Allow Running When Locked', 'Run Ownline Outbox', 'id="to"'].map((text) =>
+    const positions = ['Allow Running When Locked', 'Run Ownline Outbox', 'id="to"'].map((text) =>
       html.indexOf(text),
     );
-    assert.ok(places.every((place) => place > 0));
+    assert.ok(positions.every((position) => position > 0));
     assert.deepEqual(
-      places,
-      places.toSorted((one, other) => one - other),
+      positions,
+      positions.toSorted((one, other) => one - other),
     );
   });
 
-  it('texts of several words are checked by the reply that only a single space catches (§11.8/marks)', async () => {
+  it('texts of several words are tested by a reply that only the single space catches (§11.8/marks)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team);
     const receive = async (text: string) => {
       await wire.call('inbound', { from: friend, text });

@@ -14,14 +14,14 @@ const flat = (actions: readonly BuildAction[]): BuildAction[] =>
 
 describe('the list to build by hand (specification section 11.11)', () => {
   for (const shortcut of shortcuts) {
-    it(`${shortcut.name}: a reader who follows it gets the actions of the file (§11.11/build-by-hand)`, () => {
+    it(`${shortcut.name}: the list to build by hand gives the actions of the file (§11.11/build-by-hand)`, () => {
       const built = followBuildList(renderBuildList(listOf(shortcut)));
       const file = buildWorkflow(shortcut, connection).WFWorkflowActions;
       assert.deepEqual(comparableActions(built), comparableActions(file));
     });
   }
 
-  it('numbers its actions from 1 on through all levels, and names each result by a number that was given', () => {
+  it('the list to build numbers actions from 1 through all levels, and refers to results by these numbers', () => {
     const all = flat(listOf(outbox));
     assert.deepEqual(
       all.map(({ number }) => number),
@@ -36,7 +36,7 @@ describe('the list to build by hand (specification section 11.11)', () => {
         }
   });
 
-  it('no value has a quotation mark, an apostrophe or a dash, which the keyboard of an iPhone replaces', () => {
+  it("no value to type has a quotation mark, an apostrophe or a dash, which an iPhone's keyboard replaces", () => {
     const typed = shortcuts.flatMap((shortcut) =>
       flat(listOf(shortcut)).flatMap(({ fields }) =>
         fields.flatMap(({ value }) => value.filter((part) => typeof part === 'string')),
@@ -49,7 +49,7 @@ describe('the list to build by hand (specification section 11.11)', () => {
     );
   });
 
-  it('reads like this', () => {
+  it('the list to build is rendered as numbered and indented text', () => {
     assert.equal(
       renderBuildList(listOf(inbound)),
       `1. Text

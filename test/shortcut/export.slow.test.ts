@@ -36,7 +36,7 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
     return { phoneNumber, setupUrl: String(answer.json.setup_url) };
   };
 
-  it('writes both files without a connection, in a folder that it makes, and needs no running server (§11.11/import-questions)', async () => {
+  it('the export writes both files without a connection into a new folder, and needs no running server (§11.11/import-questions)', async () => {
     const to = join(folder, 'new', 'generic');
     const alone = new CommandLine(join(folder, 'no server here'));
     const result = await alone.json('shortcut', 'export', '--to', to);
@@ -55,14 +55,14 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
       );
   });
 
-  it('with --xml they are XML', async () => {
+  it('the export writes XML files with --xml', async () => {
     const to = join(folder, 'xml');
     await commands.json('shortcut', 'export', '--to', to, '--xml');
     const xml = await readFile(join(to, 'Ownline Outbox.shortcut'), 'utf8');
     assert.deepEqual(plain(parse(xml)), buildWorkflow(outbox));
   });
 
-  it('with a setup link they hold address and token of its number, for the owner only, also in place of older files (§11.11/embedded)', async () => {
+  it('files exported with a setup link replace older ones, contain address and token, and are for their owner only (§11.11/embedded)', async () => {
     const to = join(folder, 'own');
     await commands.json('shortcut', 'export', '--to', to);
     const older = join(to, 'Ownline Outbox.shortcut');
@@ -84,7 +84,7 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
     for (const name of names) assert.equal(await modeOf(join(to, name)), 0o600);
   });
 
-  it('without --json it says how to sign and, with a token, that the files are secret and how an iPhone reaches the server', async () => {
+  it('the export explains signing and, for files with a token, secrecy and the need of https', async () => {
     const to = join(folder, 'words');
     const generic = await commands.run(['shortcut', 'export', '--to', to]);
     assert.equal(generic.code, 0, generic.errors);
@@ -99,7 +99,7 @@ describe('ownline shortcut export (specification sections 10.2 and 11.11)', () =
     assert.ok(!/dev_/.test(own.output));
   });
 
-  it('a folder that cannot be made and a wrong setup link are named in a sentence', async () => {
+  it('the export names a folder that cannot be created, and a wrong setup link', async () => {
     const file = join(folder, 'a file');
     await writeFile(file, '');
     const unwritable = await commands.run(['shortcut', 'export', '--to', join(file, 'below')]);

@@ -15,7 +15,7 @@ import { type ReplyGroup, replies, repliesOf } from '#shortcut/inbound-coverage/
 import { repository } from '#test/support/service/spawned-service.ts';
 
 describe('replies of one word, and the automations that catch them (docs/iphone.md)', () => {
-  it('a text contains another without regard to case and diacritics, and to nothing else', () => {
+  it('the match of a text ignores case and diacritics, and nothing else', () => {
     for (const [content, text] of [
       ['YES', 'e'],
       ['Sí', 'i'],
@@ -37,13 +37,13 @@ describe('replies of one word, and the automations that catch them (docs/iphone.
       assert.ok(!contains(content, text), `${content} does not contain ${text}`);
   });
 
-  it('names the automations that fire for a text', () => {
+  it('automationsFor names the automations that fire for a text', () => {
     assert.deepEqual(automationsFor('Yes', 'full'), ['e', 'y']);
     assert.deepEqual(automationsFor('👍', 'full and digits'), []);
     assert.deepEqual(automationsFor('14:00', 'full and digits'), ['0', '1', '4']);
   });
 
-  it('the list has ten languages with as many replies each, some 500 in all, each once and of one word', () => {
+  it('the list has ten languages with equally many one-word replies, some 500 in all, without repeats', () => {
     const groups = Object.keys(replies) as ReplyGroup[];
     const counts = groups.map((group) => repliesOf(group).length);
     assert.equal(new Set(counts.slice(0, 10)).size, 1);
@@ -55,7 +55,7 @@ describe('replies of one word, and the automations that catch them (docs/iphone.
     }
   });
 
-  it('each set holds the one before it, and catches at least as much', () => {
+  it('each set of automations contains the one before it, and catches at least as many replies', () => {
     const sets = Object.values(automationSets) as (readonly string[])[];
     for (const [index, set] of sets.slice(1).entries())
       assert.ok(sets[index]?.every((text) => set.includes(text)));
@@ -68,13 +68,13 @@ describe('replies of one word, and the automations that catch them (docs/iphone.
     }
   });
 
-  it('the full set catches every opt-out word, and the needed one all but those that the document names', () => {
+  it('the full set catches every opt-out word, and the needed set all but those in docs/iphone.md', () => {
     const words = Object.values(optOutWords).flat();
     assert.deepEqual(missedWords(words, 'full'), []);
     assert.deepEqual(missedWords(words, 'needed'), ['DURDUR']);
   });
 
-  it('docs/iphone.md shows what is computed', () => {
+  it('the coverage tables of docs/iphone.md are those that are computed', () => {
     const document = readFileSync(join(repository, 'docs/iphone.md'), 'utf8');
     assert.ok(
       document.includes(coverageDocument(optOutWords)),

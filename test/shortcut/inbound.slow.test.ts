@@ -26,7 +26,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
   };
   const contents = async (line: ShortcutLine) => (await received(line)).map(({ content }) => content);
 
-  it('a text is stored word for word with its sender, and the run ends (§11.11/inbound)', async () => {
+  it('a received text is stored word for word with its sender, and the run ends (§11.11/inbound)', async () => {
     const line = await world.runningLine();
     const words = 'Yes "please" 👍\nsecond line, ses_ {"ok":"0"} <b>';
     assert.deepEqual(await endOf(line.phone.receive(message(words))), { kind: 'stopped' });
@@ -37,14 +37,14 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     );
   });
 
-  it('one that went to several people is one of a group', async () => {
+  it('a received text with several recipients is stored as one of a group', async () => {
     const line = await world.runningLine();
     await endOf(line.phone.receive(message('Hello all', ['+12125550101', '+12125550102'])));
     const [stored] = await received(line);
     assert.equal(stored.group, true);
   });
 
-  it('several automations that fire for one text make one message', async () => {
+  it('several automations that fire for one received text make one message', async () => {
     const line = await world.runningLine();
     const ends = await Promise.all([1, 2, 3].map(() => endOf(line.phone.receive(message('Yes')))));
     assert.deepEqual(
@@ -54,7 +54,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     assert.deepEqual(await contents(line), ['Yes']);
   });
 
-  it("after a proxy's error page it waits 15 s and passes the text on again (§11.11/inbound)", async () => {
+  it("after a proxy's error page Ownline Inbound waits 15 s and posts the text again (§11.11/inbound)", async () => {
     const line = await world.newLine();
     world.proxy.next('error_page', 'inbound');
     const run = line.phone.receive(message('in a deploy'));
@@ -63,7 +63,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     assert.deepEqual(await contents(line), ['in a deploy']);
   });
 
-  it('it is stored beside the loop that sends', async () => {
+  it('a received text is stored while Ownline Outbox runs', async () => {
     const line = await world.runningLine();
     const id = await world.send(line, 'out');
     await endOf(line.phone.receive(message('in')));
@@ -71,7 +71,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     assert.deepEqual(await contents(line), ['in']);
   });
 
-  it('a text whose answers were lost for a minute is stored once (§11.11/inbound)', async () => {
+  it('a received text whose answers were lost for a minute is stored once (§11.11/inbound)', async () => {
     const line = await world.newLine();
     for (let lost = 0; lost < 4; lost += 1) world.proxy.next('lose_answer', 'inbound');
     const run = line.phone.receive(message('Yes'));
@@ -86,7 +86,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     assert.deepEqual(await contents(line), ['Yes', 'Yes'], 'a second text');
   });
 
-  it('where the server refuses it for good, the run ends at once (§11.11/inbound)', async () => {
+  it('Ownline Inbound ends at once if the server refuses the text for good (§11.11/inbound)', async () => {
     const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, 'dev_wrong') });
     assert.deepEqual(await endOf(phone.receive(message('for no one'))), { kind: 'stopped' });
     const line = await world.newLine();
@@ -94,7 +94,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     assert.deepEqual(await endOf(line.phone.receive(message('too late'))), { kind: 'stopped' });
   });
 
-  it('without an answer it gives up after three minutes, below the four of an automation (§11.11/inbound)', async () => {
+  it("Ownline Inbound gives up after three minutes without an answer, less than an automation's four (§11.11/inbound)", async () => {
     const line = await world.newLine();
     for (let round = 0; round < 12; round += 1) world.proxy.next('error_page', 'inbound');
     const run = line.phone.receive(message('in an outage'));

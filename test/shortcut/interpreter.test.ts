@@ -39,13 +39,13 @@ import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
 
 const connection = { server: 'https://texts.example.com', deviceToken: 'dev_example' };
 
-/** A shortcut of these steps alone. */
+/** A shortcut that consists of these steps. */
 const workflowOf = (steps: readonly Step[]) => ({
   ...buildWorkflow(outbox, connection),
   WFWorkflowActions: compileActions('test', steps),
 });
 
-/** Runs steps on a phone; `sent` is what Messages took. */
+/** Runs steps on a phone. `sent` collects the messages that it sends. */
 async function run(steps: readonly Step[], options: RunOptions = {}, clock = new PhoneClock()) {
   const sent: OutgoingMessage[] = [];
   const phone = {
@@ -57,7 +57,7 @@ async function run(steps: readonly Step[], options: RunOptions = {}, clock = new
   return { end: await runShortcut(workflowOf(steps), phone, options), sent };
 }
 
-/** The shortcut texts the value to see it. */
+/** Steps that text a value, so that a test can read the value. */
 const show = (...parts: Text) => [
   ...keep('To', text('+14155550101')),
   ...keep('Shown', text(...parts, '.')),
@@ -82,7 +82,7 @@ const serve = async (
 };
 
 describe('actions run as an iPhone runs them (specification section 11.11)', () => {
-  it('null, booleans, missing keys and arrays of JSON become what Shortcuts makes of them', async (context) => {
+  it('null, booleans, missing keys and arrays of JSON are converted as Shortcuts does', async (context) => {
     const json = { text: 'Hi', none: null, yes: true, no: false, some: ['a', 'b'], inner: { a: 1 }, n: 15 };
     const server = await serve(context, (_, response) =>
       response.setHeader('content-type', 'application/json').end(JSON.stringify(json)),
@@ -99,7 +99,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.deepEqual(shown, ['Hi.', '.', '1.', '0.', 'a\nb.', '{"a":1}.', '15.', '.', '.']);
   });
 
-  it('the status of an answer is not looked at, and an error page is a file', async (context) => {
+  it('the interpreter ignores the HTTP status, and an error page is a file', async (context) => {
     const server = await serve(context, ({ path }, response) =>
       response
         .writeHead(path === '/page' ? 502 : 401, {
@@ -120,7 +120,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     );
   });
 
-  it('a POST carries its headers and a JSON object of texts, whatever they hold; a GET has no body', async (context) => {
+  it('a POST sends its headers and any texts as a JSON object; a GET has no body', async (context) => {
     const server = await serve(context, (_, response) => response.end());
     await shownBy([
       ...keep('Words', text('two\nlines, "quoted" \\ 👋')),
@@ -141,7 +141,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.deepEqual([read?.method, read?.path, read?.body], ['GET', '/get', '']);
   });
 
-  it('a failing action ends the run: no connection, a broken answer, 60 s of silence, no dictionary, no recipient', async (context) => {
+  it('a failing action ends the run: lost connection, broken answer, 60 s of silence, no dictionary, no recipient', async (context) => {
     const server = await serve(context, ({ path }, response) => {
       if (path === '/broken') {
         response.setHeader('content-length', '100').write('half');
@@ -170,7 +170,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.equal((await silent).end.kind, 'failed');
   });
 
-  it('where Messages does not take a message, the run ends', async () => {
+  it('a run ends when Messages does not accept a message', async () => {
     const end = await runShortcut(workflowOf([...show('one'), ...show('two')]), {
       clock: new PhoneClock(),
       deviceName: '',
@@ -182,7 +182,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.equal(end.kind === 'failed' && end.index, 4);
   });
 
-  it('If compares a text: is, is not, begins with, contains; Otherwise is the rest', async () => {
+  it('If compares a text by is, is not, begins with and contains, and otherwise runs Otherwise', async () => {
     const holds = async (held: string, condition: Condition, operand: string) => {
       const shown = await shownBy([
         ...keep('Held', text(held)),
@@ -205,7 +205,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     );
   });
 
-  it('Repeat repeats, Wait waits by the clock of the phone, Stop ends all of it', async () => {
+  it("Repeat repeats, Wait waits by the phone's clock, and Stop ends the run", async () => {
     const clock = new PhoneClock();
     const running = run(
       [repeat(3, [...show('round'), wait(15)]), ...show('end'), stop, ...show('never')],
@@ -221,7 +221,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     );
   });
 
-  it('a run is ended after four minutes where its automation has actions of its own, and by its starter', async () => {
+  it('a run ends at a time limit of four minutes, and at an abort of its caller', async () => {
     const clock = new PhoneClock();
     const loop = [repeat(1000, [wait(30)])];
     const limited = run(loop, { limitMs: inlineRunMaxMs }, clock);
@@ -233,7 +233,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     assert.deepEqual((await aborted).end, { kind: 'aborted' });
   });
 
-  it('the properties of a received message are those that an automation has', async () => {
+  it('a received message has the properties that an automation passes on', async () => {
     const input = { sender: '+14155550101', content: 'Yes 👍', recipients: ['+14155550100', '+14155550102'] };
     const shown = await shownBy(
       show(shortcutInput('Sender'), '|', shortcutInput('Content'), '|', shortcutInput('Recipients')),
@@ -245,7 +245,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
 });
 
 describe('a workflow that no iPhone could run is a fault of the generator', () => {
-  /** Outbox with one action changed. */
+  /** The shortcut Outbox with one action changed. */
   const changed = (name: string, change: (parameters: PropertyDictionary) => PropertyDictionary) => {
     const workflow = buildWorkflow(outbox, connection);
     const index = workflow.WFWorkflowActions.findIndex((action) => actionName(action) === name);
@@ -261,22 +261,30 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
   };
   const cases: readonly [string, PropertyList, RegExp][] = [
     ['an unknown parameter', changed('gettext', (own) => ({ ...own, WFText: '' })), /unknown key WFText/],
-    ['a missing one', changed('getvalueforkey', ({ WFInput, ...own }) => own), /has no WFInput/],
-    ['another type', changed('repeat.count', (own) => ({ ...own, WFRepeatCount: '5' })), /no whole number/],
+    ['a missing parameter', changed('getvalueforkey', ({ WFInput, ...own }) => own), /has no WFInput/],
     [
-      'an unknown word',
+      'a parameter of a wrong type',
+      changed('repeat.count', (own) => ({ ...own, WFRepeatCount: '5' })),
+      /no whole number/,
+    ],
+    [
+      'an unknown HTTP method',
       changed('downloadurl', (own) => ({ ...own, WFHTTPMethod: 'post' })),
       /unknown WFHTTP/,
     ],
     ['an unknown condition', changed('conditional', (own) => ({ ...own, WFCondition: 98 })), /condition 98/],
-    ['Show When Run', changed('sendmessage', (own) => ({ ...own, ShowWhenRun: true })), /ShowWhenRun true/],
+    [
+      'Show When Run switched on',
+      changed('sendmessage', (own) => ({ ...own, ShowWhenRun: true })),
+      /ShowWhenRun true/,
+    ],
     [
       'a group that is not closed',
       changed('repeat.count', (own) => ({ ...own, GroupingIdentifier: 'X' })),
       /GroupingIdentifier/,
     ],
     [
-      'a result of no action',
+      'a result that no action makes',
       changed('setvariable', () => ({
         WFVariableName: 'Server',
         WFInput: {
@@ -300,7 +308,7 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
       })),
       /has no \{1, 1\}/,
     ],
-    ['questions without answers', buildWorkflow(outbox), /not answered/],
+    ['import questions without answers', buildWorkflow(outbox), /not answered/],
     [
       'an unknown root key',
       { ...buildWorkflow(outbox, connection), WFWorkflowName: 'x' },
@@ -318,7 +326,7 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
     ],
   ];
   for (const [title, workflow, problem] of cases) {
-    it(title, () => {
+    it(`the interpreter refuses a workflow with ${title}`, () => {
       assert.throws(
         () => readWorkflow(workflow),
         (error) => error instanceof WorkflowError && problem.test(error.message),
@@ -326,7 +334,7 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
     });
   }
 
-  it('an If that compares a dictionary value without a Text between, and a variable that is not set yet', async (context) => {
+  it('a run refuses an If on a bare dictionary value, and a variable that is not set yet', async (context) => {
     const server = await serve(context, (_, response) =>
       response.setHeader('content-type', 'application/json').end('{"action":"send"}'),
     );
@@ -342,7 +350,7 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
 });
 
 describe('the import of a file with a question (specification section 11.11)', () => {
-  it('writes the answer into its action; nothing else changes (§11.11/import-questions)', () => {
+  it('the import writes the answer into its action and changes nothing else (§11.11/import-questions)', () => {
     const file = buildWorkflow(outbox);
     const { WFWorkflowActions: actions, ...root } = importShortcut(file, ['the code']);
     const { WFWorkflowActions: before, ...rootBefore } = file;
@@ -353,7 +361,7 @@ describe('the import of a file with a question (specification section 11.11)', (
     assert.throws(() => importShortcut(file, ['one', 'two']), WorkflowError);
   });
 
-  it('reads address and token from the setup code, whatever characters they have (§11.11/import-questions)', async () => {
+  it('an imported shortcut reads address and token from the setup code, whatever characters they have (§11.11/import-questions)', async () => {
     const workflow = {
       ...buildWorkflow(outbox),
       WFWorkflowActions: compileActions('test', [

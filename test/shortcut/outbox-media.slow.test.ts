@@ -36,7 +36,7 @@ describe('pictures through Ownline Outbox, against the service (specification se
   const untilSent = (id: string) =>
     until('the message is sent', async () => (await world.get(id)).status === 'sent');
 
-  it('the picture arrives byte for byte before its text, between the texts around it (§11.11/error-page)', async () => {
+  it('a picture arrives byte for byte before its text, in the order of messages (§11.11/error-page)', async () => {
     const { from, deviceToken } = await newNumber();
     const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.service.baseUrl, deviceToken) });
     phones.push(phone);
@@ -60,7 +60,7 @@ describe('pictures through Ownline Outbox, against the service (specification se
     );
   });
 
-  it('the simulated phone prints the digest of the picture with its text', async () => {
+  it("the simulated phone prints the picture's SHA-256 with its text", async () => {
     const { from, deviceToken } = await newNumber();
     const lines: PhoneLine[] = [];
     const phone = new SimulatedShortcutPhone({

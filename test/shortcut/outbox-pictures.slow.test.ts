@@ -8,7 +8,7 @@ import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/short
 const picture = Buffer.from('ffd8ffe000104a464946', 'hex');
 const mediaFolder = '/v1/device/media/msg_1';
 
-/** A server that hands out one message with a picture, takes its report, and stops the phone. */
+/** Serves one message with a picture, takes its report, and stops the phone. */
 async function handOut(
   context: TestContext,
   answerMedia: (response: ServerResponse) => void,
@@ -52,9 +52,9 @@ async function handOut(
   return { phone, run, polls, media };
 }
 
-/** An answer of a proxy's own in place of the picture. */
+/** Tests that a proxy's answer in place of the picture is not sent. */
 function itFails(type: string, body: string): void {
-  it(`does not text a proxy's error (${type}, ${body || 'empty'}): neither it nor the text is sent, the message is reported as failed, and the next goes out (§11.11/error-page)`, async (context) => {
+  it(`Ownline Outbox sends neither a proxy's error (${type}, ${body || 'empty'}) nor the text, reports a failure, and goes on (§11.11/error-page)`, async (context) => {
     const { phone, run, polls } = await handOut(context, (response) =>
       response.writeHead(502, { 'content-type': type }).end(body),
     );
@@ -74,7 +74,7 @@ function itFails(type: string, body: string): void {
 }
 
 describe('Ownline Outbox with pictures (specification section 11.11)', () => {
-  it('fetches the picture with its token, sends it, then the text, and reports once (§11.11/outbox)', async (context) => {
+  it('Ownline Outbox fetches a picture with its token, sends picture and text, and reports once (§11.11/outbox)', async (context) => {
     const { phone, run, polls, media } = await handOut(context, (response) =>
       response.setHeader('content-type', 'image/jpeg').end(picture),
     );
@@ -116,7 +116,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
   ] as const)
     itFails(type, body);
 
-  it('sends a file of every type that the service stores, under the ending of that type (§11.11/error-page)', async (context) => {
+  it('Ownline Outbox sends files of every type that the service stores, with the extension of the type (§11.11/error-page)', async (context) => {
     for (const [type, extension, bytes] of shownFiles) {
       const mediaPath = `${mediaFolder}/file.${extension}`;
       const { phone, run } = await handOut(
@@ -133,7 +133,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
     }
   });
 
-  it('where the connection breaks in the middle of the picture, the run ends and nothing was sent', async (context) => {
+  it('a run that loses the connection during a picture ends without sending', async (context) => {
     const { phone, run, polls } = await handOut(context, (response) => {
       response.setHeader('content-length', '100').write(picture);
       setImmediate(() => response.destroy());
@@ -143,7 +143,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
     assert.equal(polls().length, 1);
   });
 
-  it('where Messages does not take the picture, the text is not sent either', async (context) => {
+  it('the text is not sent if Messages does not accept the picture', async (context) => {
     const { phone, run, polls } = await handOut(
       context,
       (response) => response.setHeader('content-type', 'image/jpeg').end(picture),

@@ -10,11 +10,11 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
   before(async () => {
     world = await startShortcutWorld();
   });
-  // A phone of an earlier test would take the mishaps of the next one.
+  // A running phone of an earlier test would consume the proxy faults that the next test plans.
   afterEach(() => world.switchOffPhones());
   after(() => world.close());
 
-  it('its first poll verifies the number and names the device; a text goes out word for word and is reported (§11.11/outbox)', async () => {
+  it('the first poll verifies the number and names the device; a text is sent word for word and reported (§11.11/outbox)', async () => {
     const line = await world.runningLine();
     const number = await findNumber(world.team.api, line.phoneNumber);
     assert.equal(number?.device_name, 'Office iPhone');
@@ -24,7 +24,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.sent, [{ kind: 'text', to: '+12125550100', text: content }]);
   });
 
-  it('sends one message after the other, in order, each once', async () => {
+  it('Ownline Outbox sends messages one after the other, in order, each once', async () => {
     const line = await world.runningLine();
     const contents = Array.from({ length: 6 }, (_, n) => `number ${n}`);
     const ids: string[] = [];
@@ -33,7 +33,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, contents);
   });
 
-  it('while the number is paused nothing goes out and the loop goes on; resumed, it does', async () => {
+  it('Ownline Outbox polls on while the number is paused, and sends after it is resumed', async () => {
     const sending = Promise.withResolvers<void>();
     const line = await world.newLine({ onSend: () => sending.promise });
     void line.phone.startOutbox();
@@ -52,13 +52,13 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, ['sent already', 'after the pause']);
   });
 
-  it('stops where the number is deleted', async () => {
+  it('Ownline Outbox stops when the number is deleted', async () => {
     const line = await world.runningLine();
     assert.equal((await world.team.api.delete(`/v1/numbers/${line.numberId}`)).status, 200);
     assert.deepEqual(await endOf(line.run), { kind: 'stopped' });
   });
 
-  it('stops at its first poll with a wrong token', async () => {
+  it('Ownline Outbox stops at its first poll with a wrong token', async () => {
     const phone = new ShortcutPhone({ setupCode: setupCodeOf(world.proxy.url, 'dev_wrong') });
     assert.deepEqual(await endOf(phone.startOutbox()), { kind: 'stopped' });
   });
@@ -76,19 +76,19 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual([line.phone.texts, newer.texts], [[], ['by the newer one']]);
   });
 
-  it('one of two starters at once stops, and the other sends each message once', async () => {
+  it('one of two simultaneous runs stops, and the other sends each message once', async () => {
     const line = await world.newLine();
     const runs = [line.phone.startOutbox(), line.phone.startOutbox()];
     assert.deepEqual(await endOf(Promise.race(runs)), { kind: 'stopped' });
     const ids = [await world.send(line, 'one'), await world.send(line, 'two')];
     for (const id of ids) await world.untilStatus(id, 'sent');
     assert.deepEqual(line.phone.texts, ['one', 'two']);
-    // A starter that fires later is turned away too, and the loop goes on.
+    // A starter that fires later is refused, too, and the first run goes on.
     assert.deepEqual(await endOf(line.phone.startOutbox()), { kind: 'stopped' });
     await world.untilStatus(await world.send(line, 'three'), 'sent');
   });
 
-  it("after a proxy's error page it waits 15 s and begins its session with the next poll", async () => {
+  it("after a proxy's error page Ownline Outbox waits 15 s and opens its session with the next poll", async () => {
     const line = await world.newLine();
     world.proxy.next('error_page');
     void line.phone.startOutbox();
@@ -97,7 +97,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     await world.untilStatus(await world.send(line, 'after the page'), 'sent');
   });
 
-  it("after a proxy's error page in place of the answer to a report, it reports again (§11.11/outbox)", async () => {
+  it("Ownline Outbox reports again after a proxy's error page in place of the answer (§11.11/outbox)", async () => {
     let polls = 0;
     const line = await world.newLine({
       onSend: () => {
@@ -114,7 +114,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, ['reported late']);
   });
 
-  it('the service restarts in the middle of a poll: it waits, repeats the poll, and sends in the same session (§11.11/outbox)', async () => {
+  it('after a restart of the service during a poll, Ownline Outbox repeats the poll in the same session (§11.11/outbox)', async () => {
     const other = await world.service.startAnother();
     world.proxy.retarget(other.baseUrl);
     const line = await world.runningLine();
@@ -127,7 +127,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, ['before', 'after']);
   });
 
-  it('a lost connection ends the run; a starter begins a new one once the session is over (§11.11/failing-action)', async () => {
+  it('a lost connection ends the run; a starter begins a new one after the session has ended (§11.11/failing-action)', async () => {
     const line = await world.runningLine();
     await world.untilStatus(await world.send(line, 'before'), 'sent');
     await world.proxy.breakPoll(line.wire.token);
@@ -137,7 +137,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     await world.untilStatus(await world.send(line, 'after'), 'sent');
   });
 
-  it('where Messages does not take a text, the run ends and the message fails as unconfirmed; the next one goes out (§11.11/failing-action)', async () => {
+  it('if Messages does not accept a text, the run ends, the message fails as unconfirmed, and the next is sent (§11.11/failing-action)', async () => {
     let fails = true;
     const line = await world.newLine({
       onSend: () => {
@@ -156,7 +156,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, ['sent']);
   });
 
-  it('started by an automation with actions of its own it ends after four minutes, and the next start goes on', async () => {
+  it('a run by an automation with its own actions ends after four minutes, and the next start goes on', async () => {
     const line = await world.newLine();
     const run = line.phone.startOutbox({ limitMs: inlineRunMaxMs });
     await world.untilVerified(line);

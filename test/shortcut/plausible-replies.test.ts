@@ -18,7 +18,7 @@ const texts = [
 ] as const;
 
 describe('the replies to a simulated phone (specification section 12.13) (§12.13/simulated-replies)', () => {
-  it('fit to the text that was sent, and none of them opts the contact out or in', () => {
+  it('replies fit the text that was sent, and none of them is an opt-out or opt-in keyword', () => {
     for (const [text, reply] of texts) {
       assert.equal(plausibleReply({ text, hasFile: false }), reply, text);
       assert.equal(findKeyword(reply), undefined, reply);
@@ -26,7 +26,7 @@ describe('the replies to a simulated phone (specification section 12.13) (§12.1
     assert.equal(plausibleReply({ text: 'Lorem ipsum', hasFile: true }), 'Thanks for sending this!');
   });
 
-  it('a contact gives five in an hour, all contacts of a phone together 60', () => {
+  it('a contact gives at most five replies an hour, and all contacts of a phone together 60', () => {
     const replies = new PlausibleReplies();
     const hourMs = 3_600_000;
     const ask = (to: string, atMs: number) => replies.next({ to, text: 'Hello', hasFile: false }, atMs);

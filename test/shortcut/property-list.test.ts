@@ -7,7 +7,7 @@ import type { PropertyList } from '#shortcut/property-list/property-list.ts';
 import { writeBinaryPropertyList } from '#shortcut/property-list/write-binary.ts';
 import { writeXmlPropertyList } from '#shortcut/property-list/write-xml.ts';
 
-/** Parsers give dictionaries other prototypes; only the content counts. */
+/** Removes the prototypes of parsed dictionaries, so that only their content is compared. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const readXml = (value: PropertyList) => plain(parse(writeXmlPropertyList(value)));
 const readBinary = (value: PropertyList) => plain(parseBuffer(writeBinaryPropertyList(value))[0]);
@@ -47,11 +47,11 @@ describe('property lists, read by libraries of others (specification section 11.
     ['XML', readXml],
     ['binary', readBinary],
   ] as const) {
-    it(`${name}: texts, numbers and nesting arrive as they were (§11.11/encodings)`, () => {
+    it(`${name}: texts, numbers and nested values are read back unchanged (§11.11/encodings)`, () => {
       for (const value of hard) assert.deepEqual(read({ value }), { value });
     });
 
-    it(`${name}: any value that a shortcut may hold does (§11.11/encodings)`, () => {
+    it(`${name}: any value of a shortcut is read back unchanged (§11.11/encodings)`, () => {
       const text = fc.string({ unit: fc.constantFrom('a', '&', '<', '"', 'é', '\ufffc', '👋', '\u0301') });
       const key = text.filter((word) => word !== '__proto__');
       const { value } = fc.letrec<{ value: PropertyList }>((tie) => ({
@@ -68,7 +68,7 @@ describe('property lists, read by libraries of others (specification section 11.
     });
   }
 
-  it('a number with a fraction, and a character that XML has no form for, are refused', () => {
+  it('a fraction, and a character that XML does not allow, are refused', () => {
     assert.throws(() => writeXmlPropertyList(1.5), RangeError);
     assert.throws(() => writeBinaryPropertyList([Number.NaN]), RangeError);
     for (const text of ['\u0000', 'a\u0008', '\uffff', '\ud83d'])

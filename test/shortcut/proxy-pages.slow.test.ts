@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 
-/** Answers of proxies that have the marks of the service's ids inside other words. */
+/** Answers of proxies that contain the marks of ids (`ses_`, `msg_`) inside other words. */
 const pages = [
   ['text/html', '<p>uses_cookies error_msg_ {"action":"stop"}</p>'],
   ['text/plain', 'uses_cookies error_msg_'],
@@ -12,7 +12,7 @@ const pages = [
   ['application/json', '["ses_1","msg_1"]'],
 ] as const;
 
-/** A server that answers all of them in order, then the objects. */
+/** Serves all pages of `pages` in order, and then the objects. */
 async function startServer(context: TestContext, objects: readonly object[]) {
   const answers = [
     ...pages,
@@ -29,7 +29,7 @@ async function startServer(context: TestContext, objects: readonly object[]) {
 }
 
 describe('pages of proxies with the marks of ids inside other words (specification section 11.11)', () => {
-  it('Outbox repeats the same poll after each, its report included (§11.11/outbox)', async (context) => {
+  it('Outbox repeats its poll with its report after pages with marks of ids inside other words (§11.11/outbox)', async (context) => {
     const hello = { action: 'send', session: 'ses_9', id: 'msg_9', to: '+12125550100', text: 'Hello' };
     const { phone, bodies } = await startServer(context, [
       { ...hello, media: 'none', wait: '0' },
@@ -53,7 +53,7 @@ describe('pages of proxies with the marks of ids inside other words (specificati
     );
   });
 
-  it('Inbound passes the text on again after each (§11.11/inbound)', async (context) => {
+  it('Inbound posts the text again after pages with marks of ids inside other words (§11.11/inbound)', async (context) => {
     const { phone, bodies } = await startServer(context, [
       { ok: '0', reason: 'unavailable' },
       { ok: '0', reason: 'rate_limited' },

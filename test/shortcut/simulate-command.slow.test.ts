@@ -13,7 +13,7 @@ describe('ownline phone simulate (specification section 10.2)', () => {
   });
   after(() => world.close());
 
-  /** Lines of a simulated phone that handles one message. */
+  /** Runs the command with a phone that handles one message, and returns its lines. */
   const simulate = async (...options: string[]) => {
     const phoneNumber = newPhoneNumber();
     const verify = await world.team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
@@ -37,7 +37,7 @@ describe('ownline phone simulate (specification section 10.2)', () => {
     ['the shortcuts', []],
     ['a plain client of the protocol', ['--protocol']],
   ] as const) {
-    it(`runs ${title}: the lines are the same`, async () => {
+    it(`the command runs ${title} and prints the same lines`, async () => {
       const { lines, id, message } = await simulate(...options);
       assert.equal(lines[0].did, 'claimed');
       assert.deepEqual(lines.slice(1), [sent(id), reported(id, 'delivered'), reported(id, 'sent')]);
@@ -45,7 +45,7 @@ describe('ownline phone simulate (specification section 10.2)', () => {
     });
   }
 
-  it('with a fail rate, is a plain client: it reports each failure, which a shortcut cannot', async () => {
+  it('the command with a fail rate is a plain client, which reports failures as a shortcut cannot', async () => {
     const { lines, id, message } = await simulate('--fail-rate', '1');
     assert.deepEqual(
       lines.map(({ did }) => did),

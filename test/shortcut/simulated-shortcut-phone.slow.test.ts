@@ -32,7 +32,7 @@ describe('a simulated phone that runs the shortcuts (specification section 10.2)
 
   for (const reportsDelivery of [false, true]) {
     const word = reportsDelivery ? 'delivered' : 'sent';
-    it(`prints what it did in the lines of the plain client, ends after so many messages as ${word}, and takes no other`, async () => {
+    it(`the phone prints the plain client's lines, ends after its count of messages with ${word}, and takes no other`, async () => {
       const { phone, phoneNumber, lines } = await newPhone({ count: 2, reportsDelivery });
       const running = phone.run();
       await world.untilVerified({ phoneNumber });
@@ -54,7 +54,7 @@ describe('a simulated phone that runs the shortcuts (specification section 10.2)
     });
   }
 
-  it('passes texts on through Inbound, with the people of a group, and prints their ids', async () => {
+  it("the phone passes texts on through Inbound, with a group's recipients, and prints their ids", async () => {
     const { phone, phoneNumber, lines } = await newPhone();
     const recipients = '+12125550101, +12125550102';
     const id = await phone.receive({ from: '+12125550100', text: 'Yes', recipients });
@@ -63,14 +63,14 @@ describe('a simulated phone that runs the shortcuts (specification section 10.2)
     assert.deepEqual([message.to, message.content, message.group], [phoneNumber, 'Yes', true]);
   });
 
-  it('ends with the reason of a stop, and a text that is refused for good is an error', async () => {
+  it('the phone ends with the reason of a stop, and rejects a text that is refused for good', async () => {
     const { phone, lines } = await newPhone({ deviceToken: 'dev_wrong' });
     await phone.run();
     assert.deepEqual(lines, [{ did: 'stopped', reason: 'unauthorized' }]);
     await assert.rejects(phone.receive({ from: '+12125550100', text: 'Yes' }), /unauthorized/);
   });
 
-  it('names a lost connection in a line, with the time until a starter begins again', async () => {
+  it('the phone prints a lost connection with the time until a starter runs the shortcut again', async () => {
     const { phone, phoneNumber, lines, wire } = await newPhone({ server: world.proxy.url });
     const running = phone.run();
     await world.untilVerified({ phoneNumber });
@@ -84,7 +84,7 @@ describe('a simulated phone that runs the shortcuts (specification section 10.2)
     assert.equal(line.seconds, 15);
   });
 
-  it('is switched off in the middle of a held poll', async () => {
+  it('the phone can be switched off during a long poll', async () => {
     const { phone, phoneNumber } = await newPhone();
     const running = phone.run();
     await world.untilVerified({ phoneNumber });

@@ -23,21 +23,21 @@ const variants = shortcuts.flatMap((shortcut) => [
   { title: `${shortcut.name} with its connection`, shortcut, workflow: buildWorkflow(shortcut, connection) },
 ]);
 
-/** Parsers give dictionaries other prototypes; only the content counts. */
+/** Removes the prototypes of parsed dictionaries, so that only their content is compared. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 for (const { title, shortcut, workflow } of variants) {
   const actions = workflow.WFWorkflowActions;
 
   describe(`the file of ${title} (specification section 11.11)`, () => {
-    it('XML and binary hold the same object, for readers that are not ours (§11.11/encodings)', () => {
+    it('XML and binary files contain the same object for other parsers (§11.11/encodings)', () => {
       const xml = plain(parse(writeXmlPropertyList(workflow)));
       const [binary] = parseBuffer(writeBinaryPropertyList(workflow));
       assert.deepEqual(xml, workflow);
       assert.deepEqual(plain(binary), workflow);
     });
 
-    it('is the same to the byte each time (§11.11/deterministic)', () => {
+    it('repeated builds of a file give the same bytes (§11.11/deterministic)', () => {
       const again = buildWorkflow(
         shortcut,
         workflow.WFWorkflowImportQuestions.length > 0 ? undefined : connection,
@@ -46,7 +46,7 @@ for (const { title, shortcut, workflow } of variants) {
       assert.ok(writeBinaryPropertyList(again).equals(writeBinaryPropertyList(workflow)));
     });
 
-    it('If and Repeat nest: each is closed by an end of its own group, with at most one Otherwise', () => {
+    it('If and Repeat nest, and each is closed by the end of its group, with at most one Otherwise', () => {
       const open: { group: string; kind: string; otherwise: boolean }[] = [];
       const groups = new Set<string>();
       for (const action of actions) {
@@ -73,7 +73,7 @@ for (const { title, shortcut, workflow } of variants) {
       assert.ok(groups.size > 1);
     });
 
-    it('each reference names a result or variable that an action before it makes', () => {
+    it('each reference names a result or variable that an earlier action makes', () => {
       const results = new Map<string, string>();
       const variables = new Set<string>();
       let references = 0;
@@ -98,13 +98,13 @@ for (const { title, shortcut, workflow } of variants) {
       assert.ok(references > 5);
     });
 
-    it('each value inside a text stands at its placeholder, counted in UTF-16 code units (§11.11/encodings)', () => {
+    it('each value inside a text is at its placeholder, counted in UTF-16 code units (§11.11/encodings)', () => {
       const texts = tokenStringsIn(workflow);
       assert.ok(texts.length > 5);
       for (const { string, attachmentsByRange = {} } of texts) assertRanges(string, attachmentsByRange);
     });
 
-    it('each UUID is one of version 5, in upper case', () => {
+    it('each UUID has version 5 and upper case', () => {
       const uuids = dictionariesIn(workflow).flatMap(({ UUID, GroupingIdentifier, OutputUUID }) =>
         [UUID, GroupingIdentifier, OutputUUID].filter((uuid) => uuid !== undefined),
       );
@@ -113,7 +113,7 @@ for (const { title, shortcut, workflow } of variants) {
         assert.match(String(uuid), /^[0-9A-F]{8}-[0-9A-F]{4}-5[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}$/);
     });
 
-    it('only reads a message where it is started with one', () => {
+    it('only Ownline Inbound reads the message that started it', () => {
       const reads = dictionariesIn(workflow).some(({ Type }) => Type === 'ExtensionInput');
       assert.equal(reads, shortcut === inbound);
       assert.equal(workflow.WFWorkflowHasShortcutInputVariables, reads);
@@ -122,7 +122,7 @@ for (const { title, shortcut, workflow } of variants) {
 }
 
 describe('address and token in the file (specification section 11.11)', () => {
-  it('without a connection, the import asks for the setup code and writes it into the first action (§11.11/import-questions)', () => {
+  it('a file without a connection asks for the setup code and writes it into the first action (§11.11/import-questions)', () => {
     for (const shortcut of shortcuts) {
       const workflow = buildWorkflow(shortcut);
       const questions = workflow.WFWorkflowImportQuestions;
@@ -141,7 +141,7 @@ describe('address and token in the file (specification section 11.11)', () => {
     }
   });
 
-  it('with one, nothing is asked, and both arrive whatever characters they have (§11.11/embedded)', () => {
+  it('a file with a connection asks nothing and contains address and token, whatever their characters (§11.11/embedded)', () => {
     for (const shortcut of shortcuts) {
       const built = buildWorkflow(shortcut, connection);
       for (const read of [
@@ -155,27 +155,27 @@ describe('address and token in the file (specification section 11.11)', () => {
     }
   });
 
-  it('a file without a connection holds no token and no address', () => {
+  it('a file without a connection contains no token and no address', () => {
     for (const shortcut of shortcuts) {
       const xml = writeXmlPropertyList(buildWorkflow(shortcut));
       assert.ok(!/dev_|example\.com|https?:\/\/(?!www\.apple\.com)/.test(xml));
     }
   });
 
-  it('the versions and types are those that iOS 17 and newer take', () => {
+  it('the versions and types are those that iOS 17 and newer accept', () => {
     const workflow = buildWorkflow(outbox);
     assert.equal(workflow.WFWorkflowClientVersion, '3612.0.2.1');
     assert.equal(workflow.WFWorkflowMinimumClientVersion, 900);
     assert.equal(workflow.WFWorkflowMinimumClientVersionString, '900');
     const sends = workflow.WFWorkflowActions.filter((action) => actionName(action) === 'sendmessage');
     assert.equal(sends.length, 2);
-    // With Show When Run on, a person has to tap Send.
+    // With Show When Run on, iOS asks a person to tap Send.
     for (const send of sends) assert.equal(parametersOf(send).ShowWhenRun, false);
   });
 });
 
 describe('encoding of a description', () => {
-  it('an emoji before a variable moves it by two', () => {
+  it("an emoji before a variable moves the variable's position by two", () => {
     const who = text('Ann');
     const [, , greeting] = compileActions('test', [
       who,
@@ -190,7 +190,7 @@ describe('encoding of a description', () => {
     assertRanges(tokenString.string, tokenString.attachmentsByRange ?? {});
   });
 
-  it('a result that no action before makes is refused', () => {
+  it('compiling refuses a result that no earlier action makes', () => {
     const later = text('later');
     assert.throws(
       () => compileActions('test', [dictionary(resultOf(later)), later]),
@@ -199,7 +199,7 @@ describe('encoding of a description', () => {
   });
 });
 
-/** Names that Shortcuts gives to results. */
+/** Names that Shortcuts gives to the results of actions. */
 const outputNames: Readonly<Record<string, string>> = {
   gettext: 'Text',
   getdevicedetails: 'Device Details',
@@ -209,7 +209,7 @@ const outputNames: Readonly<Record<string, string>> = {
   getvalueforkey: 'Dictionary Value',
 };
 
-/** Placeholders and ranges match one to one. */
+/** Checks that placeholders and ranges match one to one. */
 function assertRanges(string: string, ranges: object): void {
   const positions = Object.keys(ranges).map((range) => {
     const position = /^\{(\d+), 1\}$/.exec(range)?.[1];

@@ -19,7 +19,7 @@ function assertRefused(answer: ApiAnswer, status: number, code: string, param?: 
   assert.deepEqual([field(answer.json, 'error.code'), field(answer.json, 'error.param')], [code, param]);
 }
 
-describe('an invitation that is opened (specification section 12.4)', () => {
+describe('acceptance of an invitation (specification section 12.4)', () => {
   let service: TestService;
   let team: TestTeam;
   let visitor: PageClient;
@@ -31,14 +31,14 @@ describe('an invitation that is opened (specification section 12.4)', () => {
   });
   after(() => service.close());
 
-  /** @returns where the dashboard asks of the link */
+  /** Invites the address. @returns the path below /app at which the dashboard accepts the invitation */
   async function invite(email: string, to: TestTeam = team, role = 'member'): Promise<string> {
     const { json, status, text } = await to.api.post('/v1/team/members/invite', { email, role });
     assert.equal(status, 201, text);
     return `/app/invitations/${String(json.accept_url).split('/').at(-1)}`;
   }
 
-  /** The link of a first owner. */
+  /** Makes an owner link. @returns the path below /app at which the dashboard accepts it */
   async function ownerLink(to: TestTeam, email?: string): Promise<string> {
     const { url } = await service.runtime.database.transaction(async (trx) => {
       const row = await lockTeam(trx, to.id);
@@ -62,8 +62,8 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       name: string;
     }[];
 
-  describe('for an address that has no account', () => {
-    it('shows the fields that it needs, and opening it changes nothing (§12.4/invitation-links)', async () => {
+  describe('an invitation to an address without an account', () => {
+    it('opening an invitation shows the fields that it needs and changes nothing (§12.4/invitation-links)', async () => {
       const email = newEmail();
       const link = await invite(email, team, 'admin');
       for (let n = 0; n < 3; n += 1) {
@@ -80,7 +80,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       }
     });
 
-    it('makes account, membership and session at once (§12.1/account)', async () => {
+    it('accepting an invitation makes account, membership and session at once (§12.1/account)', async () => {
       const link = await invite('Ada@Example.com', team, 'viewer');
       const answer = await visitor.post(link, { name: ' Ada Example ', password: 'correct horse battery' });
       assert.equal(answer.status, 201, answer.text);
@@ -108,7 +108,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       );
     });
 
-    it('works without a password, and an empty one counts as none', async () => {
+    it('an invitation is accepted without a password, and an empty password counts as none', async () => {
       for (const given of [{ name: 'Bob' }, { name: 'Bob', password: '' }]) {
         const email = newEmail();
         assert.equal((await visitor.post(await invite(email), given)).status, 201);
@@ -116,7 +116,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       }
     });
 
-    it('refuses a name or password that is none with its param, and stays good', async () => {
+    it('an invalid name or password is refused with its param, and the invitation stays valid', async () => {
       const link = await invite(newEmail());
       const wrong: [unknown, string][] = [
         [{}, 'name'],
@@ -134,7 +134,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await visitor.post(link, { name: 'Bob' })).status, 201);
     });
 
-    it('accepts its own address only', async () => {
+    it('an invitation is accepted for its own address only', async () => {
       const email = newEmail();
       const answer = await visitor.post(await invite(email), { email: 'other@example.com', name: 'Bob' });
       assert.equal(answer.status, 201);
@@ -142,7 +142,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.ok(!(await members(team)).some((member) => member.email === 'other@example.com'));
     });
 
-    it('another person who is signed in may create the account all the same, and sees the signed-in address', async () => {
+    it('a person who is signed in to another account sees that address, and may still create the invited account', async () => {
       const bob = await newPerson(service);
       const email = newEmail();
       const link = await invite(email);
@@ -154,7 +154,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.ok(!(await members(team)).some((member) => member.email === bob.email));
     });
 
-    it('20 who submit at once make one member (§3.5/lifetime)', async () => {
+    it('20 simultaneous acceptances of one invitation make one member (§3.5/lifetime)', async () => {
       const email = newEmail();
       const link = await invite(email);
       const all = Array.from({ length: 20 }, (_, n) => visitor.post(link, { name: `Bob ${n}` }));
@@ -176,8 +176,8 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     });
   });
 
-  describe('for an address that has an account', () => {
-    it('joins the signed-in account to the team, without a second session', async () => {
+  describe('an invitation to an address with an account', () => {
+    it('an acceptance joins the signed-in account to the team, without a second session', async () => {
       const bob = await newPerson(service);
       const link = await invite(bob.email.toUpperCase());
       assert.equal((await bob.get(link)).json.needs, 'nothing');
@@ -188,7 +188,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await bob.post(link, {})).status, 404);
     });
 
-    it('requires a sign-in first: no session 401, another account 403; the invitation stays valid', async () => {
+    it('an acceptance without a session is 401 and by another account 403; the invitation stays valid', async () => {
       const bob = await newPerson(service);
       const eve = await newPerson(service);
       const link = await invite(bob.email);
@@ -200,7 +200,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assert.equal((await bob.post(link, {})).status, 201);
     });
 
-    it('a session that ended counts as none', async () => {
+    it('an acceptance with an ended session is 401, as without a session', async () => {
       const bob = await newPerson(service);
       const link = await invite(bob.email);
       assert.equal((await bob.post('/app/account/sign-out-everywhere')).status, 200);
@@ -209,8 +209,8 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     });
   });
 
-  describe('the link of a first owner', () => {
-    it('without an address: the person who opens it enters address and name, and becomes the owner (§12.1/owner-links)', async () => {
+  describe('the owner link of a team without an owner', () => {
+    it('a person who opens an owner link without an address enters address and name, and becomes the owner (§12.1/owner-links)', async () => {
       const here = await service.newTeam();
       const link = await ownerLink(here);
       const opened = (await visitor.get(link)).json;
@@ -230,7 +230,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assertRefused(await visitor.get(link), 404, 'not_found');
     });
 
-    it('without an address: a person with an account signs in first, and then joins', async () => {
+    it('a person with an account signs in before accepting an owner link without an address', async () => {
       const here = await service.newTeam();
       const bob = await newPerson(service);
       const link = await ownerLink(here);
@@ -244,7 +244,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       );
     });
 
-    it('makes a member of the team its owner, and keeps the membership', async () => {
+    it('an owner link makes a member of the team its owner, and keeps the membership', async () => {
       const here = await service.newTeam({ plan: 'free' });
       const bob = await newMember(service, here, 'viewer');
       await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 100 }, operator);
@@ -257,7 +257,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       );
     });
 
-    it('ends when another one is made, and once there is an owner', async () => {
+    it('an owner link ends when a further one is made and once the team has an owner', async () => {
       const here = await service.newTeam();
       const links = [await ownerLink(here), await ownerLink(here, newEmail()), await ownerLink(here)];
       const open = await Promise.all(links.map(async (link) => (await visitor.get(link)).status));
@@ -266,7 +266,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
       assertRefused(await visitor.post(links[2] ?? '', { name: 'Ada', email: newEmail() }), 404, 'not_found');
     });
 
-    it('revokes the other invitation of its address, so that a person takes one seat only', async () => {
+    it('accepting an owner link revokes the other invitation of its address, so that a person takes one seat', async () => {
       const here = await service.newTeam();
       const email = newEmail();
       const link = await ownerLink(here);
@@ -276,8 +276,8 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     });
   });
 
-  describe('that is over', () => {
-    it('used, revoked or expired: 404 that says which; sent again or never made: 404 that says that there is none (§3.5/lifetime)', async () => {
+  describe('an invitation that ended', () => {
+    it('a used, revoked or expired invitation is 404 with its reason; a replaced or unknown link is 404 as no invitation (§3.5/lifetime)', async () => {
       const wanted = await visitor.get(`/app/invitations/${'x'.repeat(43)}`);
       assertRefused(wanted, 404, 'not_found');
       assert.match(wanted.text, /There is no such invitation/);
@@ -315,7 +315,7 @@ describe('an invitation that is opened (specification section 12.4)', () => {
     });
   });
 
-  it('needs an Origin of this server', async () => {
+  it('accepting an invitation requires an Origin of this server', async () => {
     const link = await invite(newEmail());
     for (const site of ['cross-site', 'same-site', 'none']) {
       const answer = await visitor.post(link, { name: 'Bob' }, { 'sec-fetch-site': site });

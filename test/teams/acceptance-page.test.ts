@@ -38,7 +38,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
   const emails = async (of: TestTeam = team) =>
     ((await of.api.get('/v1/team/members')).json.members as { email: string }[]).map(({ email }) => email);
 
-  /** Checks of every page: it has no script but the theme's and loads nothing, its fields have labels, and no cache stores it. */
+  /** Checks that a page has only the theme's script, loads nothing, labels its fields, and is stored by no cache. */
   function assertPlain({ headers, text }: BrowserAnswer): void {
     assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
     assert.equal(headers.get('cache-control'), 'no-store');
@@ -60,7 +60,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     for (const [, id] of text.matchAll(/aria-describedby="(\w+)"/g)) assert.ok(text.includes(`id="${id}"`));
   }
 
-  it('says what Ownline is and which member invites, also one who has left, and names no key (§12.4/who-invites)', async () => {
+  it('the invitation page says what Ownline is, names the inviting member, even one who left, and names no API key (§12.4/who-invites)', async () => {
     const sam = await newMember(service, team, 'admin', { name: 'Sam <b>Example</b>' });
     const email = newEmail();
     const { json } = await sam.post(sam.in('/team/members/invite'), { email, role: 'viewer' });
@@ -79,7 +79,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.ok(byKey.text.includes(`<p>${other} is invited to the team <bdi>Example team</bdi>.`), byKey.text);
   });
 
-  it('joins a new person without script: name, password, a session, and the dashboard (§12.4/acceptance)', async () => {
+  it('a new person joins without script: with name and password they get a session and the dashboard (§12.4/acceptance)', async () => {
     const email = newEmail();
     const link = await invite(email);
     assert.ok(link.startsWith(`${service.baseUrl}/invite/`));
@@ -98,9 +98,9 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.ok((await emails()).includes(email));
   });
 
-  it('is shown to scanners as often as they like, by GET and HEAD', async () => {
+  it('scanners may open the invitation page any number of times, by GET and HEAD', async () => {
     const link = await invite(newEmail());
-    // But for the token of each form.
+    // Only the token of the form differs.
     const shown = async () =>
       (await browser().open(link)).text.replace(/name="form_token" value="[\w-]{43}"/, '');
     const first = await shown();
@@ -109,7 +109,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('shows the error beside the field, keeps the typed values except the password, and stays valid', async () => {
+  it('a refused form shows the error at its field, keeps typed values except the password, and the link stays valid', async () => {
     const link = await invite(newEmail());
     const guest = browser();
     const short = await guest.submit(link, { name: 'Ada <b>"Example"</b>', password: 'tooshort' });
@@ -133,7 +133,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await guest.submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('sends an address with an account to sign in and back, names another signed-in account, and joins the right one (§12.4/acceptance)', async () => {
+  it('the page sends an address with an account to the sign-in and back, and joins the right account (§12.4/acceptance)', async () => {
     const [ada, eve] = [await newPerson(service), await newPerson(service)];
     const link = await invite(ada.email);
     const path = new URL(link).pathname;
@@ -164,7 +164,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.ok((await emails()).includes(ada.email));
   });
 
-  it('asks a first owner for address and name; an address with an account signs in first', async () => {
+  it('the page of an owner link asks for address and name; an address with an account signs in first', async () => {
     const here = await service.newTeam();
     const bob = await newPerson(service);
     const url = await service.runtime.database.transaction(async (trx) => {
@@ -186,7 +186,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.deepEqual(await emails(here), [email]);
   });
 
-  it('used, expired or never made: 404, and a page with the reason and advice', async () => {
+  it('the page of a used, expired or unknown invitation is 404 with the reason and advice', async () => {
     const wanted = await browser().open('/invite/never');
     assert.equal(wanted.status, 404);
     assertPlain(wanted);
@@ -212,7 +212,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     }
   });
 
-  it('gives advice where the team has no seat left, and works once it has one', async () => {
+  it('the page has advice while the team has no seat left, and accepts once it has one', async () => {
     const here = await service.newTeam({ plan: 'starter' });
     await newMember(service, here, 'owner');
     const link = await invite(newEmail(), here);
@@ -220,15 +220,12 @@ describe('the page of an invitation (specification section 12.4)', () => {
     const answer = await browser().submit(link, { name: 'Ada', password: 'correct horse battery' });
     assert.equal(answer.status, 402);
     assertPlain(answer);
-    assert.match(
-      answer.text,
-      /role="alert" id="refused">The plan free allows 1 member. All places are taken/,
-    );
+    assert.match(answer.text, /role="alert" id="refused">The plan free allows 1 member. All seats are taken/);
     await changePlan(service.runtime, here.id, { plan: 'starter', monthlyMessageLimit: 100 }, operator);
     assert.equal((await browser().submit(link, { name: 'Ada' })).status, 303);
   });
 
-  it('accepts forms from its own origin only: by Sec-Fetch-Site, or by Origin from a browser that sends none', async () => {
+  it('the page accepts forms from its own origin only: by Sec-Fetch-Site, or by Origin without that header', async () => {
     const link = await invite(newEmail());
     const post = (headers: Record<string, string>) =>
       fetch(link, {
@@ -253,7 +250,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await post({ origin: service.baseUrl })).status, 303);
   });
 
-  it('a refusal of a signed-in person is recorded for their account, and so is a forged request (§12.6/audit-log)', async () => {
+  it('a refused acceptance of a signed-in person is in their account’s audit log, and so is a forged one (§12.6/audit-log)', async () => {
     const eve = await newPerson(service);
     const link = await invite((await newPerson(service)).email);
     const { pathname } = new URL(link);
@@ -263,7 +260,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
       (await browser(eve.cookie).submit(link, {}, { 'sec-fetch-site': 'cross-site' })).status,
       403,
     );
-    // Those after the first are one entry at the minute's end.
+    // Refusals after the first are folded into one entry at the minute's end.
     service.clock.advance(60_000);
     await until('all three are noted', async () => {
       const { entries } = (await eve.get('/app/account/audit')).json;
@@ -274,7 +271,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     });
   });
 
-  it('accepts a form and no other body', async () => {
+  it('the invitation page accepts form bodies only', async () => {
     const link = await invite(newEmail());
     for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/plain']) {
       const answer = await browser().submit(link, { name: 'Ada' }, { 'content-type': type });

@@ -9,7 +9,7 @@ import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
-describe('the end of an invitation: revoked, sent again, deleted (specification sections 3.5 and 4.1)', () => {
+describe('invitations that are revoked, sent again or deleted (specification sections 3.5 and 4.1)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -18,7 +18,7 @@ describe('the end of an invitation: revoked, sent again, deleted (specification 
   });
   after(() => service.close());
 
-  it('a revoked one opens nothing, and is gone (§4.1/revoke-invitation)', async () => {
+  it('the link of a revoked invitation opens nothing, and the invitation is no longer listed (§4.1/revoke-invitation)', async () => {
     const made = await invite(team.api, 'gone@example.com');
     const answer = await team.api.delete(`/v1/team/invitations/${made.invitation_id}`);
     assert.deepEqual([answer.status, answer.json], [200, { deleted: true }]);
@@ -29,7 +29,7 @@ describe('the end of an invitation: revoked, sent again, deleted (specification 
     assert.deepEqual([last?.action, last?.target], ['invitation.revoked', made.invitation_id]);
   });
 
-  it('sent again it keeps its id and gets a new link for 7 more days; the old link ends (§12.4/invitation-links)', async () => {
+  it('an invitation that is sent again keeps its id and gets a new link for 7 days; the old link ends (§12.4/invitation-links)', async () => {
     const ada = await newMember(service, team, 'admin');
     const made = await invite(team.api, 'resend@example.com', 'viewer');
     service.clock.advance(5 * dayMs);
@@ -48,7 +48,7 @@ describe('the end of an invitation: revoked, sent again, deleted (specification 
     assert.deepEqual([last?.action, last?.actorKind], ['invitation.sent_again', 'member']);
   });
 
-  it('an expired invitation can’t be sent again, and neither can another team’s', async () => {
+  it('an expired invitation and one of another team can’t be sent again', async () => {
     const ada = await newMember(service, team, 'owner');
     const foreign = await invite((await service.newTeam()).api, 'resend@example.com');
     const made = await invite(team.api, 'late@example.com');
@@ -60,7 +60,7 @@ describe('the end of an invitation: revoked, sent again, deleted (specification 
     assert.equal((await resend(made.invitation_id)).text, wanted.text);
   });
 
-  it('answers foreign, unknown and malformed ids with the same text', async () => {
+  it('revoking a foreign, unknown or malformed id gives the same answer', async () => {
     const foreign = await invite((await service.newTeam()).api, 'foreign@example.com');
     const revoke = (id: string) => team.api.delete(`/v1/team/invitations/${id}`);
     const wanted = await revoke('inv_01h2xcejqtf2nbrexx3vqjhp41');
@@ -71,7 +71,7 @@ describe('the end of an invitation: revoked, sent again, deleted (specification 
     assert.ok(await opens(service, foreign));
   });
 
-  it('30 days after one was accepted, revoked or over it is forgotten; live ones stay, however often sent again (§3.5/lifetime)', async () => {
+  it('an invitation is deleted 30 days after it was accepted, revoked or expired; a valid one stays, however often sent again (§3.5/lifetime)', async () => {
     const of = await service.newTeam();
     const ada = await newMember(service, of, 'owner');
     const [used, revoked, , kept] = [

@@ -29,7 +29,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
   } as const;
   const url = 'https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4A';
 
-  it('names the inviter, the team, the role and the expiry, says what Ownline is, and has the link once (§12.4/who-invites)', () => {
+  it('the mail names inviter, team, role and expiry, says what Ownline is, and has the link once (§12.4/who-invites)', () => {
     const inviter = {
       team_id: teamId,
       id: ids.next('usr'),
@@ -49,11 +49,11 @@ describe('the mail of an invitation (specification section 12.5)', () => {
         'The link works once, until November 28, 2026.',
       ],
       action: { label: 'Join Example Ltd', url },
-      footnote: 'If you do not know this team, leave the mail alone: nothing happens without you.',
+      footnote: 'If you do not know this team, ignore this mail: nothing happens without you.',
     });
   });
 
-  it('names no person where an API key invites', () => {
+  it('the mail names no person if an API key invites', () => {
     const { paragraphs } = invitationMailContent({ invitation, team, inviter: undefined, url });
     assert.equal(paragraphs[0], 'You are invited to the team Example Ltd, with the role viewer.');
   });

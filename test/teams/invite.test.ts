@@ -17,7 +17,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
   });
   after(() => service.close());
 
-  it('answers 201 with the Invitation, good for 7 days, and without SMTP the link, which begins with APP_URL (§4.1/invite)', async () => {
+  it('an invite answers 201 with an invitation for 7 days and, without SMTP, its link below APP_URL (§4.1/invite)', async () => {
     const before = service.clock.nowMs();
     for (const role of ['admin', 'member', 'viewer']) {
       const made = await invite(team.api, `${role}@example.com`, role);
@@ -32,7 +32,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
       assert.deepEqual([made.email, made.role], [`${role}@example.com`, role]);
       const days = (Date.parse(made.expires_at) - before) / dayMs;
       assert.ok(days >= 7 && days < 7.01, made.expires_at);
-      // 256 bits.
+      // The token has 256 bits.
       assert.match(made.accept_url, /^https:\/\/texts\.example\.com\/invite\/[\w-]{43}$/);
       assert.ok(await opens(service, made));
     }
@@ -52,7 +52,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.match(String(answer.json.accept_url), /^https:\/\/texts\.example\.com\/invite\//);
   });
 
-  it('stores the hash of the token and no token', async () => {
+  it('the database has the hash of an invitation’s token, not the token', async () => {
     const { accept_url } = await invite(team.api, 'hash@example.com');
     const token = accept_url.split('/').at(-1) ?? '';
     for (const table of ['invitations', 'audit_log'] as const) {
@@ -61,7 +61,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     }
   });
 
-  it('accepts addresses as people type them, and compares them folded (§4.1/invite)', async () => {
+  it('an invite accepts addresses as people type them, and compares them without regard to case (§4.1/invite)', async () => {
     for (const [written, email] of [
       [' blanks@example.com ', 'blanks@example.com'],
       ['Mixed.Case+tag@Example.COM', 'Mixed.Case+tag@Example.COM'],
@@ -73,7 +73,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     }
   });
 
-  it('refuses other addresses with param email, other roles with param role, and unknown fields', async () => {
+  it('an invite refuses invalid addresses with param email, invalid roles with param role, and unknown fields', async () => {
     const emails = [
       '',
       'a',
@@ -87,7 +87,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     for (const email of [
       ...emails,
       `${'a'.repeat(250)}@example.com`,
-      // In lower case it is longer: two characters for each of these.
+      // In lower case each of these letters has two code points, so the address is too long.
       `${'İ'.repeat(60)}@${'b'.repeat(180)}.com`,
       'a\u0000@example.com',
       null,
@@ -109,7 +109,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assertRefused(await team.api.post('/v1/team/members/invite', more), 400, 'invalid_request', 'name');
   });
 
-  it('the address of a member, or of an invited person, is 409, param email; other teams don’t matter (§4.1/invite)', async () => {
+  it('inviting a member or an invited person again is 409 with param email; other teams don’t matter (§4.1/invite)', async () => {
     const here = await service.newTeam();
     const ada = await newMember(service, here, 'member', { email: 'Ada.Twice@example.com' });
     assertRefused(await ask(here.api, 'ada.twice@EXAMPLE.com'), 409, 'conflict', 'email');
@@ -120,7 +120,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.ok(await opens(service, await invite(elsewhere.api, 'new.twice@example.com')));
   });
 
-  it('one that was revoked or has expired leaves its address free', async () => {
+  it('a revoked or expired invitation leaves its address free for another', async () => {
     const first = await invite(team.api, 'again@example.com');
     await team.api.delete(`/v1/team/invitations/${first.invitation_id}`);
     const second = await invite(team.api, 'again@example.com');
@@ -130,7 +130,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.ok(await opens(service, await invite(team.api, 'again@example.com')));
   });
 
-  it('counts members and open invitations against the plan: 402 with limit, current and upgrade_url (§4.1/invite)', async () => {
+  it('members and open invitations count against the plan: a further invite is 402 with limit, current and upgrade_url (§4.1/invite)', async () => {
     for (const [plan, limit] of [
       ['free', 1],
       ['starter', 3],
@@ -156,7 +156,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     }
   });
 
-  it('20 at once for the last seat make one invitation (§8/plan-members, §12.4/seats)', async () => {
+  it('20 simultaneous invites for the last seat make one invitation (§8/plan-members, §12.4/seats)', async () => {
     const small = await service.newTeam({ plan: 'starter' });
     await newMember(service, small, 'owner');
     await newMember(service, small, 'admin');
@@ -166,7 +166,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.equal((await listed(small.api)).length, 1);
   });
 
-  it('20 at once for one address make one invitation; the others get 409', async () => {
+  it('20 simultaneous invites of one address make one invitation; the others get 409', async () => {
     const all = Array.from({ length: 20 }, (_, n) =>
       ask(team.api, n % 2 ? 'Same@example.com' : 'same@EXAMPLE.com'),
     );
@@ -174,7 +174,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.deepEqual(statuses, [201, ...Array.from({ length: 19 }, () => 409)]);
   });
 
-  it('is in the audit log with its actor, a key or a member', async () => {
+  it('an invite is in the audit log with its actor, a key or a member', async () => {
     const here = await service.newTeam();
     const ada = await newMember(service, here, 'admin');
     const byKey = await invite(here.api, 'key@example.com', 'viewer');

@@ -18,7 +18,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
   });
   after(() => service.close());
 
-  it('shows live ones, newest first, with the four fields and no link (§2.4/fields)', async () => {
+  it('the list shows open invitations, newest first, with four fields and no link (§2.4/fields)', async () => {
     assert.deepEqual((await here.api.get('/v1/team/invitations')).json, {
       invitations: [],
       cursor: '',
@@ -40,7 +40,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
     assert.equal(await opens(service, expired), false);
   });
 
-  it('walks in pages of limit, 50 by default, and shows each once (§4.1/list-invitations)', async () => {
+  it('the list comes in pages of 50 by default, or of limit, and shows each invitation once (§4.1/list-invitations)', async () => {
     const many = await service.newTeam();
     const emails = Array.from({ length: 53 }, (_, n) => `page${n}@example.com`);
     for (const email of emails) await invite(many.api, email);
@@ -57,7 +57,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
     assert.equal((await many.api.get('/v1/team/invitations?cursor=')).text, first.text);
   });
 
-  it('refuses a limit outside 1 to 100 and a cursor that is none', async () => {
+  it('the list refuses a limit outside 1 to 100 and an invalid cursor', async () => {
     for (const limit of ['0', '101', '-1', 'x', '']) {
       assertRefused(
         await here.api.get(`/v1/team/invitations?limit=${limit}`),
@@ -76,7 +76,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
     }
   });
 
-  it('owner links of the operator are neither shown nor revoked nor sent again, but take a seat', async () => {
+  it('an owner link can’t be listed, revoked or sent again, but takes a seat', async () => {
     const small = await service.newTeam({ plan: 'free' });
     const { database } = service.runtime;
     await database.transaction(async (trx) => {

@@ -40,11 +40,11 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     const members = json.members as { id: string; role: string }[];
     return members.find((member) => member.id === id)?.role;
   };
-  /** The audit entries of a team: actor, action, target and details. */
+  /** The successful actions in the audit log of a team. */
   const audited = async (of: TestTeam) =>
     (await storedAuditEntries(service, { teamId: of.id })).filter(({ outcome }) => outcome === 'done');
 
-  it('GET /v1/team/members shows the five fields of each, oldest first, and of this team alone (§2.3/fields, §4.1/list-members)', async () => {
+  it('GET /v1/team/members shows five fields of each member of this team, oldest first (§2.3/fields, §4.1/list-members)', async () => {
     team = await service.newTeam();
     assert.deepEqual((await team.api.get('/v1/team/members')).json, { members: [] });
     const ada = await newMember(service, team, 'owner', { email: 'Ada@Example.com', name: 'Ada Example' });
@@ -74,7 +74,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await bob.get(bob.in('/team/members'))).text, answer.text);
   });
 
-  it('a person has another id in each team (§2.3/fields)', async () => {
+  it('a person has another member id in each team (§2.3/fields)', async () => {
     const [one, other] = [await service.newTeam(), await service.newTeam()];
     const person = await newPerson(service);
     const ids = [await join(service, one, person, 'member'), await join(service, other, person, 'admin')];
@@ -88,7 +88,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       team = await service.newTeam();
     });
 
-    it('answers the changed Member, and the audit log has the actor and the old role (§4.1/set-role)', async () => {
+    it('a new role answers the changed member, and the audit log has the actor and the old role (§4.1/set-role)', async () => {
       const bob = await newMember(service, team, 'viewer');
       for (const role of ['admin', 'member', 'viewer']) {
         const answer = await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role });
@@ -104,7 +104,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       );
     });
 
-    it('the permissions of the person change with the next request', async () => {
+    it('a new role changes the person’s permissions with the next request', async () => {
       const bob = await newMember(service, team, 'viewer');
       const rename = () => bob.put(bob.in('/team'), { name: 'By Bob' });
       assertRefused(await rename(), 403, 'forbidden');
@@ -114,7 +114,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await rename(), 403, 'forbidden');
     });
 
-    it('the same role again changes and notes nothing (§4.1/no-ops-and-seats)', async () => {
+    it('setting the same role again changes nothing and writes no audit entry (§4.1/no-ops-and-seats)', async () => {
       const bob = await newMember(service, team, 'member');
       const before = await audited(team);
       const answer = await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role: 'member' });
@@ -122,7 +122,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.deepEqual(await audited(team), before);
     });
 
-    it('{}, an empty body and none change and note nothing and answer the Member, an owner too (§4.1/no-ops-and-seats)', async () => {
+    it('{}, an empty body and no body answer the member, even an owner, without a change or an audit entry (§4.1/no-ops-and-seats)', async () => {
       const people = [await newMember(service, team, 'viewer'), await newMember(service, team, 'owner')];
       const before = await audited(team);
       for (const { memberId } of people) {
@@ -138,7 +138,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await team.api.put(nobody, {}), 404, 'not_found');
     });
 
-    it('refuses an owner’s role with param id, and owner as a role with param role (§4.1/set-role)', async () => {
+    it('the role of an owner can’t be set (param id), nor the role owner (param role) (§4.1/set-role)', async () => {
       const ada = await newMember(service, team, 'owner');
       const bob = await newMember(service, team, 'member');
       const owners = `/v1/team/members/${ada.memberId}/role`;
@@ -166,7 +166,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       team = await service.newTeam();
     });
 
-    /** A key as if the member had made it. */
+    /** Makes a key whose creator is the member. */
     async function keyOf(member: TeamMember): Promise<ApiClient> {
       const { runtime } = service;
       const id = parseId('usr', member.memberId);
@@ -183,7 +183,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       return new ApiClient(service.baseUrl, key);
     }
 
-    it('the person loses the team at once, keeps the account and other teams, and is signed in still', async () => {
+    it('a removed person loses the team at once, but keeps the account, the session and other teams', async () => {
       const elsewhere = await service.newTeam();
       const bob = await newMember(service, team, 'admin');
       const there = await join(service, elsewhere, bob, 'viewer');
@@ -209,7 +209,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.equal(last?.action, 'account.signed_out_everywhere');
     });
 
-    it('a member who loses both teams at once is signed out: neither removal counts on the other team', async () => {
+    it('a member who is removed from both of their teams at the same time is signed out', async () => {
       const elsewhere = await service.newTeam();
       const bob = await newMember(service, team, 'member');
       const there = await join(service, elsewhere, bob, 'member');
@@ -224,7 +224,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await bob.get(bob.in('/team')), 401, 'unauthorized');
     });
 
-    it('keys that the person made keep working, unless revoke_keys=true revokes them, and no others (§4.1/remove-member, §12.4/removed-members-keys)', async () => {
+    it('keys of a removed member keep working unless revoke_keys=true revokes them; other keys stay (§4.1/remove-member, §12.4/removed-members-keys)', async () => {
       const [bob, eve] = [await newMember(service, team, 'member'), await newMember(service, team, 'member')];
       const [bobs, eves, another] = [await keyOf(bob), await keyOf(eve), await keyOf(eve)];
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
@@ -237,7 +237,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.deepEqual(actions, ['member.removed', 'key.revoked', 'key.revoked']);
     });
 
-    it('revoke_keys=false is the default; any other word is 400', async () => {
+    it('revoke_keys is false by default; a word other than true and false is 400', async () => {
       const bob = await newMember(service, team, 'member');
       const bobs = await keyOf(bob);
       for (const word of ['1', 'yes', 'TRUE', '']) {
@@ -249,7 +249,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.equal((await bobs.get('/v1/team')).status, 200);
     });
 
-    it('refuses an owner with param id, by key and by owner (§4.1/remove-member)', async () => {
+    it('removing an owner is refused with param id, by key and by owner (§4.1/remove-member)', async () => {
       const ada = await newMember(service, team, 'owner');
       const co = await newMember(service, team, 'owner');
       assertRefused(await team.api.delete(`/v1/team/members/${ada.memberId}`), 400, 'invalid_request', 'id');
@@ -257,7 +257,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.equal(await roleOf(team, ada.memberId), 'owner');
     });
 
-    it('a person who was removed and is invited again is a new member with a new id', async () => {
+    it('a removed person who is invited again is a new member with a new id', async () => {
       const bob = await newMember(service, team, 'member');
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
       const again = await join(service, team, bob, 'viewer');
@@ -267,7 +267,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     });
   });
 
-  it('answers foreign, removed, unknown and malformed ids with the same text', async () => {
+  it('removing a foreign, removed, unknown or malformed id gives the same answer', async () => {
     team = await service.newTeam();
     const foreign = await newMember(service, await service.newTeam(), 'member');
     const gone = await newMember(service, team, 'member');
@@ -290,7 +290,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const eve = await newMember(service, team, 'member');
-    // Three requests of a team run at once in a process: the fourth and the fifth wait for the row in another one.
+    // A process runs three requests of a team at once, so the others are sent to a second process.
     const other = await service.startAnother();
     try {
       const there = new PageClient(other.baseUrl, bob.cookie);
@@ -315,7 +315,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await team.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('a role that changed, and a removal, count on every process at once (§12.4/leaving)', async () => {
+  it('a new role and a removal count on every process at once (§12.4/leaving)', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const other = await service.startAnother();

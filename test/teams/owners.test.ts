@@ -36,7 +36,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
   };
   const lockTeamRow = () => holdRowLock(service, { teamId: team.id });
 
-  describe('making and unmaking', () => {
+  describe('promotion and demotion of owners', () => {
     before(begin);
 
     it('an owner promotes a member, a repeat changes nothing, and a demotion leaves an admin (§5.3/owner)', async () => {
@@ -61,7 +61,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       );
     });
 
-    it('no key can: the addresses are not below /v1', async () => {
+    it('no API key promotes or demotes an owner: /v1 has no such route', async () => {
       for (const path of [`/v1/team/owners/${ada.memberId}`, '/v1/team/leave']) {
         assert.equal((await team.api.put(path, {})).status, 404);
         assert.equal((await team.api.post(path)).status, 404);
@@ -69,7 +69,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       assertRefused(await team.api.put(ada.in(`/team/owners/${ada.memberId}`), {}), 401, 'unauthorized');
     });
 
-    it('answers 404 for ids of other roles, other teams and no member', async () => {
+    it('the owner routes answer 404 for members who are no owner, other teams and unknown ids', async () => {
       const bob = await newMember(service, team, 'admin');
       const foreign = await newMember(service, await service.newTeam(), 'owner');
       for (const other of [bob, foreign]) assertRefused(await unmake(ada, other), 404, 'not_found');
@@ -79,10 +79,10 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
     });
   });
 
-  describe('the last owner', () => {
+  describe('the last owner of a team', () => {
     before(begin);
 
-    it('can’t leave, be removed or take another role, by any route (§12.4/owners)', async () => {
+    it('the last owner can’t leave, be removed or take another role, by any route (§12.4/owners)', async () => {
       const bob = await newMember(service, team, 'admin');
       assertRefused(await unmake(ada, ada), 409, 'conflict');
       assertRefused(await leave(ada), 409, 'conflict');
@@ -114,7 +114,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       assert.deepEqual(await rolesOf(team), ['owner']);
     });
 
-    it('10 owners who all demote the next one at once leave one or more', async () => {
+    it('10 owners who all demote the next one at once leave at least one owner', async () => {
       await begin();
       const owners = [ada];
       while (owners.length < 10) owners.push(await newMember(service, team, 'owner'));
@@ -123,7 +123,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
     });
   });
 
-  describe('leaving', () => {
+  describe('leaving a team', () => {
     before(begin);
 
     it('a member in every role may leave; access to the team ends at once, and the audit log has it', async () => {

@@ -24,7 +24,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
   });
   after(() => service.close());
 
-  /** @returns where the dashboard asks of the link */
+  /** Invites the address. @returns the path below /app at which the dashboard accepts the invitation */
   async function invite(email: string, to: TestTeam): Promise<string> {
     const { json, status, text } = await to.api.post('/v1/team/members/invite', { email, role: 'member' });
     assert.equal(status, 201, text);
@@ -39,7 +39,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     (await of.api.get('/v1/team/members')).json.members as { id: string }[];
   const lockTeamRow = ({ id }: TestTeam) => holdRowLock(service, { teamId: id });
 
-  it('are counted again: after a downgrade as many may join as there are seats, and the others get 402 (§8/plan-members)', async () => {
+  it('seats are counted again at acceptance: after a downgrade the surplus invitations get 402 (§8/plan-members)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const links: string[] = [];
@@ -65,7 +65,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     assert.equal((await visitor.post(waiting, { name: 'Bob' })).status, 201);
   });
 
-  it('a downgrade that has the lock first counts for an acceptance that waits for it', async () => {
+  it('an acceptance that waits for the lock of a downgrade counts the new plan’s seats', async () => {
     const here = await service.newTeam({ plan: 'starter' });
     await newMember(service, here, 'owner');
     const link = await invite(newEmail(), here);
@@ -79,7 +79,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     assertRefused(await accepted, 402, 'plan_limit_exceeded');
   });
 
-  it('a removal that has the lock first frees a seat for an acceptance that waits for it (§12.4/seats)', async () => {
+  it('an acceptance that waits for the lock of a removal gets the freed seat (§12.4/seats)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const bob = await newMember(service, here, 'member');
@@ -96,7 +96,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     assert.equal((await accepted).status, 201);
   });
 
-  it('a revocation that has the lock first refuses an acceptance that waits for it (§12.4/seats)', async () => {
+  it('an acceptance that waits for the lock of the revocation is refused (§12.4/seats)', async () => {
     const here = await service.newTeam();
     const link = await invite('behind@example.com', here);
     const list = await here.api.get('/v1/team/invitations?limit=1');

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { planNames, plans } from '#contract/plans.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
@@ -24,7 +25,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
   });
   after(() => service.close());
 
-  it('shows the five fields of the team (§2.2/id, §2.2/created-at, §4.1/get-team)', async () => {
+  it('GET shows the five fields of the team (§2.2/id, §2.2/created-at, §4.1/get-team)', async () => {
     const answer = await team.api.get('/v1/team');
     assert.equal(answer.status, 200);
     assert.match(String(answer.json.created_at), instant);
@@ -38,7 +39,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     });
   });
 
-  it('shows each plan with its limit, or the one that was set for the team (§2.2/plan, §2.2/monthly-message-limit, §8/plan-messages)', async () => {
+  it('GET shows each plan with its message limit, or with the limit that was set for the team (§2.2/plan, §2.2/monthly-message-limit, §8/plan-messages)', async () => {
     for (const plan of planNames) {
       const { api } = await service.newTeam({ plan });
       const { json } = await api.get('/v1/team');
@@ -48,7 +49,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.equal((await api.get('/v1/team')).json.monthly_message_limit, 7);
   });
 
-  it('PUT changes the name, answers the whole team, and nothing else of it moves (§4.1/update-team)', async () => {
+  it('PUT changes the name, answers the whole team, and changes nothing else of it (§4.1/update-team)', async () => {
     const before = await team.api.get('/v1/team');
     const answer = await team.api.put('/v1/team', { name: 'Büro Süd' });
     assert.equal(answer.status, 200);
@@ -62,7 +63,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.equal((await other.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('accepts names of 1 to 100 code points unchanged (§2.2/name, §4.1/update-team)', async () => {
+  it('PUT accepts names of 1 to 100 code points unchanged (§2.2/name, §4.1/update-team)', async () => {
     for (const name of [
       'a',
       ' ',
@@ -78,7 +79,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     }
   });
 
-  it('{}, an empty body and none change nothing and answer the team (§4.1/no-ops-and-seats)', async () => {
+  it('PUT with {}, an empty body or no body changes nothing and answers the team (§4.1/no-ops-and-seats)', async () => {
     await team.api.put('/v1/team', { name: 'Stays' });
     const before = await team.api.get('/v1/team');
     for (const answer of [
@@ -91,7 +92,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     }
   });
 
-  it('the audit log has the actor of a new name, and nothing where the name stays', async () => {
+  it('the audit log has the actor of a new name, and nothing if the name stays', async () => {
     await team.api.put('/v1/team', { name: 'Noted' });
     for (const body of [{}, { name: 'Noted' }, { name: '' }]) await team.api.put('/v1/team', body);
     const noted = (await storedAuditEntries(service, { teamId: team.id })).filter(
@@ -104,7 +105,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     );
   });
 
-  it('refuses other names and other fields with the field at fault, and changes nothing (§2.2/name, §4.1/update-team)', async () => {
+  it('PUT refuses invalid names and unknown fields, names the field, and changes nothing (§2.2/name, §4.1/update-team)', async () => {
     await team.api.put('/v1/team', { name: 'Stays' });
     const refused: [unknown, string][] = [
       [{ name: '' }, 'name'],
@@ -139,7 +140,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
   });
 });
 
-describe('an id of another team (specification section 7.2)', () => {
+describe('ids of other teams (specification section 7.2)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -149,13 +150,13 @@ describe('an id of another team (specification section 7.2)', () => {
   });
   after(() => service.close());
 
-  /** Everything that a client can compare: status, all headers but the two that always differ, and the bytes of the body. */
+  /** The parts of an answer that a client can compare: status, body, and all headers except request-id and date. */
   function comparable(answer: ApiAnswer): unknown {
     const headers = [...answer.headers].filter(([name]) => name !== 'request-id' && name !== 'date');
     return { status: answer.status, headers, text: answer.text };
   }
 
-  it('is answered exactly like a deleted one and one that never was, on every address of /v1 that has an id (§7.2/other-teams)', async () => {
+  it('an id of another team is answered exactly like a deleted and an unknown one, on every /v1 route with an id (§7.2/other-teams)', async () => {
     const canary = await plantCanary(service);
     const gone = await connectNumber(service, team, '+14155550150');
     const lost = await connectNumber(service, canary.team, '+14155550160');
@@ -171,7 +172,7 @@ describe('an id of another team (specification section 7.2)', () => {
     const own = await newWebhook(team.api);
     const ofAnother = await newDelivery(service, team, (await newWebhook(team.api)).id);
     const never = '01h2xcejqtf2nbrexx3vqjhp41';
-    // The id of another kind of thing behind the prefix: the number's for a message, and the other way round.
+    // Ids with a wrong prefix, such as the number's id with a message's prefix.
     const swapped = (id: string, prefix: string) => id.replace(/^[a-z]+_/, `${prefix}_`);
     const ids: Readonly<Record<string, readonly string[]>> = {
       numbers: [
@@ -249,7 +250,7 @@ describe('an id of another team (specification section 7.2)', () => {
       (await canary.team.api.get(`/v1/webhooks/${canary.webhookId}/deliveries`)).text,
     ];
     const before = await state();
-    /** Each id of an address by itself: of a delivery once behind a foreign webhook, and once behind one's own. */
+    /** Routes with one id to fill in. The delivery route comes twice: below a foreign webhook and below an own one. */
     const places = routes.flatMap((route) => [
       {
         route,
@@ -294,33 +295,33 @@ describe('waiting_reason (§4.3/waiting-reason)', () => {
 
   const reason = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json.waiting_reason;
 
-  it('is phone_offline once the last poll is more than 5 minutes ago, and not before (§2.5/last-seen-at)', async () => {
+  it('waiting_reason is phone_offline once the last poll is more than 5 minutes ago, and not before (§2.5/last-seen-at)', async () => {
     const number = await connectNumber(service, team, '+14155550170');
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'Hello' });
     const seen = Date.parse(String((await findNumber(team.api, number.phoneNumber))?.last_seen_at));
-    service.clock.advance(seen + 5 * 60_000 - 2_000 - service.clock.nowMs());
+    await passServedTime(service, seen + 5 * 60_000 - 2_000 - service.clock.nowMs());
     assert.equal(await reason(id), null);
-    service.clock.advance(3_000);
+    await passServedTime(service, 3_000);
     assert.equal(await reason(id), 'phone_offline');
     assert.equal((await number.wire.poll()).id, id);
     assert.equal(await reason(id), null);
   });
 
-  it('names the most actionable reason: a pause before an offline phone, an offline phone before a busy one', async () => {
+  it('waiting_reason names the most actionable reason: pause, then offline phone, then busy phone', async () => {
     const number = await connectNumber(service, team, '+14155550180');
     const held = await team.api.send({ from: number.phoneNumber, to, content: 'held' });
     const waiting = await team.api.send({ from: number.phoneNumber, to, content: 'waiting' });
     assert.equal(await reason(waiting), 'earlier_message');
     assert.equal((await number.wire.poll()).id, held);
     assert.equal(await reason(waiting), 'phone_busy');
-    service.clock.advance(5 * 60_000 + 1_000);
+    await passServedTime(service, 5 * 60_000 + 1_000);
     assert.equal(await reason(waiting), 'phone_offline');
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
     assert.equal(await reason(waiting), 'number_paused');
     assert.equal(await reason(held), null);
   });
 
-  it('is per number: messages that wait for another phone of the team hold nothing back', async () => {
+  it('waiting_reason is per number: messages that wait for another phone of the team do not affect it', async () => {
     const one = await connectNumber(service, team, '+14155550190');
     const other = await connectNumber(service, team, '+14155550191');
     await team.api.send({ from: one.phoneNumber, to, content: 'earlier, elsewhere' });

@@ -15,7 +15,7 @@ import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** More than a team may have at once. */
+/** 200 requests more than a team's permits and queue hold. */
 const many = teamRequestsRunningMax + teamRequestsWaitingMax + 200;
 
 describe('fairness between teams (§8/team-concurrency)', () => {
@@ -35,14 +35,14 @@ describe('fairness between teams (§8/team-concurrency)', () => {
   });
   after(() => service.close());
 
-  /** Many requests that stay unanswered while the test holds what they need. */
+  /** Starts many requests, which stay unanswered while the test holds their locks. */
   function flood(ask: () => Promise<ApiAnswer>) {
     const answers: ApiAnswer[] = [];
     const all = Promise.all(Array.from({ length: many }, async () => answers.push(await ask())));
     return { answers, all, startedMs: performance.now() };
   }
 
-  /** Everything that another team asks for is answered as if it were alone. */
+  /** Checks that requests of another team are served. */
   async function assertUndisturbed(): Promise<void> {
     for (const [method, path, body] of [
       ['POST', '/v1/messages/send', { from: number.phoneNumber, to: '+14155550103', content: 'hello' }],
@@ -74,10 +74,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     }
   }
 
-  /**
-   * The requests in the queue. In a slow run a few may have waited for the test's lock until its time-out. Others may
-   * have waited too long in the queue.
-   */
+  /** Checks that queued requests were served, except those that waited too long in a slow run. */
   async function assertServed({ answers, all, startedMs }: ReturnType<typeof flood>): Promise<void> {
     await all;
     const elapsedMs = performance.now() - startedMs;
@@ -90,7 +87,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     else assert.deepEqual(others, []);
   }
 
-  it('reads of one team use no connections of another team: beyond the bound 503 with retry-after, the rest is answered', async () => {
+  it('reads of one team leave connections to other teams: 503 with retry-after beyond the bound, the rest is answered', async () => {
     const held = await holdReads(service.databaseUrl, busy.id);
     const flooded = flood(() => busy.api.get('/v1/messages'));
     try {
@@ -102,7 +99,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     await assertServed(flooded);
   });
 
-  it('writes of one team that wait for a lock use no connections of another team; its members are not refused for its keys', async () => {
+  it('waiting writes of one team leave connections to other teams, and its members are served beside its keys', async () => {
     const owner = await newMember(service, busy, 'owner');
     const lock = await holdRowLock(service, { teamId: busy.id });
     const flooded = flood(() => busy.api.put('/v1/team', { name: 'Busy' }));

@@ -10,7 +10,7 @@ import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const ofFree = 5 * plans.free.requestsPerMinute;
 
-describe('requests of members per minute (specification section 12.3)', () => {
+describe('the rate limiter of members (specification section 12.3)', () => {
   let service: TestService;
 
   before(async () => {
@@ -18,7 +18,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
   });
   after(() => service.close());
 
-  /** @returns how many were let through, of so many that came at once from each of them */
+  /** Sends `count` simultaneous requests per member. @returns the number of requests that were answered 200 */
   const passing = async (count: number, ...members: readonly TeamMember[]) => {
     const answers = await Promise.all(
       members.flatMap((member) => Array.from({ length: count }, () => member.get(member.in('/team')))),
@@ -26,7 +26,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     return answers.filter(({ status }) => status === 200).length;
   };
 
-  it('all members together have five times the limit of keys, counted separately, for each team (§12.3/csrf-and-checks)', async () => {
+  it('all members of a team together have five times the limit of its keys, counted apart from them (§12.3/csrf-and-checks)', async () => {
     const team = await service.newTeam({ plan: 'starter' });
     const [ada, alan] = [await newMember(service, team, 'owner'), await newMember(service, team, 'viewer')];
     const other = await join(service, await service.newTeam({ plan: 'free' }), ada, 'owner');
@@ -50,7 +50,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     assert.equal(await passing(1, alan), 1);
   });
 
-  it('a session past its 600 requests a minute is refused without a look-up, so that no member fills the pool of others (§12.3/csrf-and-checks)', async () => {
+  it('a session beyond 600 requests a minute is refused without a look-up, so it cannot use up the pool (§12.3/csrf-and-checks)', async () => {
     const person = await newPerson(service);
     nextMinute(service.clock);
     const watch = watchStatements(['account-sessions.find-live']);
@@ -59,7 +59,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
       const statuses = (await Promise.all(asked)).map(({ status }) => status);
       assert.equal(statuses.filter((status) => status === 200).length, 600);
       assert.equal(statuses.filter((status) => status === 429).length, 300);
-      // Look-ups of the same moment share a statement.
+      // Simultaneous look-ups share a statement.
       const lookUps = watch.take().length;
       assert.ok(lookUps > 0 && lookUps <= 600, `${lookUps} look-ups`);
       const further = await Promise.all(
@@ -82,7 +82,7 @@ describe('requests of members per minute (specification section 12.3)', () => {
     assert.equal(await passing(1, owner), 1);
   });
 
-  it('is checked before the role and the body, and refused requests count', async () => {
+  it('the limit is checked before role and body, and refused requests count', async () => {
     const team = await service.newTeam({ plan: 'free' });
     const viewer = await newMember(service, team, 'viewer');
     nextMinute(service.clock);

@@ -25,7 +25,7 @@ describe('many phones of one team (§8/device-concurrency)', () => {
   });
   after(() => service.close());
 
-  /** Another team's requests that use the same connections as phones. */
+  /** Checks that another team's requests are served; they use the same connections as phones. */
   async function assertUndisturbed(): Promise<void> {
     for (const [method, path, body] of [
       ['GET', '/v1/numbers', undefined],
@@ -36,7 +36,7 @@ describe('many phones of one team (§8/device-concurrency)', () => {
     }
   }
 
-  it('every inbound message is stored, and they use no more connections than the requests of a team', async () => {
+  it('many inbound messages of one team are all stored, with no more connections than its requests may use', async () => {
     const lock = await holdRowLock(service, { teamId: busy.id });
     const answers: FlatAnswer[] = [];
     let all: Promise<unknown>;

@@ -40,7 +40,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
   const setLimit = (team: TestTeam, monthlyLimit: number) =>
     setTeamPlan(service.runtime.database.pool, team.id, 'enterprise', monthlyLimit);
 
-  /** The sweep, until a round finds nothing. */
+  /** Runs the sweep until it finds nothing. */
   async function expireAll(): Promise<void> {
     while ((await failExpired(service.runtime)) > 0);
   }
@@ -62,11 +62,11 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
       resets_at: resetsAt,
     });
     assert.ok(String(message).includes(String(limit)));
-    // Waiting does not help without a limit.
+    // With a limit of 0 waiting does not help, so the message has no time.
     assert.equal(String(message).includes(resetsAt), limit > 0);
   }
 
-  it('refuses the message after the last with limit, current, upgrade_url and resets_at (§2.2/monthly-message-limit, §7.1/status-402)', async () => {
+  it('a send beyond the limit is refused with limit, current, upgrade_url and resets_at (§2.2/monthly-message-limit, §7.1/status-402)', async () => {
     const team = await newSender(2);
     assert.equal((await send(team)).status, 202);
     assert.equal((await send(team)).status, 202);
@@ -75,7 +75,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(none), 0);
   });
 
-  it('accepts exactly 50 of 200 at once against a limit of 50, five times over (§8/quota)', async () => {
+  it('exactly 50 of 200 simultaneous sends are accepted against a limit of 50, five times over (§8/quota)', async () => {
     for (let round = 0; round < 5; round += 1) {
       const team = await newSender(50);
       const answers = await Promise.all(Array.from({ length: 200 }, () => send(team)));
@@ -87,7 +87,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('accepts exactly 50 of 200 at once over two processes, five times over (§8/quota)', async () => {
+  it('exactly 50 of 200 simultaneous sends over two processes are accepted, five times over (§8/quota)', async () => {
     const second = await service.startAnother();
     try {
       for (let round = 0; round < 5; round += 1) {
@@ -109,7 +109,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('keeps the limits of teams apart while they send at once', async () => {
+  it('the limits of teams stay apart while they send at once', async () => {
     const teams = await Promise.all([newSender(3), newSender(30), newSender(0), newSender(1_000)]);
     const answers = await Promise.all(
       Array.from({ length: 50 }, () =>
@@ -122,7 +122,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.deepEqual(accepted, [3, 30, 0, 50]);
   });
 
-  it('refuses only further messages when the limit was lowered below the usage (§8/quota)', async () => {
+  it('a limit below the month’s usage refuses only further messages (§8/quota)', async () => {
     const team = await newSender(5);
     for (let sent = 0; sent < 3; sent += 1) await send(team);
     await setLimit(team, 1);
@@ -132,7 +132,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 4);
   });
 
-  it('does not count inbound messages (§8/quota)', async () => {
+  it('inbound messages do not count (§8/quota)', async () => {
     const team = await newSender(2);
     assert.equal((await send(team)).status, 202);
     for (let text = 0; text < 3; text += 1) {
@@ -142,7 +142,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('uncounts messages that fail without a hand-out, and no others (§3.2/refund)', async () => {
+  it('messages that fail without a hand-out are uncounted, and no others (§3.2/refund)', async () => {
     const team = await newSender(2);
     const first = await send(team);
     const second = await send(team);
@@ -162,7 +162,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('counts a message that expired while it waited for its second hand-out (§2.6/error, §3.2/refund)', async () => {
+  it('a message that expired while it waited for its second hand-out stays counted (§2.6/error, §3.2/refund)', async () => {
     const team = await newSender(1);
     await team.api.put(`/v1/numbers/${team.numberId}`, { on_unconfirmed: 'retry_once' });
     const sent = await send(team);
@@ -181,9 +181,9 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assert.deepEqual(Object.values(await usage(team)), [1]);
   });
 
-  it('begins anew with the month in UTC, and uncounts in the month of the message (§3.2/refund, §8/quota)', async () => {
+  it('the count restarts with the month in UTC, and a refund goes to the month of the message (§3.2/refund, §8/quota)', async () => {
     const team = await newSender(2);
-    // An hour before midnight of the last day.
+    // One hour before the month ends.
     service.clock.advance(monthAhead(1).getTime() - hourMs - service.clock.nowMs());
     const oldMonth = service.clock.now().toISOString().slice(0, 7);
     assert.equal((await send(team)).status, 202);
@@ -195,7 +195,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     const firstOfMonth = await send(team);
     assert.equal(firstOfMonth.status, 202);
     assert.deepEqual(await usage(team), { [oldMonth]: 2, [newMonth]: 1 });
-    // Two hours after it was accepted the last message of the old month expires.
+    // The last message of the old month expires two hours after it was accepted.
     service.clock.advance(hourMs + 1_000);
     await expireAll();
     assert.equal(field((await team.api.get(`/v1/messages/${late.json.id}`)).json, 'error_code'), 'expired');
@@ -208,11 +208,11 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     );
   });
 
-  it('fails the expired messages of every team, though those of one team can’t be', async () => {
+  it('a failing transaction of one team does not stop the expiry of other teams’ messages', async () => {
     const [broken, other] = [await newSender(10), await newSender(10)];
     const ids: string[] = [];
     for (const team of [broken, other]) ids.push(String((await send(team)).json.id));
-    // No count may fall below this, so that this team's transaction fails.
+    // The refund would make this count negative, which a constraint refuses, so the team's transaction fails.
     await setAccepted(service, broken.id, 0);
     service.clock.advance(25 * 3_600_000);
     await expireAll();

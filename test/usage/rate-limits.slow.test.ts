@@ -7,7 +7,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 
 const get = (api: ApiClient) => api.get('/v1/team');
 
-describe('requests per minute (specification sections 7.2 and 8)', () => {
+describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)', () => {
   let service: TestService;
 
   before(async () => {
@@ -15,7 +15,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
   });
   after(() => service.close());
 
-  /** To the start of the next minute, so that no test runs over its end; past it by what the clock may be corrected. */
+  /** Moves the clock just past the next minute's start, by more than the clock may be corrected. */
   const nextMinute = () => service.clock.advance(60_020 - (service.clock.nowMs() % 60_000));
   const statuses = async (count: number, ...apis: ApiClient[]) => {
     const answers = await Promise.all(
@@ -31,7 +31,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal(refused.length, 0);
   };
 
-  it('allows exactly the plan’s number of requests, also in a burst, and shows the number left (§7.2/rate-limit-headers, §8/plan-requests)', async () => {
+  it('the plan’s exact number of requests is allowed, also in a burst, and answers show the number left (§7.2/rate-limit-headers, §8/plan-requests)', async () => {
     for (const plan of ['free', 'starter', 'pro'] as const) {
       nextMinute();
       const team = await service.newTeam({ plan });
@@ -46,7 +46,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('shows the number left on every answer to a valid key, refusals included, and on no other (§7.2/rate-limit-headers)', async () => {
+  it('every answer to a valid key shows the number left, refusals included, and no other answer does (§7.2/rate-limit-headers)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'starter' });
     const narrow = await service.newKey(team.id, ['numbers:read']);
@@ -76,7 +76,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     );
   });
 
-  it('a process learns of the requests of others when it takes its next hundredth of the limit (§7.2/rate-limit-headers)', async () => {
+  it('a process learns of the requests of others when it reserves its next hundredth of the limit (§7.2/rate-limit-headers)', async () => {
     const second = await service.startAnother();
     try {
       nextMinute();
@@ -97,7 +97,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('a 429 names the seconds, and a request after that time is accepted, at any moment of the minute (§7.1/status-429, §7.2/rate-limit-headers)', async () => {
+  it('a 429 names the seconds after which a request is accepted, at any moment of the minute (§7.1/status-429, §7.2/rate-limit-headers)', async () => {
     const moments = [0, 500, 999, 1_000, 29_500, 58_500, 58_999, 59_500];
     const tried: number[] = [];
     for (const atMs of moments) {
@@ -109,7 +109,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
       const secondsLeft = () => 60 - Math.floor((service.clock.nowMs() / 1_000) % 60);
       const before = secondsLeft();
       const refused = await get(team.api);
-      // On a slow machine the minute may have ended meanwhile.
+      // On a slow machine the minute may have ended by now.
       if (refused.status === 200 && service.clock.nowMs() / 60_000 >= minute + 1) continue;
       tried.push(atMs);
       const seconds = Number(refused.headers.get('retry-after'));
@@ -125,7 +125,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.ok(tried.length > early.length, 'of the last seconds one at least was met');
   });
 
-  it('holds over two processes together, and leaves at most two percent unused (§7.2/rate-limit-headers)', async () => {
+  it('the limit holds over two processes together, and at most two percent stay unused (§7.2/rate-limit-headers)', async () => {
     const second = await service.startAnother();
     try {
       for (const plan of ['free', 'starter', 'pro'] as const) {
@@ -143,7 +143,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('leaves at most a hundredth unused in a process that was asked once (§7.2/rate-limit-headers)', async () => {
+  it('a process that got one request leaves at most a hundredth of the limit unused (§7.2/rate-limit-headers)', async () => {
     const second = await service.startAnother();
     try {
       nextMinute();
@@ -157,7 +157,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('shows how many seconds are left of the minute (§7.2/rate-limit-headers)', async () => {
+  it('answers show how many seconds are left of the minute (§7.2/rate-limit-headers)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     service.clock.advance(20_000);
@@ -167,7 +167,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.ok(Number(said) <= before && Number(said) >= secondsLeft(), `${said} of ${before}`);
   });
 
-  it('counts a team’s keys together and teams apart (§8/plan-requests)', async () => {
+  it('keys of one team are counted together, and teams apart (§8/plan-requests)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     const other = await service.newTeam({ plan: 'free' });
@@ -176,7 +176,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal((await get(other.api)).status, 200);
   });
 
-  it('is checked after the key and before the permission and the body (§7.2/check-order)', async () => {
+  it('the limit is checked after the key and before the permission and the body (§7.2/check-order)', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     const narrow = await service.newKey(team.id, ['numbers:read']);
@@ -186,7 +186,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal((await team.api.post('/v1/messages/send', { nothing: 1 })).status, 429, 'not 400');
   });
 
-  it('counts refused requests too', async () => {
+  it('refused requests count too', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     for (let sent = 0; sent < 60; sent += 1) {
@@ -195,7 +195,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal((await team.api.post('/v1/messages/send', { nothing: 1 })).status, 429);
   });
 
-  it('follows a change of plan within a second', async () => {
+  it('a change of plan changes the limit within a second', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     assert.equal((await statuses(61, team.api)).ok, 60);
@@ -204,7 +204,7 @@ describe('requests per minute (specification sections 7.2 and 8)', () => {
     assert.equal((await get(team.api)).status, 200);
   });
 
-  it('does not count calls of phones, which have a limit of their own', async () => {
+  it('calls of phones do not count, as they have their own limit', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     await used(team, 60);

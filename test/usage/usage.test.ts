@@ -27,7 +27,7 @@ describe('the usage of a team (specification section 12.7)', () => {
 
   before(async () => {
     service = await startTestService();
-    // Noon of the tenth of a month to come, so that no test meets midnight or the end of a month by chance.
+    // Noon on the tenth of a later month, far from midnight and from the end of a month.
     const now = service.clock.now();
     const noon = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12);
     service.clock.advance(noon - now.getTime());
@@ -45,7 +45,7 @@ describe('the usage of a team (specification section 12.7)', () => {
 
   const send = () => team.api.send({ from, to, content: 'Hello' });
 
-  it('counts sent and received messages by day, without those that failed before a hand-out (§12.7/usage)', async () => {
+  it('usage counts sent and received messages by day, without those that failed before a hand-out (§12.7/usage)', async () => {
     const today = service.clock.now().toISOString().slice(0, 10);
     await send();
     const cancelled = await send();
@@ -61,7 +61,7 @@ describe('the usage of a team (specification section 12.7)', () => {
     assert.deepEqual(seen.days[0], { day: `${today.slice(0, 8)}01`, sent: 0, received: 0 });
   });
 
-  it('uncounts a message on the day on which it was accepted, and the days add up to the month (§12.7/usage)', async () => {
+  it('a refund counts on the day on which the message was accepted, and the days add up to the month (§12.7/usage)', async () => {
     const before = await usage();
     const ids = [await send(), await send()];
     service.clock.advance(dayMs);
@@ -78,7 +78,7 @@ describe('the usage of a team (specification section 12.7)', () => {
     );
   });
 
-  it('shows any month, an empty one too, and refuses other values', async () => {
+  it('usage shows any month, even an empty one, and refuses other values', async () => {
     const old = await usage('?month=2024-02');
     assert.deepEqual([old.month, old.sent, old.received, old.days.length], ['2024-02', 0, 0, 29]);
     assert.equal(old.resets_at, '2024-03-01T00:00:00.000Z');
@@ -102,7 +102,7 @@ describe('the usage of a team (specification section 12.7)', () => {
     assert.ok(seen.sent < before.sent);
   });
 
-  it('without mail the notices are recorded all the same, and the usage shows them (§12.7/usage)', async () => {
+  it('without mail the quota notices are recorded all the same, and the usage shows them (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 5 });
     const owner = await newMember(service, small, 'owner');
     await connectNumber(service, small, '+14155550120');

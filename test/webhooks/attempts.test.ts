@@ -12,7 +12,7 @@ import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
-describe('attempts (§6.3/request-format)', () => {
+describe('attempts of deliveries (§6.3/request-format)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
 
@@ -48,7 +48,7 @@ describe('attempts (§6.3/request-format)', () => {
     );
   });
 
-  it('it is a POST with the headers of its event and every signature, and no others', async () => {
+  it('an attempt is a POST with the headers of its event and every signature, and no others', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const before = receiver.received.length;

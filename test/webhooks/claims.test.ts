@@ -22,7 +22,7 @@ import { attemptsOf, deliveriesOf, dueDeliveries } from '#test/support/webhooks/
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
-/** Each is one chance to come between the look and the lock of another claim. */
+/** Number of bursts. In each, claims race between the reading and the locking of other claims. */
 const rounds = 60;
 
 describe('claims by several processes at once (specification section 6.3, decision 0017)', () => {
@@ -58,7 +58,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     responseTruncated: false,
   });
 
-  /** A webhook from which one attempt at a time is made. */
+  /** Makes a webhook with so many failures that it has one attempt at a time. */
   async function slowWebhook(deliveries: number) {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
@@ -72,7 +72,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     const { database } = service.runtime;
     await database.transaction(async (first) => {
       assert.equal((await claim(first)).length, 1);
-      // The other one's first is another one by now: the lock of the row that the first claim took would not do.
+      // The second claim begins with another row, so a lock of the first claim's row would not stop it.
       await putNewestFirst(service, webhook.id);
       assert.equal((await claim(database.pool)).length, 0);
     });
@@ -80,9 +80,9 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service, { webhookId: webhook.id });
   });
 
-  it('nor does a claim that was slightly too late: at most one claim of a burst takes one (§6.3/failure-count)', async () => {
+  it('at most one of several simultaneous claims takes a delivery of a failing webhook (§6.3/failure-count)', async () => {
     const webhook = await slowWebhook(5);
-    // Many others, so that a claim takes its time from its first look to its lock.
+    // Many other webhooks prolong the time from a claim's reading to its locking.
     for (let n = 0; n < 30; n += 1) await slowWebhook(1);
     const { pool } = service.runtime.database;
     const taken: number[] = [];
@@ -97,7 +97,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
       );
       taken.push(burst.flat().filter(({ webhook_id: id }) => id === webhook.id).length);
     }
-    // None where each of them met a row that was just being moved.
+    // A round may take none, if every claim met a row that was being moved.
     assert.ok(taken.filter((count) => count === 1).length > rounds / 2, `taken: ${taken}`);
     assert.deepEqual(
       taken.filter((count) => count > 1),
@@ -106,7 +106,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('nothing is claimed for a team that uses all its slots in this process, and something is for all others (§6.3/slots)', async () => {
+  it('a team that uses all its slots in the process gets no claim, and other teams do (§6.3/slots)', async () => {
     const full = await service.newTeam();
     const other = await service.newTeam();
     for (const { id } of [full, other]) {
@@ -118,7 +118,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
       (await claim(pool, new Map([[full.id, places]]))).map(({ team_id: teamId }) => teamId).sort();
     assert.deepEqual(await taken(teamSlots), [other.id, other.id]);
     assert.deepEqual(await taken(teamSlots - 1), [full.id]);
-    // Not looked at: neither is it said when its next attempt is due.
+    // A full team is not examined, so the claim does not know when its next attempt is due.
     await endLeases(service, 24 * 3_600_000);
     const next = async (places: number) => (await claimed(pool, new Map([[full.id, places]]))).nextDueAt;
     await dropDueDeliveries(service, { teamId: other.id });
@@ -127,7 +127,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('a result that is being counted is not claimed by others, though its lease ends meanwhile (§6.3/failure-count)', async () => {
+  it('a delivery whose result is being counted is not claimed by others, even if its lease ends (§6.3/failure-count)', async () => {
     const { id: teamId } = await service.newTeam();
     await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, ['Hello']);
@@ -142,7 +142,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('a fault of our own is tried again, and does not count: ten of them disable nothing (§6.3/failure-count, §6.5/class-own-fault)', async () => {
+  it('a fault of our own is tried again and does not count: ten of them disable no webhook (§6.3/failure-count, §6.5/class-own-fault)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(10).fill('Hello'));
@@ -163,7 +163,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('a result that is written a second time, because the answer of its commit was lost, is refused whole', async () => {
+  it('a result that is written again after its commit’s answer was lost is refused as a whole', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, ['Hello']);

@@ -31,7 +31,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     if (text) assert.match(String(field(answer.json, 'error.message')), text);
   }
 
-  it('answers 201 with the seven fields, the secret among them (§2.7/id, §2.7/secret, §4.4/create-webhook, §6.4/replay-and-rotation)', async () => {
+  it('creating a webhook answers 201 with seven fields, the secret among them (§2.7/id, §2.7/secret, §4.4/create-webhook, §6.4/replay-and-rotation)', async () => {
     const { status, json } = await make({ events: [...eventTypes] });
     assert.equal(status, 201);
     const { id, secret, created_at, ...rest } = json;
@@ -43,7 +43,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assert.notEqual((await make({})).json.secret, secret);
   });
 
-  it('folds events that are repeated, and refuses none and unknown ones (§2.7/events, §4.4/webhook-fields)', async () => {
+  it('repeated events are folded, and an empty list and unknown events are refused (§2.7/events, §4.4/webhook-fields)', async () => {
     const events = ['message.sent', 'message.received', 'message.sent'];
     assert.deepEqual((await make({ events })).json.events, ['message.sent', 'message.received']);
     for (const wrong of [[], ['message.read'], ['message.sent', 'x'], 'message.sent', null]) {
@@ -52,12 +52,12 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assertRefused(await team.api.post('/v1/webhooks', { url: nowhere }), 'events');
   });
 
-  it('accepts message.delivered on free, too (§4.4/webhook-fields)', async () => {
+  it('a webhook of a free team accepts message.delivered, too (§4.4/webhook-fields)', async () => {
     const { api } = await service.newTeam({ plan: 'free' });
     assert.equal((await make({ events: ['message.delivered'] }, api)).status, 201);
   });
 
-  it('accepts a number of the team, a pending one included, and no other (§2.7/phone-number, §4.4/webhook-fields)', async () => {
+  it('a webhook accepts a number of the team, even a pending one, and no other (§2.7/phone-number, §4.4/webhook-fields)', async () => {
     const phone = '+14155550120';
     assertRefused(await make({ phone_number: phone }), 'phone_number', /not a number of this team/);
     await (await service.newTeam()).api.post('/v1/numbers/verify', { phone_number: phone });
@@ -67,7 +67,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assertRefused(await make({ phone_number: '4155550120' }), 'phone_number');
   });
 
-  it('accepts https to a name, and http to an allowed literal address, and shows the URL as it was sent (§2.7/url, §6.5/https-urls)', async () => {
+  it('a url is https to a name or http to an allowed literal address, and is shown as it was sent (§2.7/url, §6.5/https-urls)', async () => {
     const fits = [
       'https://example.com',
       'HTTPS://Example.com:8443/hooks?a=b#c',
@@ -82,7 +82,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     }
   });
 
-  it('refuses every other address at once, with param url (§4.4/webhook-fields, §6.3/destinations, §6.5/https-urls, §6.5/literal-addresses)', async () => {
+  it('every other url is refused at once, with param url (§4.4/webhook-fields, §6.3/destinations, §6.5/https-urls, §6.5/literal-addresses)', async () => {
     const wrong = [
       '',
       'example.com/hooks',
@@ -109,7 +109,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
 
   for (const plan of ['free', 'starter', 'pro'] as const) {
     const { webhooks: limit } = plans[plan];
-    it(`makes ${limit} of ${limit + 10} at once on ${plan}, and answers the others 402 (§4.4/create-webhook, §8/plan-webhooks)`, async () => {
+    it(`${limit} of ${limit + 10} simultaneous creations on ${plan} succeed, and the others get 402 (§4.4/create-webhook, §8/plan-webhooks)`, async () => {
       const { api } = await service.newTeam({ plan });
       const asked = Array.from({ length: limit + 10 }, () => make({}, api));
       const answers = await Promise.all(asked);
@@ -127,7 +127,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     });
   }
 
-  it('is refused to a member who loses the role while it waits (§4.4/create-webhook)', async () => {
+  it('a member who loses the role while the request waits creates no webhook (§4.4/create-webhook)', async () => {
     const member = await newMember(service, team, 'member');
     const lock = await holdRowLock(service, { teamId: team.id });
     const asked = member.post(member.in('/webhooks'), { url: nowhere, events: ['message.sent'] });
@@ -137,7 +137,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assert.equal((await asked).status, 403);
   });
 
-  it('is noted without the secret (section 12.6)', async () => {
+  it('the audit entry of a new webhook has no secret (section 12.6)', async () => {
     const owner = await newMember(service, team, 'owner');
     const { id, secret } = await newWebhook(team.api, { url: 'https://example.com/noted' });
     const { json, text } = await owner.get(owner.in('/audit?limit=1'));

@@ -15,7 +15,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
   });
   after(() => service.close());
 
-  it('answers {deleted: true}; its pending deliveries of every lane are deleted, and so is the webhook', async () => {
+  it('deleting a webhook answers {deleted: true} and deletes its pending deliveries of every lane', async () => {
     const { id } = await newWebhook(team.api);
     const other = await newWebhook(team.api);
     await newDelivery(service, team, id, { status: 'pending' });
@@ -37,7 +37,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
     assert.equal((await team.api.get(`/v1/webhooks/${other.id}`)).status, 200);
   });
 
-  it('deletes a long backlog before it answers', async () => {
+  it('deleting a webhook with a long backlog answers after the backlog is deleted', async () => {
     const { id } = await newWebhook(team.api);
     await queueMany(service, team, id, deleteBatchMax + 5);
     assert.equal((await team.api.delete(`/v1/webhooks/${id}`)).status, 200);
@@ -45,7 +45,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
     assert.equal(left.length, 0);
   });
 
-  it('answers one of several simultaneous deletions 200, the others 404, and frees a webhook of the plan', async () => {
+  it('one of several simultaneous deletions is 200, the others are 404, and the plan has a free webhook', async () => {
     const { api } = await service.newTeam({ plan: 'free' });
     const made = await Promise.all([1, 2, 3, 4, 5].map(() => newWebhook(api)));
     const statuses = await Promise.all(

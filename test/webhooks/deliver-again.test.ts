@@ -15,7 +15,7 @@ import {
 } from '#test/support/webhooks/make-webhooks.ts';
 import { dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
-describe('deliveries that are made again (specification section 4.4)', () => {
+describe('deliveries that are attempted again (specification section 4.4)', () => {
   let service: TestService;
   let team: TestTeam;
 
@@ -34,7 +34,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       team.api.post(`/v1/webhooks/${id}/deliveries/${deliveryId}/redeliver`);
 
     for (const status of ['succeeded', 'failed', 'skipped'] as const) {
-      it(`${status}: answers 202 with it, pending, and one attempt is due at once (§4.4/redeliver-endpoint)`, async () => {
+      it(`redelivering a ${status} delivery answers 202 with the pending delivery, and one attempt is due at once (§4.4/redeliver-endpoint)`, async () => {
         const { id } = await newWebhook(team.api);
         const deliveryId = await newDelivery(service, team, id, { status, ageMs: 60_000 });
         const answer = await redeliver(id, deliveryId);
@@ -54,7 +54,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       });
     }
 
-    it('works while the webhook is off, and does not switch it on (§4.4/redeliver)', async () => {
+    it('a delivery of a disabled webhook is redelivered, and the webhook stays off (§4.4/redeliver)', async () => {
       const { id } = await newWebhook(team.api);
       const deliveryId = await newDelivery(service, team, id, { status: 'skipped' });
       await switchOff(id);
@@ -63,7 +63,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.equal(await failuresOf(id), 0);
     });
 
-    it('is 409 while one is pending, also for all but one of many at once (§4.4/redeliver)', async () => {
+    it('redelivering a pending delivery is 409, and so are all but one of many simultaneous requests (§4.4/redeliver)', async () => {
       const { id } = await newWebhook(team.api);
       const pending = await newDelivery(service, team, id, { status: 'pending' });
       const refused = await redeliver(id, pending);
@@ -74,7 +74,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.equal((await dueOf(id)).length, 2);
     });
 
-    it('is 409 for a test, because its sample is not stored, and 404 for a delivery of another webhook (§4.4/redeliver)', async () => {
+    it('redelivering a test is 409, as its sample is not stored; a delivery of another webhook is 404 (§4.4/redeliver)', async () => {
       const { id } = await newWebhook(team.api);
       const test = await newDelivery(service, team, id, { isTest: true });
       const answer = await redeliver(id, test);
@@ -89,7 +89,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
     const test = (id: string) => team.api.post(`/v1/webhooks/${id}/test`);
 
     for (const type of eventTypes) {
-      it(`answers 202 with a test of ${type}, whose sample has the shape of section 6.2 (§4.4/test-endpoint, §6.2/envelope)`, async () => {
+      it(`a test of ${type} answers 202, and its sample has the shape of section 6.2 (§4.4/test-endpoint, §6.2/envelope)`, async () => {
         await team.api.post('/v1/numbers/verify', { phone_number: '+14155550130' });
         const { id } = await newWebhook(team.api, {
           events: [type, 'message.sent'],
@@ -111,10 +111,11 @@ describe('deliveries that are made again (specification section 4.4)', () => {
           timestamp: json.created_at,
           team_id: team.publicId,
           api_version: 'v1',
-          sequence: type === 'message.delivered' || type === 'contact.opted_in' ? 2 : 1,
+          sequence: ['message.delivered', 'contact.opted_in', 'number.online'].includes(type) ? 2 : 1,
         });
         const message = ['id', 'from', 'to', 'content', 'media_url'];
         const contact = ['contact', 'phone_number', 'message_id', 'at'];
+        const number = ['id', 'phone_number', 'label', 'last_seen_at', 'queued'];
         const fields = {
           'message.received': [...message, 'received_at'],
           'message.sent': [...message, 'status', 'created_at', 'sent_at'],
@@ -126,6 +127,8 @@ describe('deliveries that are made again (specification section 4.4)', () => {
           ],
           'contact.opted_out': contact,
           'contact.opted_in': contact,
+          'number.offline': number,
+          'number.online': number,
         }[type];
         assert.deepEqual(Object.keys(data), fields);
         const own = type === 'message.received' ? data.to : (data.phone_number ?? data.from);
@@ -133,7 +136,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       });
     }
 
-    it('works while the webhook is off, any number of times, and writes no event (§4.4/test-attempt)', async () => {
+    it('a disabled webhook can be tested any number of times, and a test writes no event (§4.4/test-attempt)', async () => {
       const { id } = await newWebhook(team.api);
       await switchOff(id);
       const events = () => storedEvents(service, { teamId: team.id });
@@ -156,7 +159,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       ['skipped', ['skipped']],
       ['all', ['failed', 'skipped']],
     ] as const) {
-      it(`${only}: queues each once, oldest first, behind live ones, and nothing that succeeded (§4.4/replay-endpoint, §4.4/test-attempt)`, async () => {
+      it(`a replay of ${only} queues each delivery once, oldest first, behind live ones, and none that succeeded (§4.4/replay-endpoint, §4.4/test-attempt)`, async () => {
         const { id } = await newWebhook(team.api);
         const other = await newWebhook(team.api);
         const wanted: string[] = [];
@@ -186,7 +189,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       });
     }
 
-    it('includes the events from since on and before until (§4.4/replay)', async () => {
+    it('a replay includes the events from since on and before until (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       for (const age of [40, 30, 20, 10]) await newDelivery(service, team, id, { ageMs: age * minute });
       const range = { since: iso(35 * minute), until: iso(15 * minute) };
@@ -200,7 +203,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.deepEqual((await replay(id, { since: created_at, until: after })).json, { queued: 1 });
     });
 
-    it('reads times with an offset, and refuses others, and an end before the beginning (§4.4/replay)', async () => {
+    it('since and until may have an offset; other formats and an end before the beginning are refused (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       assert.equal((await replay(id, { since: '2026-02-28T23:59:59.123456+14:00' })).status, 202);
       const wrong = [
@@ -227,7 +230,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.equal(field((await replay(id, { only: 'succeeded' })).json, 'error.param'), 'only');
     });
 
-    it('is 409 while the webhook is off, and queues nothing (§4.4/replay)', async () => {
+    it('a replay of a disabled webhook is 409, and queues nothing (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       await newDelivery(service, team, id);
       await switchOff(id);
@@ -237,7 +240,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.deepEqual((await replay(id)).json, { queued: 1 });
     });
 
-    it('leaves out deliveries that succeeded before they were redelivered and failed (§4.4/replay)', async () => {
+    it('a replay skips deliveries that succeeded before a redelivery of them failed (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       const deliveryId = await newDelivery(service, team, id);
       await newAttempt(service, team, deliveryId, { outcome: 'succeeded', statusCode: 200 });
@@ -245,7 +248,7 @@ describe('deliveries that are made again (specification section 4.4)', () => {
       assert.deepEqual((await replay(id)).json, { queued: 0 });
     });
 
-    it('queues a long backlog in rounds, in order, each once, also where two ask at once (§4.4/replay)', async () => {
+    it('a replay queues a long backlog in rounds, in order, each delivery once, even if two requests are simultaneous (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       const count = 2 * roundExaminedMax + 10;
       await queueMany(service, team, id, count, 'skipped');

@@ -18,12 +18,12 @@ import { deliveriesOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, eventIdOf } from '#test/support/webhooks/webhook-world.ts';
 
-/** Longer than a lease: other processes claim the deliveries of the killed one. */
+/** Longer than a lease, after which other processes claim the deliveries of the killed one. */
 const leaseMs = 31_000;
 
 /**
- * The failpoints of deliveries; the campaign walks all of them (docs/testing.md). At which pass, and how many events wait
- * then: so few that failing once does not disable their webhook.
+ * Failpoints of deliveries, the pass at which the process is killed, and the number of waiting events.
+ * With so few events, one failure of each does not disable the webhook.
  */
 const kills: readonly { readonly name: Failpoint; readonly pass: number; readonly events: number }[] = [
   { name: 'delivery claimed', pass: 5, events: 20 },
@@ -56,7 +56,7 @@ describe('a process that is killed loses no delivery (specification section 10.3
   });
 
   for (const { name, pass, events } of kills) {
-    it(`${name}: every event arrives, and no delivery that was answered 200 fails (§6.3/interrupted-attempts)`, async () => {
+    it(`after a kill at failpoint "${name}" every event arrives, and no delivery that was answered 200 fails (§6.3/interrupted-attempts)`, async () => {
       const taken = new Set<string>();
       const refused = new Set<string>();
       const receiver = await startWebhookReceiver({

@@ -4,18 +4,18 @@ import { nextDeliveryAttemptAt } from '#server/webhooks/dispatch/delivery-schedu
 
 const offsetsMs = [0, 10_000, 60_000, 300_000];
 
-describe('when attempts begin (specification section 6.3)', () => {
-  /** attempt, when it began after the first; when the next one is due. */
+describe('the start of attempts (specification section 6.3)', () => {
+  /** Columns: the attempt, its begin after the first attempt's, and the begin of the next attempt. */
   const table: readonly (readonly [number, number, number | undefined])[] = [
     [1, 0, 10_000],
     [2, 10_000, 60_000],
     [3, 60_000, 300_000],
     [4, 300_000, undefined],
-    // A late one delays what follows by the gap between the two offsets.
+    // A late attempt delays the next ones, which keep the gaps between their offsets.
     [2, 10_001, 60_001],
     [2, 500_000, 550_000],
     [3, 550_000, 790_000],
-    // The first one again, after the process that made it died.
+    // The first attempt is made again after its process died.
     [1, 30_000, 40_000],
   ];
 

@@ -26,7 +26,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
   });
   after(() => close());
 
-  it('the tenth of 50 simultaneous failures disables; no attempt begins afterwards; owners and admins get one mail (§3.4/enable-and-disable)', async () => {
+  it('the tenth of 50 simultaneous failures disables a webhook: no attempt begins, and owners and admins get one mail (§3.4/enable-and-disable)', async () => {
     const team = await service.newTeam();
     const { id: teamId } = team;
     const owner = await newMember(service, team, 'owner');
@@ -56,13 +56,13 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     const [message] = mail.received;
     assert.match(String(message?.text), /10 attempts in a row/);
 
-    // A mail whose sending is not written down yet would go out again once its lease is over.
+    // A mail that is sent but not yet recorded would be sent again after its lease.
     await until('both are written down', async () => {
       return (await storedMails(service)).every(({ body }) => body === null);
     });
     service.clock.advance(3_600_000);
     await emit(service.runtime, teamId, ['while it is off']);
-    // Any delivery would be made before this one: they share a process and its queue.
+    // This delivery comes last: it shares the process and the queue with the others.
     const proof = await addWebhook(service.runtime, (await service.newTeam()).id, receiver.url);
     receiver.behave(answering(200));
     await emit(service.runtime, proof.teamId, ['proof']);
@@ -79,7 +79,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     assert.deepEqual([again.isActive, again.failureCount], [true, 0]);
   });
 
-  it('the mail has the two calls that enable the webhook and replay what it missed; run from a shell, they deliver all of it', async () => {
+  it('the two calls in the mail enable the webhook and replay all missed deliveries when run in a shell', async () => {
     const team = await service.newTeam();
     const { id: teamId } = team;
     const owner = await newMember(service, team, 'owner');
@@ -89,7 +89,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     await settled(service, webhook);
     service.clock.advance(1_000);
     receiver.behave(answering(500));
-    // One is given up before the others fail.
+    // One delivery is given up before the others fail.
     await emit(service.runtime, teamId, ['given up']);
     for (const attempts of [2, 3, 4, 5]) {
       await until(
@@ -127,7 +127,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     assert.equal((await stateOf(service, webhook)).isActive, true);
   });
 
-  it('is counted in a row: nine failures, a success and nine failures leave it on', async () => {
+  it('nine failures, a success and nine more failures leave the webhook on', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const statuses = [...Array(9).fill(500), 200, ...Array(9).fill(500)];
@@ -140,7 +140,7 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
     assert.deepEqual([state.isActive, state.failureCount], [true, 9]);
   });
 
-  it('does not count attempts that began before it was last enabled', async () => {
+  it('failures of attempts that began before the webhook was last enabled do not count', async () => {
     const { id: teamId, api } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const open: ServerResponse[] = [];

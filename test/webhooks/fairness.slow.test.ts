@@ -12,7 +12,7 @@ import {
 } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
-describe('a backlog of one team costs the others nothing (decision 0017) (§6.3/slots)', () => {
+describe('fairness between teams in the webhook queue (decision 0017) (§6.3/slots)', () => {
   let service: TestService;
   let hanging: WebhookReceiver;
   let quick: WebhookReceiver;
@@ -52,7 +52,7 @@ describe('a backlog of one team costs the others nothing (decision 0017) (§6.3/
     assert.ok(webhook.id);
   });
 
-  it('failures that wait to be counted keep no success of another team waiting', async () => {
+  it('failures of one team that wait to be counted delay no success of another team', async () => {
     const failing = await startWebhookReceiver({ behaviour: answering(500) });
     const { id: failingTeam } = await service.newTeam();
     const { id: team } = await service.newTeam();
@@ -61,7 +61,7 @@ describe('a backlog of one team costs the others nothing (decision 0017) (§6.3/
     const lock = await holdRowLock(service, { webhookId: held.id });
     try {
       await emit(service.runtime, failingTeam, ['fails']);
-      // One to count the failure, and one to write when the webhook was triggered.
+      // Two statements wait: one counts the failure, one writes when the webhook was triggered.
       await lock.waiting(2);
       await emit(service.runtime, team, ['succeeds']);
       await settled(service, webhook);

@@ -8,7 +8,7 @@ import { type Receiver, startReceiver } from '#test/support/webhooks/raw-receive
 import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
 
-describe('each fault of a receiver has its class (specification sections 6.3 and 6.5)', () => {
+describe('failure classes of receivers (specification sections 6.3 and 6.5)', () => {
   let service: TestService;
   let dns: DnsServer;
   const receivers: Receiver[] = [];
@@ -62,7 +62,7 @@ describe('each fault of a receiver has its class (specification sections 6.3 and
     await dns.close();
   });
 
-  it('12 faults, 12 classes, and a failure of each is counted (§6.3/success, §6.3/retry-offsets, §6.5/failure-classes, §6.5/class-timeout, §6.5/class-dns, §6.5/class-forbidden-address, §6.5/class-reset)', async () => {
+  it('12 faults have 12 failure classes, and a failure of each is counted (§6.3/success, §6.3/retry-offsets, §6.5/failure-classes, §6.5/class-timeout, §6.5/class-dns, §6.5/class-forbidden-address, §6.5/class-reset)', async () => {
     const found: Record<string, string> = {};
     for (const [fault, webhook] of recorded) {
       const [attempt] = await until(`an attempt of ${fault}`, async () => {
@@ -75,14 +75,14 @@ describe('each fault of a receiver has its class (specification sections 6.3 and
     assert.deepEqual(found, Object.fromEntries([...recorded.keys()].map((fault) => [fault, fault])));
   });
 
-  it('the answer is kept with its status (§6.3/destinations)', async () => {
+  it('the body of a failed answer is stored with its status (§6.3/destinations)', async () => {
     const webhook = recorded.get('http_4xx');
     const [attempt] = webhook ? await attemptsOf(service, webhook) : [];
     assert.deepEqual([attempt?.statusCode, attempt?.responseBody?.toString()], [400, 'nope']);
     assert.equal(attempt?.responseTruncated, false);
   });
 
-  it('the target of a redirect is never reached (§6.3/success)', () => {
+  it('the target of a redirect gets no request (§6.3/success)', () => {
     assert.deepEqual(canary.requests, []);
   });
 });

@@ -22,7 +22,7 @@ import {
 } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
-describe('leases (specification section 6.3, decision 0017)', () => {
+describe('leases of deliveries (specification section 6.3, decision 0017)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
 
@@ -35,7 +35,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     await receiver.close();
   });
 
-  it('a process that wakes up after the end of its lease sends nothing: the webhook may be off, or elsewhere, by then (§6.3/interrupted-attempts)', async () => {
+  it('a process that pauses beyond the end of its lease sends nothing, as the webhook may have changed (§6.3/interrupted-attempts)', async () => {
     const { id: teamId, api } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
@@ -50,7 +50,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     dispatcher.start();
     dispatcher.notify();
     await settled(service, webhook);
-    // Waits for what it has begun.
+    // The stop waits for the attempt that was begun.
     await dispatcher.stop();
     await outbound.close();
     assert.ok(isPaused);
@@ -60,7 +60,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
   });
 
   for (const lane of ['live', 'manual'] as const) {
-    it(`an attempt (${lane}) that a stop aborts is logged, does not count, and is made again by the next process (§6.3/interrupted-attempts, §6.5/class-own-fault)`, async () => {
+    it(`a ${lane} attempt that a stop aborts is logged, does not count, and is made again by the next process (§6.3/interrupted-attempts, §6.5/class-own-fault)`, async () => {
       const { id: teamId } = await service.newTeam();
       const silentOne = await startWebhookReceiver({ behaviour: silent });
       const { dispatcher, outbound } = pausedAfter(service.runtime, async () => undefined);
@@ -127,7 +127,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
     assert.equal((await attemptsOf(service, webhook)).length, 1);
   });
 
-  it('a delivery that another process has leased by then is neither released nor skipped', async () => {
+  it('a delivery that another process has leased in the meantime is neither released nor skipped', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     await emit(service.runtime, teamId, ['Hello']);
@@ -155,7 +155,7 @@ describe('leases (specification section 6.3, decision 0017)', () => {
   });
 });
 
-describe('late results (specification section 6.3, decision 0017)', () => {
+describe('results of attempts that end late (specification section 6.3, decision 0017)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
   let open: ServerResponse[];
@@ -169,7 +169,7 @@ describe('late results (specification section 6.3, decision 0017)', () => {
     await receiver.close();
   });
 
-  /** A webhook whose one delivery runs: the receiver has it, and has not answered. */
+  /** Makes a webhook with one delivery, which the receiver has got and not yet answered. */
   async function whileOneRuns() {
     open = [];
     const team = await service.newTeam();
@@ -209,7 +209,7 @@ describe('late results (specification section 6.3, decision 0017)', () => {
     });
   }
 
-  it('a failure of before the webhook got another url does not count, and its delivery is tried again (§6.3/failure-count)', async () => {
+  it('a failure at the url before a change does not count, and its delivery is tried again (§6.3/failure-count)', async () => {
     const { webhook, change, answer, delivery } = await whileOneRuns();
     await change({ url: `${receiver.url}/elsewhere` });
     assert.equal((await answer(0, 500)).isCounted, false);
@@ -220,7 +220,7 @@ describe('late results (specification section 6.3, decision 0017)', () => {
     assert.equal((await delivery())?.status, 'succeeded');
   });
 
-  it('a success that came after its lease is one, also where the webhook is switched off before it is made again', async () => {
+  it('a success after the end of its lease counts, even if the webhook is disabled before the next attempt ends', async () => {
     const { change, answer, delivery, webhook } = await whileOneRuns();
     service.clock.advance(60_000);
     await until('it is made again', () => open.length === 2);
@@ -235,7 +235,7 @@ describe('late results (specification section 6.3, decision 0017)', () => {
     );
   });
 
-  it('a success of before the webhook was switched off is one; a failure leaves the delivery skipped (§6.3/failure-count)', async () => {
+  it('a success that arrives after its webhook was disabled counts; a failure leaves the delivery skipped (§6.3/failure-count)', async () => {
     for (const [status, becomes] of [
       [200, 'succeeded'],
       [500, 'skipped'],

@@ -17,7 +17,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
   let service: TestService;
   let team: TestTeam;
   let id: string;
-  /** Newest first. */
+  /** The made deliveries, newest first. */
   const made: Shown[] = [];
 
   before(async () => {
@@ -27,7 +27,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     for (let n = 0; n < 48; n += 1) {
       const status = deliveryStatuses[n % 4] ?? 'failed';
       const eventType = eventTypes[Math.floor(n / 4) % eventTypes.length] ?? 'message.sent';
-      // Months back, so that the pages cross partitions.
+      // The deliveries are spread over months, so that the pages cross partitions.
       const ageMs = (48 - n) * 36 * 3_600_000;
       const deliveryId = await newDelivery(service, team, id, { status, eventType, ageMs });
       made.unshift({ id: deliveryId, status, event_type: eventType });
@@ -38,7 +38,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
 
   const list = (query = '') => team.api.get(`/v1/webhooks/${id}/deliveries${query}`);
 
-  it('shows exactly the deliveries of every combination of filters, newest first, in pages of any size (§4.4/list-deliveries)', async () => {
+  it('the list has exactly the deliveries of every combination of filters, newest first, in pages of any size (§4.4/list-deliveries)', async () => {
     for (const status of [undefined, ...deliveryStatuses]) {
       for (const event_type of [undefined, ...eventTypes]) {
         const wanted = made.filter(
@@ -69,7 +69,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     }
   });
 
-  it('shows the ten fields of each; a pending one has the time of its next attempt (§4.4/delivery)', async () => {
+  it('a delivery has ten fields; a pending one has the time of its next attempt (§4.4/delivery)', async () => {
     const [pending] = (await list('?status=pending&limit=1')).json.deliveries as Record<string, unknown>[];
     assert.deepEqual(Object.keys(pending ?? {}), [
       'id',
@@ -89,7 +89,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     assert.deepEqual([failed?.next_attempt_at, failed?.finished_at], [null, failed?.created_at]);
   });
 
-  it('refuses other values with the parameter at fault (§4.4/list-deliveries)', async () => {
+  it('an invalid filter is refused with its parameter (§4.4/list-deliveries)', async () => {
     const wrong = [
       'status=done',
       'event_type=message.read',
@@ -122,7 +122,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
   const attemptsOf = async (deliveryId: string) =>
     (await get(deliveryId)).json.attempts as Record<string, unknown>[];
 
-  it('is the item of the list, with its attempts, oldest first (§4.4/get-delivery, §4.4/attempt)', async () => {
+  it('a single delivery is the item of the list, with its attempts, oldest first (§4.4/get-delivery, §4.4/attempt)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const first = await newAttempt(service, team, deliveryId, { outcome: 'dns', statusCode: null });
     const second = await newAttempt(service, team, deliveryId, {
@@ -155,7 +155,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     );
   });
 
-  it('shows no error where an attempt succeeded (§4.4/attempt)', async () => {
+  it('a successful attempt has no error (§4.4/attempt)', async () => {
     const deliveryId = await newDelivery(service, team, id, { status: 'succeeded' });
     await newAttempt(service, team, deliveryId, {
       outcome: 'succeeded',
@@ -166,7 +166,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.deepEqual([attempt?.error_message, attempt?.response_body], [null, '']);
   });
 
-  it('shows 16 KB of the answer as text, with U+FFFD for invalid UTF-8 (§4.4/attempt)', async () => {
+  it('an attempt has 16 KB of the answer as text, with U+FFFD for invalid UTF-8 (§4.4/attempt)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const bytes = Buffer.concat([Buffer.from('aé\u0000'), Buffer.from([0xff, 0xc3])]);
     await newAttempt(service, team, deliveryId, { body: bytes });
@@ -182,7 +182,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.equal(cut?.response_truncated, true);
   });
 
-  it('shows the latest 50 attempts, and counts them all (§4.4/get-delivery)', async () => {
+  it('a delivery shows its latest 50 attempts, and counts them all (§4.4/get-delivery)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const made: string[] = [];
     for (let n = 0; n < 53; n += 1) made.push(await newAttempt(service, team, deliveryId));
@@ -193,7 +193,7 @@ describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.
     assert.equal((await get(deliveryId)).json.attempt_count, 53);
   });
 
-  it('is 404 for an id that is none, of another webhook, and of another team’s (§4.4/get-delivery)', async () => {
+  it('a malformed delivery id and one of another webhook or team is 404 (§4.4/get-delivery)', async () => {
     const deliveryId = await newDelivery(service, team, id);
     const other = await newWebhook(team.api);
     assert.equal((await get(deliveryId, other.id)).status, 404);

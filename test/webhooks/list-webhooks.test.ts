@@ -14,12 +14,12 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
   });
   after(() => service.close());
 
-  it('is an empty list for a team without webhooks (§4.4/list-webhooks)', async () => {
+  it('the list of a team without webhooks is empty (§4.4/list-webhooks)', async () => {
     const { api } = await service.newTeam();
     assert.deepEqual((await api.get('/v1/webhooks')).json, { webhooks: [] });
   });
 
-  it('shows the eight fields of each, oldest first, those included that are off, and never a secret (§2.7/active, §2.7/created-at, §4.4/list-webhooks, §4.4/get-webhook)', async () => {
+  it('each webhook has eight fields, oldest first, disabled ones included, and never a secret (§2.7/active, §2.7/created-at, §4.4/list-webhooks, §4.4/get-webhook)', async () => {
     const { api } = await service.newTeam();
     const made = [await newWebhook(api), await newWebhook(api, { events: ['message.sent'] })];
     await api.put(`/v1/webhooks/${made[0]?.id}`, { active: false });
@@ -47,7 +47,7 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
     assert.deepEqual((await api.get(`/v1/webhooks/${made[1]?.id}`)).json, webhooks[1]);
   });
 
-  it('shows webhooks to viewers, and refuses their changes (section 5.3) (§4.4/permissions)', async () => {
+  it('viewers see webhooks, and can’t change them (section 5.3) (§4.4/permissions)', async () => {
     const team = await service.newTeam();
     const { id } = await newWebhook(team.api);
     const viewer = await newMember(service, team, 'viewer');
@@ -60,7 +60,7 @@ describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)'
     assert.equal((await reader.get('/v1/webhooks')).status, 403);
   });
 
-  it('answers 404 for an id that is none (§4.4/get-webhook)', async () => {
+  it('a malformed webhook id is 404 (§4.4/get-webhook)', async () => {
     const { api } = await service.newTeam();
     for (const id of ['wh_x', 'num_01h2xcejqtf2nbrexx3vqjhp41', 'wh_01h2xcejqtf2nbrexx3vqjhp41']) {
       assert.equal((await api.get(`/v1/webhooks/${id}`)).status, 404);

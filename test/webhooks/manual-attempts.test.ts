@@ -46,7 +46,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     await until('it is in the log', async () => (await attemptsOf(service, webhook)).length === made + 1);
   }
 
-  it('a test is signed, has test: true, and counts for nothing, though it fails', async () => {
+  it('a test is signed, has the header of a test, and a failing one does not count', async () => {
     receiver.behave(answering(500));
     assert.equal((await team.api.post(`${path}/test`)).status, 202);
     await receiver.count(1);
@@ -59,7 +59,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).failureCount, 0);
   });
 
-  it('one that succeeded before keeps that status, whatever the outcome of another attempt', async () => {
+  it('a delivery that succeeded keeps that status if a redelivery of it fails', async () => {
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Hello']);
     await settled(service, webhook);
@@ -71,7 +71,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).failureCount, 0);
   });
 
-  it('stays so once the log of its attempts is forgotten, and no replay brings it again', async () => {
+  it('a delivery that succeeded keeps that status after its attempts are purged, and no replay sends it again', async () => {
     const since = service.clock.now().toISOString();
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Taken, and forgotten']);
@@ -85,7 +85,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.deepEqual([replayed.status, replayed.json.queued], [202, 0]);
   });
 
-  it('and stays so where its event was deleted by then: there is nothing to send', async () => {
+  it('redelivering a delivery whose event was deleted sends nothing and leaves it succeeded', async () => {
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Taken, and deleted']);
     await settled(service, webhook);
@@ -101,7 +101,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.deepEqual([(await last())?.status, (await last())?.attemptCount], ['succeeded', 1]);
   });
 
-  it('is sent to a disabled webhook, and does not enable it (§6.4/replay-and-rotation)', async () => {
+  it('a redelivery is sent to a disabled webhook, and does not enable it (§6.4/replay-and-rotation)', async () => {
     assert.equal((await team.api.put(path, { active: false })).status, 200);
     await emit(service.runtime, team.id, ['while it is off']);
     const skipped = (await deliveriesOf(service, webhook)).at(-1);
@@ -129,7 +129,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal(again.json.queued, 0);
   });
 
-  it('while a rotation runs receivers with either secret verify; after 24 hours only the next one does (§6.4/replay-and-rotation)', async () => {
+  it('during a rotation receivers with either secret verify; after 24 hours only those with the next one (§6.4/replay-and-rotation)', async () => {
     const rotated = await team.api.post(`${path}/rotate-secret`);
     const next = new Webhook(String(rotated.json.secret));
     const current = new Webhook(webhook.secret);

@@ -7,7 +7,7 @@ import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
-describe('a network of ours that is down (specification sections 6.3 and 6.5)', () => {
+describe('a failing network of our own (specification sections 6.3 and 6.5)', () => {
   let service: TestService;
   let dns: DnsServer;
   let answer: DnsAnswer = 'server failure';
@@ -20,7 +20,7 @@ describe('a network of ours that is down (specification sections 6.3 and 6.5)', 
     await dns.close();
   });
 
-  it('failures of our own network are retried four times and never switch a webhook off (§6.5/class-no-network)', async () => {
+  it('a delivery has four attempts while our own network fails, which never disable its webhook (§6.5/class-no-network)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://receiver.example.com/');
     await emit(

@@ -15,7 +15,7 @@ import {
 } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
-describe('failures that may be due to one process (specification section 10.4)', () => {
+describe('log lines of failures that may be due to one process (specification section 10.4)', () => {
   let service: TestService;
   let receiver: WebhookReceiver;
 
@@ -36,7 +36,7 @@ describe('failures that may be due to one process (specification section 10.4)',
   });
   const named = { hostname: hostname(), pid: process.pid, EGRESS_ALLOW_CIDRS: '10.1.0.0/16,fd00::/8' };
 
-  it('a process that may not reach the receiver writes one line about many attempts, with its host, id and ranges', async () => {
+  it('a process that may not reach a receiver logs one line for many attempts, with its host, id and ranges', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const events = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
@@ -56,7 +56,7 @@ describe('failures that may be due to one process (specification section 10.4)',
     assert.deepEqual(fields, { failure: 'forbidden_address', ...named });
   });
 
-  it('each of the two classes has a line of its own; other outcomes have none', () => {
+  it('no_network and forbidden_address have one log line each, and other outcomes none', () => {
     const lines: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
     const log = createProcessFailureLog({ config: config(), logger });

@@ -17,7 +17,7 @@ import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webh
 
 const offsetsMs = [0, 10_000, 60_000, 300_000];
 
-describe('retries (specification section 6.3)', () => {
+describe('retries of deliveries (specification section 6.3)', () => {
   let service: TestService;
   const receivers: WebhookReceiver[] = [];
 
@@ -36,7 +36,7 @@ describe('retries (specification section 6.3)', () => {
     return { receiver, api, webhook: await addWebhook(service.runtime, teamId, receiver.url) };
   }
 
-  /** Waits until every due delivery was begun: one that came later is made. */
+  /** Makes a later delivery and awaits its end, so that all deliveries due by now have begun. */
   async function proven(of: TestService) {
     const receiver = await startWebhookReceiver();
     receivers.push(receiver);
@@ -45,11 +45,11 @@ describe('retries (specification section 6.3)', () => {
     await settled(of, webhook);
   }
 
-  it('are four attempts of the same bytes, none before its time, and then the delivery has failed (§6.2/envelope, §6.3/request-format, §6.3/retry-offsets)', async () => {
+  it('a failing delivery has four attempts of the same bytes, none before its time, and then has failed (§6.2/envelope, §6.3/request-format, §6.3/retry-offsets)', async () => {
     const { webhook, receiver } = await newWebhook(answering(500));
     await emit(service.runtime, webhook.teamId, ['Hello']);
     await until('the first attempt is written', async () => (await attemptsOf(service, webhook)).length > 0);
-    // In steps of time, so that an attempt that comes too early has a moment in which to come.
+    // The clock moves in small steps, so that an attempt that begins too early is noticed.
     await until('the last attempt is written', async () => {
       service.clock.advance(2_000);
       return (await attemptsOf(service, webhook)).length === 4;
@@ -73,7 +73,7 @@ describe('retries (specification section 6.3)', () => {
     assert.notEqual(other?.status, 'failed');
   });
 
-  it('the next one waits for the end of one that runs longer, and begins then; a setting has their offsets (§6.3/retry-offsets, §6.3/interrupted-attempts)', async () => {
+  it('an attempt that is due while the previous one runs begins at its end; WEBHOOK_OFFSETS_SECONDS sets the offsets (§6.3/retry-offsets, §6.3/interrupted-attempts)', async () => {
     const other = await startWebhooking({ WEBHOOK_OFFSETS_SECONDS: '0,2,3,4' });
     const open: ServerResponse[] = [];
     const receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });
@@ -82,14 +82,14 @@ describe('retries (specification section 6.3)', () => {
       const webhook = await addWebhook(other.runtime, (await other.newTeam()).id, receiver.url);
       await emit(other.runtime, webhook.teamId, ['Hello']);
       await until('the first one runs', () => open.length === 1);
-      // Past all of them, and not past the time that one attempt may take.
+      // The clock passes all offsets, but not the time that one attempt may take.
       for (let step = 0; step < 5; step += 1) {
         other.clock.advance(1_000);
         await proven(other);
       }
       assert.equal(open.length, 1);
       open[0]?.writeHead(500).end();
-      // Nothing moves the clock: the second one was due while the first one ran.
+      // The clock stands still: the second attempt was due while the first ran.
       await until('the second one runs', () => open.length === 2);
       open[1]?.writeHead(200).end();
       await settled(other, webhook);
@@ -101,12 +101,12 @@ describe('retries (specification section 6.3)', () => {
     }
   });
 
-  it('an attempt is made again 20 s after the end of its time, and not before (§6.3/interrupted-attempts)', async () => {
+  it('an attempt whose process died is made again 20 s after the end of its time, and not before (§6.3/interrupted-attempts)', async () => {
     const open: ServerResponse[] = [];
     const { webhook, receiver } = await newWebhook((answer) => void open.push(answer));
     await emit(service.runtime, webhook.teamId, ['Hello']);
     await receiver.count(1);
-    // With seconds to spare for what happens meanwhile.
+    // 5 s before the lease ends, as the test itself takes time.
     service.clock.advance(25_000);
     await proven(service);
     assert.equal(receiver.received.length, 1);
@@ -124,7 +124,7 @@ describe('retries (specification section 6.3)', () => {
     assert.equal((await deliveriesOf(service, webhook))[0]?.status, 'succeeded');
   });
 
-  it('end with the first success, which zeroes the count (§6.3/retry-offsets)', async () => {
+  it('the first success ends the retries and zeroes the failure count (§6.3/retry-offsets)', async () => {
     let answers = 0;
     const { webhook } = await newWebhook((answer) => {
       answers += 1;
@@ -165,7 +165,7 @@ describe('retries (specification section 6.3)', () => {
     assert.ok(seenMs < 1_000, `seen after ${seenMs} ms`);
   });
 
-  it('from the third failure in a row on there is one attempt at a time (§6.3/failure-count)', async () => {
+  it('from the third failure in a row on a webhook has one attempt at a time (§6.3/failure-count)', async () => {
     const { webhook, receiver } = await newWebhook(answering(500));
     const counted = (failures: number) =>
       until('it is counted', async () => (await stateOf(service, webhook)).failureCount === failures);
@@ -199,7 +199,7 @@ describe('retries (specification section 6.3)', () => {
     assert.equal(most, 1);
   });
 
-  it('two processes share the work, and no attempt is made by both', async () => {
+  it('two processes share the deliveries, and no attempt is made by both', async () => {
     const { webhook, receiver } = await newWebhook(answering(200));
     const other = await service.startAnother();
     const events = 600;

@@ -9,7 +9,7 @@ import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 
 const hourMs = 3_600_000;
 
-describe('rotating the secret of a webhook (specification section 6.4)', () => {
+describe('rotation of a webhook’s secret (specification section 6.4)', () => {
   let service: TestService;
   let team: TestTeam;
   let webhook: MadeWebhook;
@@ -24,14 +24,14 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
 
   const rotate = () => team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret`);
   const finish = () => team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret/finish`);
-  /** The secrets that sign a delivery that begins now. */
+  /** The secrets that sign a delivery at this moment. */
   const signing = async () => {
     const id = uuidOf('wh', webhook.id);
     const sealed = await sealedSecretsOf(service, { id });
     return signingSecrets(service.runtime.secrets, id, sealed, service.clock.now());
   };
 
-  it('shows the next secret once; both sign from then on (§4.4/rotate-secret, §6.4/replay-and-rotation)', async () => {
+  it('a rotation shows the next secret once, and both secrets sign from then on (§4.4/rotate-secret, §6.4/replay-and-rotation)', async () => {
     const { status, json } = await rotate();
     assert.equal(status, 200);
     assert.equal(json.id, webhook.id);
@@ -40,7 +40,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.deepEqual(await signing(), { current: webhook.secret, next: json.secret });
   });
 
-  it('finish makes the next secret current at once, and answers the webhook (§4.4/finish-rotation, §6.4/replay-and-rotation)', async () => {
+  it('finishing a rotation makes the next secret current at once, and answers the webhook (§4.4/finish-rotation, §6.4/replay-and-rotation)', async () => {
     const { json } = await rotate();
     const finished = await finish();
     assert.deepEqual(
@@ -50,7 +50,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.deepEqual(await signing(), { current: json.secret, next: undefined });
   });
 
-  it('the webhook and the list show when the next secret takes over, only while the rotation runs (§2.7/next-secret-takes-over-at)', async () => {
+  it('the webhook and the list show when the next secret takes over, only during the rotation (§2.7/next-secret-takes-over-at)', async () => {
     const shown = async () => {
       const one = (await team.api.get(`/v1/webhooks/${webhook.id}`)).json;
       const all = (await team.api.get('/v1/webhooks')).json.webhooks as Record<string, unknown>[];
@@ -74,7 +74,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.equal(await shown(), null);
   });
 
-  it('a second rotation meanwhile is 409, and changes nothing; so is a finish where none runs (§6.4/replay-and-rotation)', async () => {
+  it('a second rotation during a rotation is 409 and changes nothing, and so is a finish without one (§6.4/replay-and-rotation)', async () => {
     assert.equal((await finish()).status, 409);
     await rotate();
     const before = await signing();
@@ -92,7 +92,7 @@ describe('rotating the secret of a webhook (specification section 6.4)', () => {
     assert.deepEqual(await statuses(finish), [200, 409, 409, 409, 409]);
   });
 
-  it('is finished by itself after 24 hours, not before: then another one can begin (§6.4/replay-and-rotation)', async () => {
+  it('a rotation ends by itself after 24 hours, not before, and then another one can begin (§6.4/replay-and-rotation)', async () => {
     const second = String((await rotate()).json.secret);
     service.clock.advance(24 * hourMs - 60_000);
     assert.equal((await rotate()).status, 409);

@@ -24,7 +24,7 @@ function sign(content: string, options: { readonly at?: Date; readonly next?: st
   return { current, body, text: body.toString('utf8'), headers };
 }
 
-/** Any text that an event can carry: what breaks signatures is what is written in more than one way. */
+/** Texts that an event can carry, above all those with several spellings, which break signatures. */
 const contents = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc.constantFrom(
@@ -43,8 +43,8 @@ const contents = fc.oneof(
 const byStandard = (secret: string, text: string | Buffer, headers: Record<string, string>) =>
   new Webhook(secret).verify(text, headers);
 
-describe('signatures, as others check them (specification sections 6.3 and 6.4)', () => {
-  it('1,000 contents of any kind verify with GitHub’s library and with that of Standard Webhooks (§6.3/request-format)', async () => {
+describe('signatures, verified by independent implementations (specification sections 6.3 and 6.4)', () => {
+  it('1,000 contents of any kind verify with the libraries of GitHub and of Standard Webhooks (§6.3/request-format)', async () => {
     await fc.assert(
       fc.asyncProperty(contents, async (content) => {
         const { current, text, headers } = sign(content);
@@ -55,7 +55,7 @@ describe('signatures, as others check them (specification sections 6.3 and 6.4)'
     );
   });
 
-  it('openssl, keyed with the whole text of the secret, computes the same (§6.3/request-format)', () => {
+  it('openssl computes the same signature, with the whole text of the secret as the key (§6.3/request-format)', () => {
     const { current, body, headers } = sign('Grüße 👋');
     const printed = execFileSync('openssl', ['dgst', '-sha256', '-hmac', current], {
       input: body,
@@ -63,7 +63,7 @@ describe('signatures, as others check them (specification sections 6.3 and 6.4)'
     assert.equal(`sha256=${printed.trim().split(' ').at(-1)}`, headers['x-service-signature']);
   });
 
-  it('it gives the vector that GitHub publishes (§6.3/request-format)', () => {
+  it('the signature of GitHub’s published example is the published one (§6.3/request-format)', () => {
     const headers = deliveryHeaders({
       eventId,
       eventType,
@@ -78,7 +78,7 @@ describe('signatures, as others check them (specification sections 6.3 and 6.4)'
     );
   });
 
-  it('any flipped bit of the body is refused by both (§6.3/request-format)', async () => {
+  it('a body with any flipped bit is refused by both libraries (§6.3/request-format)', async () => {
     const { current, body, headers } = sign('Hello');
     for (let place = 0; place < body.length; place += 1) {
       const changed = Buffer.from(body);
@@ -89,7 +89,7 @@ describe('signatures, as others check them (specification sections 6.3 and 6.4)'
     }
   });
 
-  it('a replay after 301 seconds, or with another id, is refused (§6.3/request-format)', () => {
+  it('a request that is repeated after 301 seconds or with another id is refused (§6.3/request-format)', () => {
     const old = new Date(performance.timeOrigin + performance.now() - 301_000);
     const replayed = sign('Hello', { at: old });
     assert.throws(() => byStandard(replayed.current, replayed.text, replayed.headers), /too old/);
@@ -98,7 +98,7 @@ describe('signatures, as others check them (specification sections 6.3 and 6.4)'
     assert.throws(() => byStandard(current, text, other), /No matching signature/);
   });
 
-  it('while a rotation runs receivers with either secret verify every header that is theirs (§6.4/replay-and-rotation)', async () => {
+  it('during a rotation receivers with either secret verify every header that they read (§6.4/replay-and-rotation)', async () => {
     const next = newWebhookSecret();
     const { current, text, headers } = sign('Hello', { next });
     for (const secret of [current, next]) byStandard(secret, text, headers);

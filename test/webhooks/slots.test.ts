@@ -5,10 +5,10 @@ import type { TestService } from '#test/support/service/test-service.ts';
 import { dropLeasedDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
-/** Section 6.3 says so; taken from there, not from the server. */
+/** Slots per lane, as section 6.3 states them, not read from the server. */
 const places = { live: 128, replay: 16, retry: 32, manual: 8 };
 
-describe('slots (specification section 6.3)', () => {
+describe('slots of a webhook (specification section 6.3)', () => {
   let service: TestService;
 
   before(async () => {
@@ -16,14 +16,14 @@ describe('slots (specification section 6.3)', () => {
   });
   after(() => service.close());
 
-  it('a webhook has 128 first attempts, 32 later ones, 16 replays and 8 manual ones at a time, over all processes (§6.3/slots)', async () => {
+  it('a webhook has 128 first, 32 later, 16 replayed and 8 manual attempts at a time, over all processes (§6.3/slots)', async () => {
     const { runtime, clock } = service;
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(runtime, teamId, 'https://hooks.example.com/');
     const lanes = ['live', 'replay', 'retry', 'manual'] as const;
     await emit(runtime, teamId, Array(600).fill('Hello'));
     await moveToLanes(service, webhook.id, ...lanes);
-    /** The deliveries that another process claims, by lane. */
+    /** Claims as another process does. @returns the number of deliveries by lane */
     const claim = async () => {
       const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 1_024, after: firstWebhookId };
       const { deliveries } = await claimDeliveries(runtime.database.pool, { ...limits, inFlight: new Map() });

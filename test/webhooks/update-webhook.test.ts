@@ -34,7 +34,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
       ({ lane }) => only === undefined || lane === only,
     ).length;
 
-  it('changes nothing with {}, an empty body and none, and notes nothing (§4.4/update-effects)', async () => {
+  it('{}, an empty body and no body change nothing and write no audit entry (§4.4/update-effects)', async () => {
     const before = await get();
     const noted = async () =>
       (await storedAuditEntries(service)).filter(({ action }) => action === 'webhook.changed');
@@ -50,7 +50,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal((await kept()).generation, 1);
   });
 
-  it('changes each field by itself and answers the webhook as in the list (§4.4/update-webhook)', async () => {
+  it('each field is changed by itself, and the answer is the webhook as in the list (§4.4/update-webhook)', async () => {
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550121' });
     const changes = [
       { url: 'https://example.com/elsewhere' },
@@ -69,7 +69,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     }
   });
 
-  it('refuses values that a new webhook could not have either, with the field, and changes nothing (§6.3/destinations, §6.5/literal-addresses)', async () => {
+  it('values that a new webhook could not have are refused with the field, and change nothing (§6.3/destinations, §6.5/literal-addresses)', async () => {
     const before = await get();
     const wrong: [Record<string, unknown>, string][] = [
       [{ url: 'http://example.com/' }, 'url'],
@@ -109,7 +109,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual((await kept()).disabledAt, disabledAt, 'switched off once');
   });
 
-  it('active false skips a long backlog whole before it answers (§4.4/update-effects)', async () => {
+  it('active false skips a long backlog completely before the answer (§4.4/update-effects)', async () => {
     await queueMany(service, team, id, skipBatchMax + 5);
     assert.equal((await put({ active: false })).status, 200);
     assert.equal(await due(), 0);
@@ -118,7 +118,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.ok(deliveries.every(({ status }) => status === 'skipped'));
   });
 
-  it('active true zeroes failure_count and begins a generation, also where it is on (§2.7/failure-count, §3.4/enable-and-disable, §4.4/update-effects)', async () => {
+  it('active true zeroes failure_count and begins a generation, even if the webhook is on (§2.7/failure-count, §3.4/enable-and-disable, §4.4/update-effects)', async () => {
     await fail(7);
     await put({ active: true });
     assert.deepEqual([(await get()).failure_count, (await kept()).generation], [0, 2]);
@@ -134,7 +134,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([generation, disabledBy, disabledAt], [3, null, null]);
   });
 
-  it('a new url zeroes failure_count, begins a generation and gets the pending deliveries; the same one does nothing (§2.7/failure-count, §4.4/update-effects)', async () => {
+  it('a new url zeroes failure_count, begins a generation and gets the pending deliveries; an equal one changes nothing (§2.7/failure-count, §4.4/update-effects)', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });
@@ -143,7 +143,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([(await get()).failure_count, (await kept()).generation, await due('live')], [0, 2, 1]);
   });
 
-  it('waits for the lock of the webhook, and then applies the change (§4.4/update-effects)', async () => {
+  it('a change waits for the lock of the webhook, and is then applied (§4.4/update-effects)', async () => {
     const lock = await holdRowLock(service, { webhookId: uuidOf('wh', id) }, 'no key update');
     const asked = put({ active: false });
     await lock.waiting(1);
@@ -153,7 +153,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.equal((await team.api.get(`/v1/webhooks/${id}/deliveries/${late}`)).json.status, 'skipped');
   });
 
-  it('is in the audit log with the changed fields (section 12.6)', async () => {
+  it('a change is in the audit log with the changed fields (section 12.6)', async () => {
     const owner = await newMember(service, team, 'owner');
     await owner.put(owner.in(`/webhooks/${id}`), { active: false });
     const { json } = await owner.get(owner.in('/audit?limit=1'));

@@ -22,14 +22,14 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
   });
   after(() => service.close());
 
-  /** Each spelling in which a table or an answer could hold one of them. */
+  /** Every spelling in which a table or an answer could contain a secret. */
   const spellings = () =>
     secrets.flatMap((secret) => {
       const random = Buffer.from(secret.slice('whsec_'.length), 'base64');
       return [secret.slice('whsec_'.length), Buffer.from(secret).toString('hex'), random.toString('hex')];
     });
 
-  it('are in no row of any table, neither as text nor as bytes (§2.7/secret, §6.4/replay-and-rotation)', async () => {
+  it('secrets are in no row of any table, neither as text nor as bytes (§2.7/secret, §6.4/replay-and-rotation)', async () => {
     const tables = await allStoredRowTexts(service);
     assert.ok(tables.size > 30);
     let rows = 0;
@@ -42,12 +42,12 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
     assert.ok(rows > 20, 'there was something to look through');
   });
 
-  it('are sealed for their webhook: they can’t be opened for another one', async () => {
+  it('a secret is sealed for its webhook and can’t be opened for another one', async () => {
     const { secret, next_secret: next } = await sealedSecretsOf(service, { id: uuidOf('wh', id) });
     assert.ok(next && secret.length > 60 && !secret.equals(next));
   });
 
-  it('are in no answer but the one that made them (§2.7/secret, §6.4/replay-and-rotation)', async () => {
+  it('a secret is in no answer but the one that made it (§2.7/secret, §6.4/replay-and-rotation)', async () => {
     const owner = await newMember(service, team, 'owner');
     const test = await team.api.post(`/v1/webhooks/${id}/test`);
     const paths = ['', `/${id}`, `/${id}/deliveries`, `/${id}/deliveries/${test.json.id}`];

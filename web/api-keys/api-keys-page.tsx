@@ -18,7 +18,7 @@ import { apiKeysQuery, revokeApiKey } from './api-key-queries.ts';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { permissionsText } from './permission-texts.ts';
 
-/** Keys of the API: made with permissions, shown once, revoked. */
+/** The page of API keys, on which members create and revoke them. */
 export function ApiKeysPage(): ReactNode {
   if (useTeam().can('keys:manage')) return <ApiKeys />;
   return (
@@ -38,7 +38,7 @@ function ApiKeys(): ReactNode {
     if (key.created_by === null) return 'the operator';
     return members.data?.members.find(({ id }) => id === key.created_by)?.name ?? 'a former member';
   };
-  // A member revokes their own keys, who manages the team all of them.
+  // Members may revoke their own keys, and all keys if they manage the team.
   const canRevoke = (key: ApiKey) => team.can('team:write') || key.created_by === team.member_id;
   const create = (
     <Button look="primary" onClick={() => setIsCreating(true)}>

@@ -13,10 +13,10 @@ import { createApiKey } from './api-key-queries.ts';
 import { CreatedKey } from './created-key.tsx';
 import { permissionsInOrder, permissionTexts } from './permission-texts.ts';
 
-/** A program that sends most often needs these. Every role that makes keys holds them. */
+/** Preselected permissions, which suit a program that sends. Every role that may create keys has them. */
 const startingPermissions: ReadonlySet<Permission> = new Set(['messages:send', 'numbers:read']);
 
-/** Asks for a name and permissions, then shows the key once. Closing it forgets the key. */
+/** Asks for a name and permissions, then shows the key. After the dialog is closed the key cannot be shown again. */
 export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const administrators = useAdministratorNames();

@@ -10,7 +10,7 @@ import { realFirst } from '#web/numbers/real-first.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { firstRequest, type Language, languages, renderSample } from './request-samples.ts';
 
-/** A key that was just made, and a request that it may make. */
+/** Shows a new key and a sample request that its permissions allow. */
 export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
   const team = useTeam();
   const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];

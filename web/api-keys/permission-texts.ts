@@ -1,6 +1,5 @@
 import type { Grant, Permission } from '#contract/permissions.ts';
 
-/** Describes on the page the effect of each permission. */
 export const permissionTexts: Readonly<Record<Permission, string>> = {
   'messages:send': 'Send and cancel messages, and read them',
   'messages:read': 'Read messages and events',
@@ -11,10 +10,10 @@ export const permissionTexts: Readonly<Record<Permission, string>> = {
   'team:write': 'Rename the team, invite and remove members',
 };
 
-/** The permissions that most keys need come first. */
+/** Permissions in the order of the page: those that most keys need come first. */
 export const permissionsInOrder = Object.keys(permissionTexts) as readonly Permission[];
 
-/** `Everything`, or the permissions as the API spells them. */
+/** Lists the permissions of a key as the API spells them, or `Everything`. */
 export function permissionsText(grants: readonly Grant[]): string {
   return grants.includes('*') ? 'Everything' : grants.join(', ');
 }

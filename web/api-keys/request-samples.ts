@@ -3,18 +3,17 @@ import { allows, type Grant } from '#contract/permissions.ts';
 export const languages = ['curl', 'Node', 'Python'] as const;
 export type Language = (typeof languages)[number];
 
-/** A request that a key may make. */
 export interface SampleRequest {
   readonly method: 'GET' | 'POST';
-  /** Below APP_URL. */
+  /** The path below APP_URL. */
   readonly path: string;
   readonly body?: Readonly<Record<string, string>>;
 }
 
 /**
- * The first request of a key: the first that its permissions allow.
+ * The sample request for a key's permissions.
  * @param from a number of the team
- * @returns undefined for a key that only changes things
+ * @returns undefined where the permissions only allow changes
  */
 export function firstRequest(grants: readonly Grant[], from: string): SampleRequest | undefined {
   if (allows(grants, 'messages:send')) {
@@ -30,7 +29,7 @@ export function firstRequest(grants: readonly Grant[], from: string): SampleRequ
 
 type Renderer = (request: SampleRequest, url: string, apiKey: string) => string;
 
-/** The request as a program, ready to run. */
+/** Renders the sample request as a program that can be run. */
 export const renderSample: Readonly<Record<Language, Renderer>> = {
   curl: ({ path, body }, url, apiKey) =>
     body

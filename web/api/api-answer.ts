@@ -1,13 +1,13 @@
-/** An error of the API: its sentence is for a person, `param` names the field that it is about. */
+/** An error answer of the API. Its message is for a person; `param` names the field at fault. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly param: string | undefined;
-  /** Further fields of the error: `limit`, `current`, `upgrade_url`, `resets_at`. */
+  /** Other fields of the error: `limit`, `current`, `upgrade_url`, `resets_at`. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** Seconds, of `retry-after`. */
+  /** The value of the header `retry-after`, in seconds. */
   readonly retryAfter: number | undefined;
-  /** When it came, in ms of this machine's clock. */
+  /** The time at which the answer arrived, in ms of this machine's clock. */
   readonly atMs = Date.now();
 
   constructor(
@@ -25,7 +25,7 @@ export class ApiError extends Error {
   }
 }
 
-/** @throws ApiError for a page that a proxy answered instead, such as the sign-in page of a network */
+/** @throws ApiError for text that is no JSON, such as the sign-in page of a network's proxy */
 export function readAnswer(status: number, text: string): unknown {
   if (text === '') return undefined;
   try {
@@ -35,7 +35,7 @@ export function readAnswer(status: number, text: string): unknown {
   }
 }
 
-/** The error of an answer. A proxy may answer with a page or an object of its own. */
+/** Reads the error of an answer. A proxy may answer with a page, or with an object in another format. */
 export function readError(text: string): Readonly<Record<string, unknown>> {
   try {
     const { error } = JSON.parse(text) as { readonly error?: Readonly<Record<string, unknown>> };

@@ -1,2 +1,2 @@
-/** The path of APP_URL, without a slash at its end; '' where it has none. The server writes it into the page. */
+/** The path of APP_URL without a trailing slash, which the server writes into the page; '' without a path. */
 export const basePath = document.documentElement.dataset.base ?? '';

@@ -12,9 +12,9 @@ interface RequestOptions {
 }
 
 /**
- * Calls an operation of this server. A session that has ended leads to the sign-in page, which leads back.
+ * Calls an operation of this server. A GET that is answered 401 opens the sign-in page, which leads back.
  * @param path below APP_URL: `/app/account`
- * @throws ApiError for an answer that is not 2xx, and for a connection that failed (status 0)
+ * @throws ApiError for an answer that is not 2xx, and for a failed connection (status 0)
  */
 export async function request<Answer>(
   method: Method,
@@ -43,7 +43,7 @@ export async function request<Answer>(
   );
 }
 
-/** Leaves for the sign-in page, which leads back to this page. */
+/** Opens the sign-in page, which leads back to this page. */
 export function signIn(): void {
   const here = `${location.pathname.slice(basePath.length)}${location.search}`;
   location.assign(`${basePath}/sign-in?next=${encodeURIComponent(here)}`);

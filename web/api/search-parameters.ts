@@ -1,4 +1,4 @@
-/** Parameters of an address: `true` and `false` are switches, everything else is text, numbers and phone numbers too. */
+/** Parses search parameters: `true` and `false` become booleans, everything else stays text, phone numbers too. */
 export function readSearch(search: string): Readonly<Record<string, string | boolean>> {
   return Object.fromEntries(
     [...new URLSearchParams(search)].map(([name, text]) => [

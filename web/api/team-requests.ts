@@ -2,7 +2,7 @@ import type { QueryKey, UseQueryOptions } from '@tanstack/react-query';
 import type { ResourceType } from '#contract/change.ts';
 import { type Method, request } from './request.ts';
 
-/** A query parameter that is undefined or '' is left out. */
+/** Query parameters; undefined and '' are not sent. */
 type Parameters = Readonly<Record<string, string | number | undefined>>;
 
 /** Calls an operation of a team: `/numbers` becomes `/app/teams/<id>/numbers`. */
@@ -17,8 +17,8 @@ export function teamRequest<Answer>(
 }
 
 /**
- * The read of a resource, under a key that begins with the team and the resource type. So the live stream can make
- * all reads of a type stale.
+ * Reads a resource of a team. The query key begins with team and resource type, so that the live stream can invalidate
+ * all reads of a type.
  */
 export function teamQuery<Answer>(
   teamId: string,

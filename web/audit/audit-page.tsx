@@ -83,7 +83,7 @@ function Entry({ entry, names }: { readonly entry: AuditEntry; readonly names: T
   );
 }
 
-/** Entries under the day of each, in the person's own time zone. */
+/** Groups entries by day in the browser's time zone. */
 function byDay(entries: readonly AuditEntry[]): readonly (readonly [string, readonly AuditEntry[]])[] {
   const days = new Map<string, AuditEntry[]>();
   for (const entry of entries) {

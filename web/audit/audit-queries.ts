@@ -2,7 +2,6 @@ import type { AuditPage } from '#contract/audit.ts';
 import { request } from '#web/api/request.ts';
 import { withQuery } from '#web/api/team-requests.ts';
 
-/** Pages of the team's audit log, newest first. */
 export const auditQuery = (teamId: string) => ({
   queryKey: [teamId, 'audit', 'pages'],
   queryFn: ({ pageParam, signal }: { readonly pageParam: string; readonly signal: AbortSignal }) =>

@@ -2,7 +2,7 @@ import type { AuditEntry } from '#contract/audit.ts';
 import { roleNames } from '#web/shell/role-names.ts';
 import type { TargetNames } from './target-names.ts';
 
-/** `paused` and `pause`, then the object: `the number +1 415 555 0100`. */
+/** A verb as `paused` and as `pause`, and its object, such as `the number +1 415 555 0100`. */
 interface Phrase {
   readonly done: string;
   readonly tried: string;
@@ -50,7 +50,7 @@ const changedRole: Describe = (target, details) => {
   return { done: 'changed', tried: 'change', object: `the role of ${member(target)}${from}${to}` };
 };
 
-/** Each action of a team (server/audit/audit-action.ts). */
+/** Sentence parts for each audit action (server/audit/audit-action.ts). */
 const phrases: Readonly<Record<string, Describe>> = {
   'team.created': phrase('created', 'create', (_, { name }) => `the team${quoted(text(name))}`),
   'team.renamed': phrase(
@@ -83,9 +83,16 @@ const phrases: Readonly<Record<string, Describe>> = {
   'number.deleted': phrase('deleted', 'delete', theNumber),
   'number.released': phrase('released', 'release', theNumber),
   'number.repeated_text': phrase('noticed equal texts from', 'notice equal texts from', theNumber),
+  'number.device_changed': phrase('noticed a changed iPhone of', 'notice a changed iPhone of', theNumber),
+  'number.device_change_dismissed': phrase(
+    'dismissed the warning of a changed iPhone of',
+    'dismiss the warning of a changed iPhone of',
+    theNumber,
+  ),
   'message.cancelled': phrase('cancelled', 'cancel', (target) => `the message${spaced(target)}`),
   'contact.opted_out': phrase('opted out', 'opt out', () => 'a contact'),
   'contact.opted_in': phrase('opted in', 'opt in', () => 'a contact'),
+  'contact.erased': phrase('erased', 'erase', () => 'a contact'),
   'webhook.created': phrase('created', 'create', (target) =>
     target === '' ? 'a webhook' : theWebhook(target),
   ),
@@ -100,6 +107,13 @@ const phrases: Readonly<Record<string, Describe>> = {
   'webhook.tested': phrase('sent a test to', 'send a test to', theWebhook),
   'webhook.redelivered': phrase('repeated', 'repeat', (target) => `a delivery to ${theWebhook(target)}`),
   'webhook.replayed': phrase('replayed events to', 'replay events to', theWebhook),
+  'restore.resumed': phrase(
+    'resumed',
+    'resume',
+    (_target, details) =>
+      `the restored server${details.cancel_messages === true ? ', cancelled the messages that waited' : ''}` +
+      `${details.skip_deliveries === true ? ', skipped the deliveries that waited' : ''}`,
+  ),
   'webhook.disabled': phrase(
     'switched off',
     'switch off',
@@ -107,7 +121,7 @@ const phrases: Readonly<Record<string, Describe>> = {
   ),
 };
 
-/** `Ada Example`, `The key “Booking”`, `The operator`. */
+/** The name of an entry's actor: `Ada Example`, `The API key “Booking”`. */
 export function actorName({ kind, id, name }: AuditEntry['actor'], names: TargetNames): string {
   if (kind === 'operator') return 'The operator of this server';
   if (kind === 'server') return 'Ownline';
@@ -115,10 +129,10 @@ export function actorName({ kind, id, name }: AuditEntry['actor'], names: Target
   return names.get(id) ?? names.get(name) ?? name;
 }
 
-/** The predicate of an entry, behind its actor: `paused the number +1 415 555 0100`, or `tried to pause …`. */
+/** The predicate of an entry, which follows its actor: `paused the number +1 415 555 0100`, or `tried to pause …`. */
 export function auditPredicate(entry: AuditEntry, names: TargetNames): string {
   const { action, actor, details, outcome, target } = entry;
-  // By a link of the operator a person joins without their own act.
+  // A link of the operator adds a person to a team without an action of that person.
   const describe = phrases[action === 'member.joined' && actor.kind === 'operator' ? 'member.added' : action];
   if (!describe) return `did ${action}${spaced(target)}`;
   const { done, tried, object } = describe(names.get(target) ?? target, details);
@@ -134,7 +148,7 @@ const reasons: Readonly<Record<string, string>> = {
   unauthorized: 'not signed in',
 };
 
-/** `Refused: not permitted`, with the number of further ones. */
+/** Explains a refusal and how often it was repeated: `Refused: not permitted, 3 times`. */
 export function refusalText({ error_code, details }: AuditEntry): string {
   const { repeats } = details;
   const times = typeof repeats === 'number' && repeats > 1 ? `, ${repeats} times` : '';

@@ -9,16 +9,13 @@ import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { membersQuery } from '#web/team/member-queries.ts';
 
-/** Names of things by their ids, and of people by their addresses too. */
+/** Names of resources by id; names of people also by e-mail address. */
 export type TargetNames = ReadonlyMap<string, string>;
 
 /** Fields of `details` that can name the target of an entry, in order of preference. */
 const namingDetails = ['phone_number', 'url', 'name', 'email'] as const;
 
-/**
- * Names for the sentences of the log: of what the team has now, and, for what it has no more, those that entries
- * themselves give.
- */
+/** Names for the entries of the audit log. Deleted resources get the name that an entry itself contains. */
 export function useTargetNames(entries: readonly AuditEntry[]): TargetNames {
   const team = useTeam();
   const members = useQuery(membersQuery(team.id)).data?.members ?? [];
@@ -28,7 +25,7 @@ export function useTargetNames(entries: readonly AuditEntry[]): TargetNames {
     useQuery(teamQuery<Static<typeof WebhookList>>(team.id, 'webhook', '/webhooks')).data?.webhooks ?? [];
   const names = new Map<string, string>();
   for (const { target, action, details } of entries) {
-    // The name that a number is given is its label.
+    // A change of a number has the number's label as `name`, which does not identify the number.
     if (target === '' || action === 'number.changed') continue;
     const name = namingDetails.map((field) => details[field]).find((value) => typeof value === 'string');
     if (typeof name === 'string' && name !== '' && !names.has(target))

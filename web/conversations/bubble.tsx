@@ -12,25 +12,24 @@ type Waiting = ConversationMessageList['waiting'];
 
 interface BubbleProps {
   readonly message: ConversationMessage;
-  /** Why the conversation's messages wait, for one that waits. */
   readonly waiting: Waiting;
-  /** True for the newest outbound message; one that waits or failed shows its state in any case. */
+  /** Whether the status is shown: true for the newest outbound message. Waiting and failed messages always show it. */
   readonly isStatusShown: boolean;
-  /** True for the last of a few that one side wrote in a row. */
+  /** Whether the time is shown: true for the last message of a group by one side. */
   readonly isTimeShown: boolean;
-  /** The person or key that sent it, where it is another than the reader and the next message is of another sender. */
+  /** The sender of the last message of a group; undefined for the reader's own messages. */
   readonly senderName: string | undefined;
-  /** undefined: nothing can be sent here. */
+  /** Copies the message into the reply; undefined where the person may not send in this conversation. */
   readonly onSendAgain: ((message: ConversationMessage) => void) | undefined;
 }
 
 const pictographs = /^(?:\p{Extended_Pictographic}|\p{Emoji_Component}|\s)+$/u;
 
-/** A few emoji alone are shown large, without a bubble. */
+/** A message of a few emoji is large and has no bubble. */
 const isEmojiOnly = (text: string) =>
   text.length <= 24 && /\p{Extended_Pictographic}/u.test(text) && pictographs.test(text);
 
-/** A message as Messages shows it: ours at the right, theirs at the left, its state below. Threads are long, so it is drawn again only when it changed. */
+/** The bubble of a message: ours at the right, theirs at the left, the status below. Memoized, as threads are long. */
 export const Bubble = memo(function Bubble(props: BubbleProps): ReactNode {
   const { message } = props;
   const isOurs = message.direction === 'outbound';

@@ -1,16 +1,14 @@
-/** A message that is being written. */
 export interface Draft {
   readonly text: string;
-  /** The address of a file; undefined while none is attached. */
+  /** The URL of an attachment, '' while it is being typed; undefined for none. */
   readonly mediaUrl?: string | undefined;
 }
 
-/** A message that was handed to the API. */
 export interface Outgoing {
   readonly message: Draft;
-  /** The same for each try: a lost answer sends it once. */
+  /** All tries use the same key, so that a try after a lost answer does not send the message twice. */
   readonly idempotencyKey: string;
-  /** No answer came, so it may have been accepted. */
+  /** Whether the answer was lost: the message may have been accepted. */
   readonly isUnanswered: boolean;
 }
 
@@ -18,7 +16,7 @@ export interface Outgoing {
 export interface Composition {
   readonly draft: Draft;
   readonly outgoing?: Outgoing | undefined;
-  /** Why the last message was refused, until the draft changes; or why no answer came. */
+  /** The reason why the last message was refused or got no answer, until the draft changes. */
   readonly error?: Error | undefined;
 }
 
@@ -27,12 +25,12 @@ export type Outcome = 'sent' | 'refused' | 'unanswered';
 const empty: Composition = { draft: { text: '' } };
 
 /**
- * Keeps the compositions of this tab, by conversation, also while other pages are shown. A send clears the draft, so that
- * text typed meanwhile is another message. A refusal puts the sent text back into the draft.
+ * Stores the compositions of this tab by conversation, also while other pages are open. A send empties the draft, so
+ * that text typed meanwhile is another message. A refusal returns the text to the draft.
  */
 export class CompositionStore {
   readonly #newKey: () => string;
-  /** Whether an error leaves open if the message was accepted, now or by the try before. */
+  /** Whether the message may have been accepted in spite of an error of this try or an earlier one. */
   readonly #isLost: (error: Error, isRepeat: boolean) => boolean;
   readonly #compositions = new Map<string, Composition>();
   readonly #listeners = new Map<string, Set<() => void>>();
@@ -46,14 +44,13 @@ export class CompositionStore {
     return this.#compositions.get(conversation) ?? empty;
   }
 
-  /** @returns ends it */
+  /** @returns a function that ends the subscription */
   subscribe(conversation: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(conversation) ?? new Set();
     this.#listeners.set(conversation, listeners.add(listener));
     return () => void listeners.delete(listener);
   }
 
-  /** Whether a page shows the conversation. */
   isShown(conversation: string): boolean {
     return (this.#listeners.get(conversation)?.size ?? 0) > 0;
   }
@@ -63,7 +60,7 @@ export class CompositionStore {
     this.#set(conversation, { draft, outgoing, error: outgoing ? error : undefined });
   }
 
-  /** Sends the draft, or again what got no answer. One message of a conversation at a time, so that they stay in order. */
+  /** Sends the draft, or repeats the unanswered message. One message at a time keeps a conversation in order. */
   async send(
     conversation: string,
     accept: (message: Draft, idempotencyKey: string) => Promise<unknown>,
@@ -89,13 +86,12 @@ export class CompositionStore {
     }
   }
 
-  /** Makes what got no answer the draft again: sent then, it is another message. */
+  /** Moves the unanswered message back into the draft. A later send has a new idempotency key. */
   takeBack(conversation: string): void {
     const { draft, outgoing } = this.get(conversation);
     if (outgoing?.isUnanswered) this.#set(conversation, { draft: joinDrafts(outgoing.message, draft) });
   }
 
-  /** Forgets what got no answer. */
   forget(conversation: string): void {
     const { draft, outgoing } = this.get(conversation);
     if (outgoing?.isUnanswered) this.#set(conversation, { draft });
@@ -110,11 +106,11 @@ export class CompositionStore {
   }
 }
 
-/** Joins two drafts: the text of the second one goes below that of the first. */
+/** Joins two drafts, the first text above the second. */
 export function joinDrafts(first: Draft, then: Draft): Draft {
   const text = [first.text, then.text].filter((part) => part !== '').join('\n');
   return { text, mediaUrl: first.mediaUrl ?? then.mediaUrl };
 }
 
-/** The API's count: one for each code point, so that an emoji of two units is one. */
+/** Counts code points, as the API does, so that an emoji of two UTF-16 units is one character. */
 export const countCharacters = (text: string): number => [...text].length;

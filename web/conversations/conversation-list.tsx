@@ -23,7 +23,7 @@ import { rowKey } from './row-key.ts';
 
 const views = ['All', 'Unread'] as const;
 
-/** All conversations, the latest first. */
+/** The list of conversations, latest activity first. */
 export function ConversationList({ open }: { readonly open: ConversationKey | undefined }): ReactNode {
   const team = useTeam();
   const filters = useSearch({ strict: false }) as ConversationFilters;
@@ -101,7 +101,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
   );
 }
 
-/** A conversation whose waiting message brought it to the first page may come again on a later one. */
+/** Removes repeats: a conversation that moves to the first page between two reads may be on a later page, too. */
 function withoutRepeats(conversations: readonly Conversation[]): readonly Conversation[] {
   const seen = new Set<string>();
   return conversations.filter((conversation) => {

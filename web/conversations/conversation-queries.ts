@@ -12,14 +12,13 @@ import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
 import { type Thread, withEarlier, withLatest } from './thread-pages.ts';
 import { isUnread } from './unread.ts';
 
-/** A conversation: one of the team's phone numbers and the other side. */
 export interface ConversationKey {
   readonly phoneNumber: string;
   readonly contact: string;
 }
 
 export interface ConversationFilters {
-  /** A number of the team; undefined for all. */
+  /** A number of the team; undefined for all numbers. */
   readonly number?: string;
   readonly unread?: boolean;
 }
@@ -27,7 +26,7 @@ export interface ConversationFilters {
 const nextCursor = (page: { readonly has_more: boolean; readonly cursor: string }) =>
   page.has_more ? page.cursor : undefined;
 
-/** Pages of conversations, the latest activity first. */
+/** Pages of conversations, latest activity first. */
 export const conversationsQuery = (teamId: string, { number, unread }: ConversationFilters) => ({
   queryKey: [teamId, 'message', 'conversations', number ?? '', unread ?? false],
   queryFn: ({ pageParam, signal }: { pageParam: string; signal: AbortSignal }) =>
@@ -54,7 +53,7 @@ const readThreadPage = (teamId: string, key: ConversationKey, cursor: string, si
 const threadKey = (teamId: string, { phoneNumber, contact }: ConversationKey) =>
   [teamId, 'message', 'thread', phoneNumber, contact] as const;
 
-/** A conversation's messages. Each reading costs one page, however many earlier ones are shown. */
+/** The thread of a conversation. A repeated read costs one page, however many earlier pages are shown. */
 export const threadQuery = (teamId: string, key: ConversationKey) => ({
   queryKey: threadKey(teamId, key),
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Thread> => {
@@ -63,7 +62,7 @@ export const threadQuery = (teamId: string, key: ConversationKey) => ({
   },
 });
 
-/** Reads the page of messages before those that are shown. */
+/** Reads the page before the earliest message that is shown. */
 export async function loadEarlier(teamId: string, key: ConversationKey): Promise<void> {
   const queryKey = threadKey(teamId, key);
   const cursor = queryClient.getQueryData<Thread>(queryKey)?.cursor;
@@ -80,7 +79,7 @@ export const rereadConversations = (teamId: string, key: ConversationKey) =>
     ),
   );
 
-/** Takes an opened conversation out of the unread count at once: the badge is never behind the list. The server's count follows. */
+/** Subtracts an opened conversation from the unread count at once, so that the badge fits the list. */
 export function showAsRead(teamId: string, { phoneNumber, contact }: ConversationKey): void {
   let wasUnread = false;
   queryClient.setQueriesData<InfiniteData<ConversationList>>(
@@ -111,7 +110,7 @@ export const unreadQuery = (teamId: string) =>
 export const markRead = (teamId: string, key: ConversationKey, messageId: string) =>
   teamRequest<ConversationRead>(teamId, 'PUT', `${pathOf(key)}/read`, { message_id: messageId });
 
-/** @param idempotencyKey the same for each try of one message: a lost answer sends it once */
+/** @param idempotencyKey the same for all tries of a message, so that a lost answer does not send it twice */
 export const sendMessage = (teamId: string, message: SendMessageRequest, idempotencyKey: string) =>
   teamRequest<AcceptedMessage>(teamId, 'POST', '/messages/send', message, {
     'idempotency-key': idempotencyKey,

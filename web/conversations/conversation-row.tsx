@@ -9,7 +9,6 @@ import { openedOver } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { isUnread, unreadText } from './unread.ts';
 
-/** A conversation in the list: the other side, the last message, and whether it was read. */
 export function ConversationRow({
   conversation,
   isOpen,
@@ -19,7 +18,7 @@ export function ConversationRow({
   readonly conversation: Conversation;
   readonly isOpen: boolean;
   readonly isNumberShown: boolean;
-  /** The conversation leads back here. */
+  /** Whether going back from the conversation leads to this list. */
   readonly isInList?: boolean;
 }): ReactNode {
   const team = useTeam();
@@ -72,7 +71,7 @@ export function ConversationRow({
   );
 }
 
-/** An icon for what needs attention, with its word for people who hear the page. */
+/** An icon for a conversation that needs attention, with a text for screen readers. */
 function Mark({
   conversation: { opted_out, waiting_count, last_message },
 }: {

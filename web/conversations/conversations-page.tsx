@@ -9,7 +9,7 @@ import type { ConversationKey } from './conversation-queries.ts';
 import { Thread } from './thread.tsx';
 import { useConversationKeys } from './use-conversation-keys.ts';
 
-/** The conversations at the left and one of them at the right, as in Messages; on a phone one at a time. */
+/** The list of conversations beside one thread. On a phone one of the two is shown. */
 export function ConversationsPage(): ReactNode {
   const open = useOpenConversation();
   const list = useRef<HTMLElement>(null);
@@ -49,7 +49,6 @@ export function ConversationsPage(): ReactNode {
   );
 }
 
-/** The conversation of the address. */
 function useOpenConversation(): ConversationKey | undefined {
   const { phoneNumber, contact } = useParams({ strict: false }) as Partial<ConversationKey>;
   return phoneNumber !== undefined && contact !== undefined ? { phoneNumber, contact } : undefined;

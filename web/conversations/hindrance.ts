@@ -2,7 +2,7 @@ import type { ConversationMessageList } from '#contract/conversation.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 
-/** Why nothing can be sent in a conversation, and the next step; undefined where it can. */
+/** The reason why the person cannot send in a conversation, with the next step; undefined where they can. */
 export function useHindrance({ number, contact, opt_out }: ConversationMessageList): string | undefined {
   const team = useTeam();
   const administrators = useAdministratorNames();

@@ -12,7 +12,7 @@ import { realFirst } from '#web/numbers/real-first.ts';
 import { openedOver } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 
-/** Asks for both sides of a conversation and opens it, whether it exists already or not. */
+/** Asks for number and contact, and opens their conversation, which may be a new one. */
 export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();
@@ -67,7 +67,7 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
   );
 }
 
-/** `Reception, +1 (415) 555-0100`; a list has no badges, so that the name says it of a simulated one. */
+/** Labels an option: `Reception, +1 (415) 555-0100`. A simulated number is marked, as options have no badges. */
 function nameOf({ phone_number, label, simulated }: NumberResource): string {
   const name = label ? `${label}, ${formatPhoneNumber(phone_number)}` : formatPhoneNumber(phone_number);
   return simulated && label !== 'Simulated' ? `${name} (simulated)` : name;

@@ -8,7 +8,7 @@ import { Handle, Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { type ConversationKey, optIn, rereadConversations } from './conversation-queries.ts';
 
-/** Says that the contact opted out, how, and that sends are refused. */
+/** States that the contact opted out, by which means, and that sends are refused. */
 export function OptOutBanner({
   optOut,
   open,

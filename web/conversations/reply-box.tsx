@@ -9,10 +9,10 @@ import { type Composition, countCharacters } from './composition-store.ts';
 import { UnansweredNote } from './unanswered-note.tsx';
 import type { CompositionActions } from './use-composition.ts';
 
-/** The API's limit of a text (specification section 4.3). */
+/** The API's limit for the text of a message (specification section 4.3). */
 const contentMaxCharacters = 5_000;
 
-/** A reply: Enter sends it, Shift and Enter begin a new line. A message that is refused returns into the field. */
+/** The reply field: Enter sends, Shift+Enter starts a new line. The text of a refused message returns into it. */
 export function ReplyBox({
   contact,
   isGroup,
@@ -21,7 +21,7 @@ export function ReplyBox({
   field,
 }: {
   readonly contact: string;
-  /** The last message came in a group. */
+  /** Whether the contact's last message came in a group. */
   readonly isGroup: boolean;
   readonly composition: Composition;
   readonly actions: CompositionActions;
@@ -120,11 +120,11 @@ export function ReplyBox({
   );
 }
 
-/** Enter also ends the choice of a character in Japanese and Chinese input. Safari says so by the key code alone. */
+/** While an input method (IME) is open, Enter chooses a character. Safari reports that by the key code only. */
 const choosesCharacter = ({ isComposing, keyCode }: KeyboardEvent['nativeEvent']) =>
   isComposing || keyCode === 229;
 
-/** On a phone the keyboard would cover half of the conversation. */
+/** Focuses the field, except on phones, where the keyboard would cover half of the conversation. */
 function useFocusOnDesktop(field: RefObject<HTMLTextAreaElement | null>): void {
   useEffect(() => {
     if (matchMedia('(min-width: 48rem) and (hover: hover)').matches) {
@@ -133,7 +133,7 @@ function useFocusOnDesktop(field: RefObject<HTMLTextAreaElement | null>): void {
   }, [field]);
 }
 
-/** The field is as high as its text, up to a limit. */
+/** Fits the height of the field to its text, up to a limit. */
 function useGrowingHeight(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text decides the height
   useLayoutEffect(() => {

@@ -1,5 +1,5 @@
 import type { ConversationFacts } from '#contract/conversation.ts';
 
-/** Names a conversation among all of a team. */
+/** A key of a conversation that is unique within a team. */
 export const rowKey = ({ phone_number, contact }: Pick<ConversationFacts, 'phone_number' | 'contact'>) =>
   `${phone_number} ${contact}`;

@@ -1,23 +1,25 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Ban, ChevronLeft, Ellipsis } from 'lucide-react';
+import { Ban, ChevronLeft, Ellipsis, Eraser } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ConversationMessageList } from '#contract/conversation.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { buttonStyle, IconButton } from '#web/kit/button.tsx';
-import { nowMs } from '#web/kit/clock.ts';
 import { Confirm } from '#web/kit/confirm.tsx';
 import { Menu, MenuItem } from '#web/kit/menu.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { optOut, rereadConversations } from './conversation-queries.ts';
+import { EraseDialog } from './erase-dialog.tsx';
 
-/** The other side, and the number of the team that it writes to. */
 export function ThreadHead({ thread }: { readonly thread: ConversationMessageList }): ReactNode {
   const team = useTeam();
   const { number, contact, opt_out } = thread;
   const [isOptingOut, setIsOptingOut] = useState(false);
+  const [isErasing, setIsErasing] = useState(false);
+  const mayOptOut = team.can('messages:send') && !opt_out;
+  const mayErase = team.can('contacts:erase');
   const optingOut = useMutation({
     mutationFn: () => optOut(team.id, contact),
     onSuccess: () => rereadConversations(team.id, { phoneNumber: number.phone_number, contact }),
@@ -54,10 +56,12 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
           {number.simulated && <Badge>Simulated</Badge>}
           {number.removed && <Badge tone="bad">Deleted</Badge>}
           {!number.removed && number.status === 'paused' && <Badge tone="warn">Paused</Badge>}
-          {!number.removed && isOffline(number) && <Badge tone="bad">Offline</Badge>}
+          {!number.removed && number.status === 'active' && number.health === 'offline' && (
+            <Badge tone="bad">Offline</Badge>
+          )}
         </p>
       </div>
-      {team.can('messages:send') && !opt_out && (
+      {(mayOptOut || mayErase) && (
         <Menu
           trigger={
             <IconButton label="More">
@@ -65,11 +69,19 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
             </IconButton>
           }
         >
-          <MenuItem isDangerous onSelect={() => setIsOptingOut(true)}>
-            <Ban aria-hidden="true" /> Opt out this contact
-          </MenuItem>
+          {mayOptOut && (
+            <MenuItem isDangerous onSelect={() => setIsOptingOut(true)}>
+              <Ban aria-hidden="true" /> Opt out this contact
+            </MenuItem>
+          )}
+          {mayErase && (
+            <MenuItem isDangerous onSelect={() => setIsErasing(true)}>
+              <Eraser aria-hidden="true" /> Erase this contact
+            </MenuItem>
+          )}
         </Menu>
       )}
+      {mayErase && <EraseDialog contact={contact} isOpen={isErasing} onClose={() => setIsErasing(false)} />}
       <Confirm
         isOpen={isOptingOut}
         onClose={() => setIsOptingOut(false)}
@@ -84,11 +96,4 @@ export function ThreadHead({ thread }: { readonly thread: ConversationMessageLis
       </Confirm>
     </header>
   );
-}
-
-/** As Home sees it: no poll for five minutes (specification section 12.10). */
-const offlineMs = 5 * 60_000;
-
-function isOffline({ status, last_seen_at }: ConversationMessageList['number']): boolean {
-  return status === 'active' && last_seen_at !== null && nowMs() - Date.parse(last_seen_at) > offlineMs;
 }

@@ -6,10 +6,10 @@ import { dayOf } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { Bubble } from './bubble.tsx';
 
-/** Scrolled further up than this, a new message does not move the view. */
+/** A new message scrolls to the end only if the view is within this distance of the end. */
 const nearEndPixels = 120;
 
-/** The messages of a conversation, oldest first, with a line for each day. */
+/** The messages of a conversation, oldest first, with a heading for each day. */
 export function ThreadMessages({
   waiting,
   messages,
@@ -82,7 +82,7 @@ export function ThreadMessages({
   );
 }
 
-/** Messages of one side that follow within this time share the time of the last one. */
+/** Messages of one side form a group if each follows within this time. Only the last of them shows its time. */
 const groupGapMs = 5 * 60_000;
 
 function endsGroup(message: ConversationMessage, next: ConversationMessage | undefined): boolean {
@@ -90,7 +90,7 @@ function endsGroup(message: ConversationMessage, next: ConversationMessage | und
   return Date.parse(next.created_at) - Date.parse(message.created_at) > groupGapMs;
 }
 
-/** The name of the other person or key that sent an outbound message, under the last of its messages in a row. */
+/** The sender's name below the last message of a group; undefined for the reader's own messages. */
 function senderNameOf(
   { sender }: ConversationMessage,
   next: ConversationMessage | undefined,
@@ -100,7 +100,7 @@ function senderNameOf(
   return sender.kind === 'key' ? `API key ${sender.name}` : sender.name;
 }
 
-/** Follows the end of the conversation, also when a picture arrives, unless the person has scrolled up. */
+/** Keeps the view at the end of the conversation, also when a picture loads, unless the person has scrolled up. */
 function useStayAtEnd(
   frame: RefObject<HTMLDivElement | null>,
   list: RefObject<HTMLOListElement | null>,
@@ -131,7 +131,7 @@ function useStayAtEnd(
   }, [frame, list]);
 }
 
-/** Keeps what is seen where it is while earlier messages are put in front of it. */
+/** Keeps the scroll position while earlier messages are inserted above. */
 function useKeepPosition(frame: RefObject<HTMLDivElement | null>, oldestId: string | undefined): void {
   const before = useRef<{ readonly oldestId: string | undefined; readonly height: number }>(undefined);
   useLayoutEffect(() => {

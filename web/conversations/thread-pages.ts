@@ -1,20 +1,20 @@
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
 
-/** The loaded messages of a conversation. The newest page is read again and again, earlier pages once. */
+/** The loaded messages of a conversation. Only the newest page is read repeatedly. */
 export interface Thread {
-  /** The newest page, with the facts of number and contact. */
+  /** The newest page, with the state of number and contact. */
   readonly latest: ConversationMessageList;
   /** Newest first, without a gap. */
   readonly messages: readonly ConversationMessage[];
-  /** Where the earlier messages begin. */
+  /** The position before which earlier messages begin. */
   readonly cursor: string;
   readonly hasEarlier: boolean;
 }
 
 /**
- * Adds the newest page. So news cost one read, however much of a long conversation is shown. Where more came meanwhile than a
- * page holds, the earlier messages are dropped, and can be read again.
+ * Merges the newest page into a thread, so that an update costs one read. If more messages arrived than a page holds,
+ * the earlier pages are dropped, because there would be a gap.
  */
 export function withLatest(before: Thread | undefined, latest: ConversationMessageList): Thread {
   const { messages, cursor, has_more } = latest;
@@ -22,13 +22,13 @@ export function withLatest(before: Thread | undefined, latest: ConversationMessa
   if (!before || !has_more || newestKnown < cursor) {
     return { latest, messages, cursor, hasEarlier: has_more };
   }
-  // The page has all that is not older than its cursor.
+  // A page contains all messages from its cursor on.
   const older = before.messages.filter(({ id }) => id < cursor);
   if (older.length === 0) return { latest, messages, cursor, hasEarlier: has_more };
   return { ...before, latest, messages: [...messages, ...older] };
 }
 
-/** Adds the page that was read from a cursor. A thread that began anew meanwhile stays as it is. */
+/** Appends the page that was read from a cursor. A thread whose cursor has changed since then stays as it is. */
 export function withEarlier(before: Thread, from: string, page: ConversationMessageList): Thread {
   if (before.cursor !== from) return before;
   return {
@@ -39,7 +39,7 @@ export function withEarlier(before: Thread, from: string, page: ConversationMess
   };
 }
 
-/** Takes over where messages stand by now: those of earlier pages are not read again. */
+/** Updates the statuses of messages on earlier pages, which are not read again. */
 export function withStatuses(
   before: Thread,
   rows: readonly Message[],

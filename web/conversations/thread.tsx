@@ -14,7 +14,6 @@ import type { Thread as ReadThread } from './thread-pages.ts';
 import { useComposition } from './use-composition.ts';
 import { useReadMark } from './use-read-mark.ts';
 
-/** A conversation: head, messages, reply. */
 export function Thread({ open }: { readonly open: ConversationKey }): ReactNode {
   const team = useTeam();
   const thread = useQuery(threadQuery(team.id, open));
@@ -23,7 +22,7 @@ export function Thread({ open }: { readonly open: ConversationKey }): ReactNode 
     <Loaded query={thread}>
       {(data) => {
         const { number, contact } = data.latest;
-        // Rows of the live stream name the conversation by its normalized contact.
+        // Rows of the live stream name a conversation by its normalized contact, so the address must as well.
         if (contact !== open.contact)
           return <OtherSpelling open={{ phoneNumber: number.phone_number, contact }} />;
         return <Content open={open} thread={data} />;

@@ -4,7 +4,7 @@ import { Note } from '#web/kit/error-note.tsx';
 import type { Outgoing } from './composition-store.ts';
 import type { CompositionActions } from './use-composition.ts';
 
-/** A message whose answer was lost: the same try again sends it once at most, another text would be another message. */
+/** Offers to repeat a message whose answer was lost. With the same idempotency key it is sent only once. */
 export function UnansweredNote({
   outgoing: { message },
   actions: { send, takeBack, forget },

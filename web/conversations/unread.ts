@@ -6,23 +6,24 @@ import type {
 } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
 
-// Unread are the received messages after the read mark (specification section 12.11). The server counts them; rows of the live
-// stream, which know no member, add the later ones until the next read.
+// Received messages after the read mark are unread (specification section 12.11). The server counts them. Rows of the
+// live stream lack the count of a member, so later messages are added here until the next read.
 
 const countMax: typeof conversationCountMax = 100;
 
 export const isUnread = ({ unread_count }: Pick<Conversation, 'unread_count'>) => unread_count > 0;
 
-/** The count as it is shown: the server stops counting at 100. */
+/** The unread count as shown; the server stops at 100. */
 export const unreadText = ({ unread_count }: Pick<Conversation, 'unread_count'>) =>
   unread_count >= countMax ? `${countMax - 1}+` : String(unread_count);
 
-/** Whether messages add to an unread count. */
+/** Whether one of the messages is unread, because it was received. */
 export const hasUnread = (messages: readonly Message[]) => messages.some(isReceived);
 
 /**
- * Counts the received messages of a conversation after one; at least its last one, whose handle may be spelled differently.
- * @param since the id of the message up to which they are counted already
+ * Counts the messages that a conversation received after `since`: at least its last one, whose handle may be spelled
+ * differently.
+ * @param since the id of the last message that is counted already
  */
 export function countUnreadSince(
   { phone_number, contact, last_message }: ConversationFacts,
@@ -36,7 +37,7 @@ export function countUnreadSince(
   return last_message !== null && isNew(last_message) ? Math.max(1, count) : count;
 }
 
-/** The id that the read mark of an open conversation moves to; undefined where nothing is unread. */
+/** The id to which the read mark of an open conversation moves; undefined where nothing is unread. */
 export function markOf(latest: ConversationMessageList | undefined): string | undefined {
   return latest && isUnread(latest) ? latest.messages[0]?.id : undefined;
 }

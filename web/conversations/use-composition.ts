@@ -7,29 +7,29 @@ import { type Composition, CompositionStore, type Draft, joinDrafts } from './co
 import { type ConversationKey, rereadConversations, sendMessage } from './conversation-queries.ts';
 import { newIdempotencyKey } from './idempotency-key.ts';
 
-/** Statuses that the server answers before it looks up the Idempotency-Key (specification section 4.3). */
+/** Statuses that the server returns before it looks up the Idempotency-Key (specification section 4.3). */
 const beforeRepeats: readonly number[] = [401, 403, 429];
 
-/** Whether the message may have been accepted in spite of the error. */
+/** Whether the server may have accepted the message in spite of the error. */
 const isLost = (error: Error, isRepeat: boolean) =>
   !(error instanceof ApiError) ||
   error.status < 400 ||
   error.status >= 500 ||
   (isRepeat && beforeRepeats.includes(error.status));
 
-/** One per tab: its drafts outlive the pages. */
+/** The composition store of this tab, which keeps drafts while other pages are open. */
 const compositions = new CompositionStore(newIdempotencyKey, isLost);
 
 export interface CompositionActions {
   readonly write: (draft: Draft) => void;
-  /** Puts a text before what is written. */
+  /** Inserts a text before the draft. */
   readonly writeAgain: (draft: Draft) => void;
   readonly send: () => void;
   readonly takeBack: () => void;
   readonly forget: () => void;
 }
 
-/** Draft and send of a conversation. If a send fails while another page is shown, a toast says so. */
+/** The draft of a conversation and its actions. If a send fails while another page is open, a toast reports it. */
 export function useComposition(
   teamId: string,
   { phoneNumber, contact }: ConversationKey,

@@ -1,14 +1,14 @@
 import { type RefObject, useEffect } from 'react';
 
 /**
- * Keys of the page: ↑ and ↓ move the focus into the list and through it. Alt with them opens the conversation above
- * or below. Esc moves the focus back to the row.
+ * Keys of the page: ↑ and ↓ move the focus into and through the list, Alt+↑ and Alt+↓ open the neighbouring
+ * conversation. Esc returns the focus to the row.
  */
 export function useConversationKeys(list: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
-      // Dialogs and menus have keys of their own.
+      // Dialogs and menus handle their own keys.
       if (event.defaultPrevented || event.isComposing || target.closest('[role=dialog], [role=menu]')) return;
       const rows = [...(list.current?.querySelectorAll<HTMLAnchorElement>('li > a') ?? [])];
       const open = rows.findIndex((row) => row.getAttribute('aria-current') === 'page');

@@ -4,7 +4,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { type ConversationKey, markRead, rereadConversations, showAsRead } from './conversation-queries.ts';
 import { markOf } from './unread.ts';
 
-/** Marks the conversation as read up to its newest message while it is open in a visible tab. */
+/** Moves the read mark to the newest message while the conversation is open in a visible tab. */
 export function useReadMark(open: ConversationKey, latest: ConversationMessageList | undefined): void {
   const team = useTeam();
   const { phoneNumber, contact } = open;
@@ -18,7 +18,7 @@ export function useReadMark(open: ConversationKey, latest: ConversationMessageLi
       await markRead(team.id, key, newest);
       await rereadConversations(team.id, key);
     };
-    // A failure is of no concern: the next message or visit marks it.
+    // A failure is ignored, because the next message or visit moves the mark.
     const tryMark = () => void mark().catch(() => undefined);
     tryMark();
     document.addEventListener('visibilitychange', tryMark);

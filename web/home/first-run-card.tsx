@@ -20,7 +20,7 @@ interface Step {
   readonly action: ReactNode;
 }
 
-/** The way from an empty team to the first message that went out, with or without an iPhone at hand. */
+/** The card `Get started`: steps to the first sent message, with an iPhone or a simulated one. */
 export function FirstRunCard({ home }: { readonly home: Home }): ReactNode {
   const team = useTeam();
   const administrators = useAdministratorNames();
@@ -146,7 +146,7 @@ function ConnectActions(): ReactNode {
   );
 }
 
-/** A simulated iPhone writes to a fictional number, whose replies it makes up; a real one to a number that the person chooses. */
+/** Links to a first conversation. A simulated number writes to a fictional contact. */
 function WriteLink({ sender }: { readonly sender: HomeNumber }): ReactNode {
   const team = useTeam();
   const style = buttonStyle({ look: 'primary', size: 'small' });
@@ -172,5 +172,4 @@ function WriteLink({ sender }: { readonly sender: HomeNumber }): ReactNode {
   );
 }
 
-/** A number that is reserved for fiction and differs from the sender. */
 const exampleContact = (own: string) => (own === '+14155550123' ? '+14155550124' : '+14155550123');

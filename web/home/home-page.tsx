@@ -11,7 +11,7 @@ import { NumbersCard } from './numbers-card.tsx';
 import { StandingCard } from './standing-card.tsx';
 import { UsageCard } from './usage-card.tsx';
 
-/** Answers whether everything is fine, and what needs a person. */
+/** The page Home: whether everything works, and matters that need a person. */
 export function HomePage(): ReactNode {
   const team = useTeam();
   const home = useQuery(homeQuery(team.id));
@@ -37,5 +37,5 @@ export function HomePage(): ReactNode {
   );
 }
 
-/** Until the first message went out the page guides. */
+/** Whether the first steps are shown, until the first message was sent. */
 const isBeginning = ({ first_run }: Home) => !first_run.has_delivered;

@@ -10,7 +10,6 @@ import { useTeam } from '#web/shell/session.ts';
 
 const shownMax = 5;
 
-/** The latest conversations: who wrote. */
 export function LatestCard(): ReactNode {
   const team = useTeam();
   const list = useInfiniteQuery(conversationsQuery(team.id, {}));

@@ -10,7 +10,6 @@ import { numberStateTexts } from '#web/numbers/number-state-texts.ts';
 import { isReceivingUntested } from '#web/numbers/number-texts.ts';
 import { useTeam } from '#web/shell/session.ts';
 
-/** The team's numbers, and whether each is online. */
 export function NumbersCard({ home }: { readonly home: Home }): ReactNode {
   return (
     <Card title="Numbers" isFlush>

@@ -2,12 +2,12 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronRight, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Home, HomeNumber } from '#contract/home.ts';
+import { healthCauseTexts } from '#contract/number-health.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { amount, formatPhoneNumber } from '#web/kit/format.ts';
-import { numberCauseTexts } from '#web/numbers/number-state-texts.ts';
-import { useTeam } from '#web/shell/session.ts';
+import { useOverview, useTeam } from '#web/shell/session.ts';
 
-/** The counts of Home stop here (contract/home.ts). */
+/** The highest count that the API returns for Home (contract/home.ts). */
 const homeCountMax = 1_000;
 
 interface Matter {
@@ -17,10 +17,15 @@ interface Matter {
   readonly isUrgent: boolean;
 }
 
-/** One sentence: everything is fine, or what needs a person, each with its page. */
+/**
+ * One sentence: everything is fine, or each thing that needs a person, with its page. During a restore hold the banner
+ * above says that nothing is sent, so the card does not say that all is fine.
+ */
 export function StandingCard({ home }: { readonly home: Home }): ReactNode {
   const team = useTeam();
+  const { restore_hold: isHeld } = useOverview();
   const matters = mattersOf(home, team.id);
+  if (matters.length === 0 && isHeld) return null;
   if (matters.length === 0) {
     return (
       <section className="flex items-center gap-3.5 rounded-xl bg-good-tint px-5 py-4 text-good-ink max-sm:px-4">
@@ -70,24 +75,29 @@ export function StandingCard({ home }: { readonly home: Home }): ReactNode {
   );
 }
 
-/** Names what is connected: with simulated iPhones alone, all may be fine and nothing reaches a person. */
+/** Names the connected iPhones. With simulated ones alone it warns that no message reaches a person. */
 function onlineText(numbers: Home['numbers']): string {
   const real = numbers.filter(({ simulated }) => !simulated);
   if (real.length === 0) return 'Only a simulated iPhone is connected: no message reaches a person.';
   const paused = real.filter(({ state }) => state === 'paused').length;
   const online = real.filter(({ state }) => state === 'online').length;
-  const pausedText = paused === 0 ? '' : `, and ${paused === 1 ? 'one is' : `${paused} are`} paused`;
-  return `${online} of ${real.length} ${real.length === 1 ? 'iPhone is' : 'iPhones are'} online${pausedText}.`;
+  const late = real.filter(({ state }) => state === 'late').length;
+  const others = [...countedAs(late, 'late'), ...countedAs(paused, 'paused')].map((text) => `, and ${text}`);
+  return `${online} of ${real.length} ${real.length === 1 ? 'iPhone is' : 'iPhones are'} online${others.join('')}.`;
 }
+
+const countedAs = (count: number, word: string): readonly string[] =>
+  count === 0 ? [] : [`${count === 1 ? 'one is' : `${count} are`} ${word}`];
 
 const stateWords: Readonly<Record<HomeNumber['state'], string>> = {
   online: 'online',
+  late: 'late',
   offline: 'offline',
   paused: 'paused',
   pending: 'not connected yet',
 };
 
-/** A viewer can look at each of them and change none. */
+/** A viewer may look at these matters but change none, so the heading avoids `you`. */
 function headingOf(matters: number, isViewer: boolean): string {
   const object = isViewer ? 'attention' : 'you';
   return matters === 1 ? `One thing needs ${object}` : `${matters} things need ${object}`;
@@ -104,12 +114,13 @@ function mattersOf(home: Home, teamId: string): readonly Matter[] {
   const params = { teamId };
   const numbers = home.numbers
     .filter(
-      ({ state, waiting_messages: waiting }) => state !== 'online' && (state !== 'paused' || waiting > 0),
+      ({ state, waiting_messages: waiting }) =>
+        state === 'pending' || state === 'offline' || (state === 'paused' && waiting > 0),
     )
     .map((number) => ({
       text: `${number.label || formatPhoneNumber(number.phone_number)} is ${stateWords[number.state]}`,
       hint: [
-        number.likely_cause && numberCauseTexts[number.likely_cause],
+        number.likely_cause && healthCauseTexts[number.likely_cause].cause,
         number.waiting_messages > 0 && `${counted(number.waiting_messages)} waiting.`,
       ]
         .filter(Boolean)

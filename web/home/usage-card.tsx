@@ -8,7 +8,6 @@ import { UsageMeter } from '#web/kit/meter.tsx';
 import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
-/** The month so far. */
 export function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNode {
   const team = useTeam();
   const isUnlimited = usage.monthly_message_limit >= plans.enterprise.monthlyMessages;

@@ -11,7 +11,7 @@ const tones: Readonly<Record<Tone, string>> = {
   bad: 'bg-bad-tint text-bad-ink',
 };
 
-/** A state in a word; the colour repeats it and never stands alone. */
+/** A state as a word. The colour adds nothing that the word does not say. */
 export function Badge({
   tone = 'neutral',
   hasDot = false,

@@ -25,7 +25,6 @@ export const buttonStyle = cva(
 
 type ButtonProps = ComponentProps<'button'> &
   VariantProps<typeof buttonStyle> & {
-    /** Shows that its work runs, and takes no click meanwhile. */
     readonly isBusy?: boolean;
   };
 
@@ -52,7 +51,7 @@ export function Button({
   );
 }
 
-/** A button that shows an icon alone; its label is read aloud and shown on hover. */
+/** A button with an icon only. Its label is the accessible name and the tooltip. */
 export function IconButton({
   label,
   children,

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
-/** A group of things that belong together, with an optional head. */
 export function Card({
   id,
   title,
@@ -11,13 +10,12 @@ export function Card({
   isFlush = false,
   children,
 }: {
-  /** For links to it. */
   readonly id?: string;
   readonly title?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
   readonly className?: string;
-  /** Without padding: for lists whose rows reach its edges. */
+  /** Removes the padding of the card, for lists whose rows reach its edges. */
   readonly isFlush?: boolean;
   readonly children?: ReactNode;
 }): ReactNode {

@@ -1,6 +1,5 @@
 import { type ReactNode, useId } from 'react';
 
-/** A choice of its own, with a second line that explains it. */
 export function Checkbox({
   label,
   hint,

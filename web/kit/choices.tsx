@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 
-/** One of a few choices, each with a sentence that explains it. */
+/** Radio buttons, each with an explanation. */
 export function Choices<Value extends string>({
   legend,
   isLegendShown = false,
@@ -9,7 +9,7 @@ export function Choices<Value extends string>({
   onChoose,
 }: {
   readonly legend: string;
-  /** By default only people who hear the page get it. */
+  /** Whether the legend is visible. It is for screen readers only by default. */
   readonly isLegendShown?: boolean;
   readonly options: readonly { readonly value: Value; readonly label: string; readonly hint: string }[];
   readonly chosen: Value;

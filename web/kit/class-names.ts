@@ -1,6 +1,6 @@
 import { twMerge } from 'tailwind-merge';
 
-/** Class names, of which later ones win over earlier ones of the same property. */
+/** Joins class names. If two set the same CSS property, the later one wins. */
 export function classNames(...names: (string | false | undefined)[]): string {
   return twMerge(names.filter(Boolean).join(' '));
 }

@@ -1,12 +1,12 @@
-/** The server's time less that of this machine, whose clock may be wrong. The page brings the server's time along. */
+/** The difference between the server's time, which the page contains, and this machine's clock. */
 let offsetMs = offsetTo(Number(document.documentElement.dataset.now));
 
-/** The server's time, in ms since the epoch: every time that is shown comes from there. */
+/** The server's time in ms since the epoch. All times on the page are computed from it. */
 export function nowMs(): number {
   return Date.now() + offsetMs;
 }
 
-/** Takes over the server's time, as the live stream tells it at its start. */
+/** Sets the server's time from the event `hello` of the live stream. */
 export function setServerTime(at: string): void {
   offsetMs = offsetTo(Date.parse(at));
 }

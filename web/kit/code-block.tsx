@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from 'react';
 import { CopyButton } from './copy.tsx';
 
-/** A text of several lines that is read and copied: a program, a body. Its lines scroll sideways. */
+/** A text of several lines with a copy button. Long lines scroll. */
 export function CodeBlock({
   title,
   text,
@@ -10,9 +10,9 @@ export function CodeBlock({
 }: {
   readonly title: string;
   readonly text: string;
-  /** The text that the button copies, where it differs from the shown one. */
+  /** The text that the button copies, if it differs from the shown text. */
   readonly copied?: string;
-  /** Names it for people who hear the page. */
+  /** The accessible name of the text. */
   readonly what: string;
 }): ReactNode {
   const shown = useRef<HTMLPreElement>(null);

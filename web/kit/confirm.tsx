@@ -4,7 +4,7 @@ import { Dialog } from './dialog.tsx';
 import { DialogButtons } from './dialog-buttons.tsx';
 import { ErrorNote } from './error-note.tsx';
 
-/** Asks before an action that can't be taken back, and says what it does. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function Confirm({
   isOpen,
   onClose,
@@ -19,9 +19,8 @@ export function Confirm({
   readonly onClose: () => void;
   readonly title: string;
   readonly children: ReactNode;
-  /** The words of its button, a verb first: `Delete number`. */
+  /** The text of the button that acts, with a verb first: `Delete number`. */
   readonly action: string;
-  /** The words of the other button. */
   readonly keep?: string;
   readonly isDangerous?: boolean;
   readonly onConfirm: () => Promise<unknown>;

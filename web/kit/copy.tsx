@@ -5,8 +5,8 @@ import { Button } from './button.tsx';
 type Outcome = 'copied' | 'selected' | undefined;
 
 /**
- * Copies a text. On plain http, where browsers have no clipboard, it selects the value where it is shown and copies that. Where
- * this fails too, the value stays selected, and the button says so.
+ * Copies a text. Browsers have no clipboard API on plain http; there it selects the shown value and copies the
+ * selection. If that fails too, the value stays selected and the button says so.
  */
 export function CopyButton({
   text,
@@ -16,9 +16,9 @@ export function CopyButton({
 }: {
   readonly text: string;
   readonly label?: string;
-  /** Names the value for people who hear the page: `Copy` and `the secret`. */
+  /** Completes the button's accessible name: `Copy` and `the secret`. */
   readonly what?: string;
-  /** The element that shows exactly the text; without one a field beside the button does for a moment. */
+  /** The element that shows exactly the text. Without it a temporary field beside the button is used. */
   readonly value?: RefObject<HTMLElement | null>;
 }): ReactNode {
   const [outcome, setOutcome] = useState<Outcome>();
@@ -54,7 +54,7 @@ export function CopyButton({
   );
 }
 
-/** @returns whether it holds the text now; a browser may refuse it to a page that has no focus or no permission */
+/** @returns whether the text was copied; browsers may refuse without focus or permission */
 async function writeToClipboard(text: string): Promise<boolean> {
   if (!navigator.clipboard) return false;
   return navigator.clipboard.writeText(text).then(
@@ -63,7 +63,7 @@ async function writeToClipboard(text: string): Promise<boolean> {
   );
 }
 
-/** Copies by a selection. A dialog keeps the focus inside, so a field for it stands beside the button. */
+/** Copies a selection. The temporary field is beside the button, because a dialog keeps the focus inside. */
 function copyShown(text: string, value: HTMLElement | null | undefined, beside: HTMLElement | null): boolean {
   if (value) {
     getSelection()?.selectAllChildren(value);
@@ -79,7 +79,7 @@ function copyShown(text: string, value: HTMLElement | null | undefined, beside: 
   return isCopied;
 }
 
-/** A value that is made to be copied: a key, a secret, a link. It has one line, which scrolls sideways. */
+/** A key, a secret or a link in one scrolling line, with a copy button. */
 export function CopyRow({ value, what }: { readonly value: string; readonly what: string }): ReactNode {
   const shown = useRef<HTMLPreElement>(null);
   return (

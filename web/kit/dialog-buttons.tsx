@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 
-/** The footer of a dialog: a button that closes it, and one that submits its form or does what it asks. */
+/** The buttons of a dialog: one cancels, one submits the form or acts. */
 export function DialogButtons({
   onCancel,
   cancel = 'Cancel',
@@ -12,17 +12,16 @@ export function DialogButtons({
   ...action
 }: {
   readonly onCancel: () => void;
-  /** The words of the first button. */
   readonly cancel?: string;
-  /** False while a write runs whose answer the dialog will show. */
+  /** false while a request runs whose answer the dialog will show. */
   readonly canCancel?: boolean;
-  /** The id of the form to submit; without one, `onClick` acts. */
+  /** The id of the form to submit; without it, `onClick` acts. */
   readonly form?: string;
   readonly onClick?: () => void;
   readonly look?: 'primary' | 'danger';
   readonly isBusy?: boolean;
   readonly disabled?: boolean;
-  /** The words of the second button, a verb first. */
+  /** The text of the second button, with a verb first. */
   readonly children: ReactNode;
 }): ReactNode {
   return (

@@ -11,10 +11,10 @@ const backdrop =
 const sheet =
   'max-sm:inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] max-sm:w-full max-sm:rounded-t-2xl max-sm:pb-[env(safe-area-inset-bottom)] max-sm:data-ending-style:translate-y-full max-sm:data-starting-style:translate-y-full';
 
-/** The frame of dialogs and drawers, loaded with the first that opens. */
+/** The frame of dialogs and drawers. Its code is loaded when the first one opens. */
 export function DialogFrame({ className, ...props }: DialogProps & { readonly className: string }) {
   const { isOpen, onClose, isClosedByButtonsOnly = false, isBusy = false } = props;
-  // While it fades out it shows what it showed, though its page has forgotten that.
+  // The fading dialog keeps its last content, although its page has removed it.
   const shown = useRef(props);
   if (isOpen) shown.current = props;
   const { title, description, children, footer } = shown.current;
@@ -36,7 +36,7 @@ export function DialogFrame({ className, ...props }: DialogProps & { readonly cl
         <BaseDialog.Backdrop className={backdrop} />
         <BaseDialog.Popup
           data-over-page
-          // The first field, except where a touch would bring the keyboard up.
+          // The first field gets the focus, except after a touch, because the phone's keyboard would open.
           initialFocus={(how) =>
             how === 'touch' ||
             (content.current?.querySelector<HTMLElement>('input, textarea, select') ?? true)

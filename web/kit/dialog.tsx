@@ -6,18 +6,18 @@ export interface DialogProps {
   readonly title: ReactNode;
   readonly description?: ReactNode;
   readonly children: ReactNode;
-  /** Buttons at its end; the primary one last. */
+  /** Buttons at the end of the dialog, the primary one last. */
   readonly footer?: ReactNode;
-  /** It shows what is shown once: only its buttons close it, not Escape nor a press beside it. */
+  /** Escape and a press beside the dialog do not close it, because its content is shown only once. */
   readonly isClosedByButtonsOnly?: boolean;
-  /** A write runs whose answer it will show, such as a secret: nothing closes it. */
+  /** A request runs whose answer the dialog will show, such as a secret. Nothing closes it until then. */
   readonly isBusy?: boolean;
 }
 
-/** The part of a dialog's properties that its page controls. */
+/** The properties that the page of a dialog controls. */
 export type DialogState = Pick<DialogProps, 'isOpen' | 'onClose'>;
 
-// Loaded with the first dialog: a page opens without it, and it is a sixth of all scripts.
+// The frame is a sixth of all scripts, so it is loaded with the first dialog.
 const DialogFrame = lazy(async () => ({ default: (await import('./dialog-frame.tsx')).DialogFrame }));
 
 function Frame(props: DialogProps & { readonly className: string }): ReactNode {
@@ -31,7 +31,7 @@ function Frame(props: DialogProps & { readonly className: string }): ReactNode {
   );
 }
 
-/** A dialog; on a phone a sheet from the bottom. */
+/** A dialog; on a phone a sheet at the bottom. */
 export function Dialog(props: DialogProps): ReactNode {
   return (
     <Frame
@@ -41,7 +41,7 @@ export function Dialog(props: DialogProps): ReactNode {
   );
 }
 
-/** Details of a row, at the right edge; on a phone a sheet from the bottom. */
+/** Details of a row at the right edge; on a phone a sheet at the bottom. */
 export function Drawer(props: DialogProps): ReactNode {
   return (
     <Frame

@@ -6,10 +6,10 @@ import { classNames } from './class-names.ts';
 import { amount, utcDay } from './format.ts';
 import { RetryTime } from './retry-time.tsx';
 
-/** Names the person to ask for a larger plan: shown where a limit of the plan refuses. */
+/** Advice on a larger plan, shown with errors of a plan limit. */
 export const LimitHelp = createContext<ReactNode>(null);
 
-/** Why something did not work, in the sentence of the server. A limit of the plan leads to the page of usage. */
+/** The message of an error. With a plan limit it links to the usage page. */
 export function ErrorNote({
   error,
   className,
@@ -25,11 +25,11 @@ export function ErrorNote({
   );
 }
 
-/** Whether a rate limiter refused it, and said until when. */
+/** Whether the error is a 429 that names the time of the next try. */
 export const isRateLimited = (error: Error): error is ApiError =>
   error instanceof ApiError && error.status === 429 && error.retryAfter !== undefined;
 
-/** The sentence of the server; RetryTime counts its seconds to wait. A limit of sends has words of the page. */
+/** The server's message without the seconds to wait, which RetryTime counts down. */
 export function sentenceOf(error: Error): string {
   if (isRateLimited(error))
     return error.message
@@ -46,7 +46,7 @@ export function sentenceOf(error: Error): string {
   return `The month’s messages are used up: ${amount(limit)} of ${amount(limit)}. You can send again from ${utcDay(resetsAt)} on, or with a larger plan.`;
 }
 
-/** The API's advice for callers of every kind; LimitHelp has that for this person. */
+/** The advice in the API's message. The page shows LimitHelp instead. */
 const askForPlan = 'ask the operator of this server for a larger plan';
 
 function NextStep({ error }: { readonly error: ApiError }): ReactNode {
@@ -72,7 +72,6 @@ const tones = {
   good: 'bg-good-tint text-good-ink',
 };
 
-/** A sentence that stands out: a warning, a hint, an error. */
 export function Note({
   tone,
   icon = <TriangleAlert />,

@@ -10,7 +10,7 @@ export const inputStyle =
   'h-9 w-full min-w-0 rounded-lg border border-line-strong/60 bg-surface px-3 text-ink placeholder:text-faint hover:border-line-strong focus-visible:border-accent focus-visible:outline-1 focus-visible:outline-offset-0 data-invalid:border-bad max-sm:h-11';
 
 /**
- * A form of an operation. An error that names a field is shown at that field, any other one above the buttons.
+ * A form for an API operation. An error is shown at the field that it names, otherwise above the buttons.
  * @param fields the fields' names, which are the parameters of the operation
  */
 export function Form({
@@ -46,17 +46,16 @@ export function Form({
   );
 }
 
-/** `email must be …` says `It must be …` below its field. */
+/** Changes the API's `email must be …` to `It must be …`, because the message is below its field. */
 function withoutName(message: string, param: string): string {
   return message.startsWith(`${param} `) ? `It${message.slice(param.length)}` : message;
 }
 
-/** The end of a long form may not be seen. */
+/** Scrolls an error into view, because the end of a long form may be hidden. */
 function scrollIntoView(element: HTMLElement | null): void {
   element?.scrollIntoView({ block: 'nearest' });
 }
 
-/** A labelled text field, with what it is for and the server's error. */
 export function TextField({
   name,
   label,
@@ -69,7 +68,7 @@ export function TextField({
   readonly label: string;
   readonly hint?: ReactNode;
   readonly className?: string;
-  /** Where a heading says it already. */
+  /** Hides the label from view, where a heading has the same text. */
   readonly isLabelHidden?: boolean;
 }): ReactNode {
   return (
@@ -79,7 +78,7 @@ export function TextField({
   );
 }
 
-/** The frame of a field whose control is its child: a BaseField.Control. */
+/** The frame of a field; its child is a BaseField.Control. */
 function Labelled({
   name,
   label,
@@ -104,13 +103,13 @@ function Labelled({
           {hint}
         </BaseField.Description>
       )}
-      {/* Without children: otherwise an error of the server is not shown. */}
+      {/* An error element with children would not show the server's error. */}
       <BaseField.Error className="text-[0.8125rem] text-bad-ink" />
     </BaseField.Root>
   );
 }
 
-/** A choice among few: the browser's own list, which fits phones and keyboards. */
+/** A choice by the browser's own select element, which suits phones and keyboards. */
 export function Select<Value extends string>({
   label,
   value,

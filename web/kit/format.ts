@@ -1,7 +1,7 @@
-/** Calling codes of two digits; 1 and 7 have one, all others three. */
+/** Country calling codes of two digits. 1 and 7 have one digit, all others three. */
 const twoDigitCodes = /^(20|27|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
 
-/** An E.164 number in groups: `+1 415 555 0100`, `+44 7911 123 456`. Any other handle stays as it is. */
+/** Groups the digits of an E.164 number: `+1 415 555 0100`, `+44 7911 123 456`. Other handles are unchanged. */
 export function formatPhoneNumber(handle: string): string {
   const digits = /^\+([1-9]\d{6,14})$/.exec(handle)?.[1];
   if (digits === undefined) return handle;
@@ -23,7 +23,7 @@ const clockTimeWithSeconds = new Intl.DateTimeFormat('en', { timeStyle: 'medium'
 
 const dayOfMonth = new Intl.DateTimeFormat('en', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 
-/** `December 1`: limits of a month end in UTC. @param at a timestamp */
+/** Formats a day in UTC, in which limits of a month end: `December 1`. @param at a timestamp */
 export function utcDay(at: string): string {
   return dayOfMonth.format(new Date(at));
 }
@@ -37,14 +37,14 @@ export function timeOfDay(at: string): string {
   return clockTime.format(new Date(at));
 }
 
-/** `10:32:07 AM`, and `Nov 4, 2026, 10:32:07 AM` for another day than today. */
+/** Formats a time with seconds: `10:32:07 AM` today, `Nov 4, 2026, 10:32:07 AM` on other days. */
 export function clockTimeOf(at: string, now: number): string {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date(now).toDateString();
   return isToday ? clockTimeWithSeconds.format(date) : exact.format(date);
 }
 
-/** `just now`, `5 min ago`, `3 h ago`, `Nov 4`, and the same for times to come: `in 5 min`. */
+/** Formats a time relative to now: `just now`, `5 min ago`, `Nov 4`, in the future `in 5 min`. */
 export function relativeTime(at: string, now: number): string {
   const date = new Date(at);
   const seconds = Math.round((now - date.getTime()) / 1_000);
@@ -55,7 +55,7 @@ export function relativeTime(at: string, now: number): string {
   return (isThisYear ? dayAndMonth : dayMonthYear).format(date);
 }
 
-/** The time of work to come: `in 5 min`, and `now` once it is due. */
+/** Formats the time until work begins: `in 5 min`, or `now` once it is due. */
 export function dueTime(at: string, now: number): string {
   return Date.parse(at) - now < 5_000 ? 'now' : relativeTime(at, now);
 }
@@ -68,7 +68,7 @@ function amountOf(seconds: number): string | undefined {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** `Today`, `Yesterday`, `Wednesday, Nov 4`: the day of a message, for the person's own time zone. */
+/** Formats a day in the browser's time zone: `Today`, `Yesterday`, or `Wednesday, Nov 4`. */
 export function dayOf(at: string, now: number): string {
   const startOf = (time: number) => new Date(time).setHours(0, 0, 0, 0);
   const days = Math.round((startOf(now) - startOf(Date.parse(at))) / 86_400_000);

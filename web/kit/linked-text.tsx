@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { splitLinks } from './split-links.ts';
 
-/** A text that a person outside the team wrote, with its addresses as links. They learn nothing of this page. */
+/** A stranger's text with its URLs as links. The links send no referrer. */
 export function LinkedText({ text }: { readonly text: string }): ReactNode {
   return splitLinks(text).map(({ text: part, href }, index) =>
     href === undefined ? (

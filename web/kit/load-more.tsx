@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
 import { ErrorNote } from './error-note.tsx';
 
-/** The button below a list that reads its next page, and why that did not work. */
+/** The button that reads a list's next page, and its error. */
 export function LoadMore({
   list,
   size,

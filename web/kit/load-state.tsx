@@ -8,8 +8,8 @@ import { RetryTime } from './retry-time.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 /**
- * Shows the data of a read; until then a skeleton, and after a failure its sentence with a button to try again. A read that a
- * rate limiter refused is made again once it may be (rereadEvery).
+ * Shows the data of a query, a skeleton while it loads, or its error with a retry button. A query refused with a 429 is
+ * repeated when its limit ends (rereadEvery).
  */
 export function Loaded<Data>({
   query,
@@ -33,7 +33,7 @@ export function Loaded<Data>({
   return <Late>{skeleton}</Late>;
 }
 
-/** A wait under 300 ms shows nothing, so that nothing flashes. */
+/** Shows nothing for the first 300 ms, so that a short wait does not flash. */
 function Late({ children }: { readonly children: ReactNode }): ReactNode {
   const [isLate, setIsLate] = useState(false);
   useEffect(() => {
@@ -52,7 +52,7 @@ export function Failure({
   readonly error: Error;
   readonly onRetry: () => void;
   readonly isBusy?: boolean;
-  /** The page reads it again by itself. */
+  /** Whether the page repeats the failed query by itself. */
   readonly isTriedAgain?: boolean;
 }): ReactNode {
   return (

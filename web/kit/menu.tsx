@@ -12,12 +12,12 @@ import {
 } from 'react';
 import { classNames } from './class-names.ts';
 
-/** Closes the menu that an item belongs to, and returns the focus to its button. */
+/** Closes the menu of an item, and returns the focus to the menu's button. */
 const CloseMenu = createContext<() => void>(() => undefined);
 
 /**
- * A menu behind a button, with the keys of the ARIA menu pattern: arrows, Home, End, Escape. It is written here because a
- * positioned layer of a library is a tenth of all scripts of the first page.
+ * A menu with the keys of the ARIA menu pattern: arrows, Home, End, Escape. It is our own code, because a library's
+ * positioned layer would be a tenth of the first page's scripts.
  */
 export function Menu({
   trigger,
@@ -27,7 +27,7 @@ export function Menu({
   className,
 }: {
   readonly className?: string;
-  /** A button, or a component that passes its properties on to one. */
+  /** A button, or a component that passes its properties to one. */
   readonly trigger: ReactElement<object>;
   readonly children: ReactNode;
   readonly side?: 'top' | 'bottom';
@@ -132,7 +132,7 @@ export function MenuItem({
   );
 }
 
-/** An item that leads to another page. @param render the link */
+/** A menu item that is a link. @param render the link */
 export function MenuLink({
   render,
   children,

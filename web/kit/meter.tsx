@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 import { amount } from './format.ts';
 
-/** How much of a limit is used: the bar warns from 80 % and alarms at the end. */
+/** A bar for the used part of a limit. It warns from 80 %. */
 export function UsageMeter({
   label,
   used,
@@ -12,9 +12,9 @@ export function UsageMeter({
 }: {
   readonly label: string;
   readonly used: number;
-  /** undefined for no limit. */
+  /** The limit; undefined for none. */
   readonly limit: number | undefined;
-  /** Red at the end: where work stops then. Seats that are all taken are no fault. */
+  /** Colours a full bar red. It is for limits that stop work; a team whose seats are all taken has no fault. */
   readonly isAlarming?: boolean;
 }): ReactNode {
   if (limit === undefined)

@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
 
-/** The frame of a page: its title, one sentence, its actions, its content. */
 export function Page({
   title,
   above,
@@ -9,7 +8,6 @@ export function Page({
   children,
 }: {
   readonly title: string;
-  /** A link to the page that leads here. */
   readonly above?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
@@ -33,7 +31,7 @@ export function Page({
   );
 }
 
-/** A list or page without content: says why, and offers the next step. */
+/** Explains why a list or page is empty, and offers the next step. */
 export function EmptyState({
   icon,
   title,

@@ -1,10 +1,10 @@
 import { type ReactNode, useMemo } from 'react';
 import { encode } from 'uqr';
 
-/** Light modules around the code; scanners need four. */
+/** The margin around the code in modules; scanners need four. */
 const quietModules = 4;
 
-/** A QR code, dark on light in both themes: many scanners read no inverted one. */
+/** A QR code, dark on light in both themes, because many scanners cannot read inverted codes. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
   const { path, side } = useMemo(() => draw(text), [text]);
   return (

@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { ApiError } from '#web/api/request.ts';
 
 /**
- * Counts down until a request that a rate limiter refused may be made again. A screen reader is not told each second.
- * @param isAutomatic the page makes it again by itself
+ * Counts down to the end of a rate limit. Screen readers do not announce each second.
+ * @param isAutomatic whether the page repeats the request by itself
  */
 export function RetryTime({
   error: { atMs, retryAfter = 0 },

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 
-/** A few choices side by side, of which one holds. */
+/** Buttons side by side, of which one is chosen. */
 export function Segments<Value extends string>({
   label,
   options,

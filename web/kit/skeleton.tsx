@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 const widths = ['w-full', 'w-11/12', 'w-4/5', 'w-1/2', 'w-3/4', 'w-5/6'];
 
-/** Grey lines in the form of what is being loaded. @param lines at most 6 */
+/** Grey lines as a placeholder for content that loads. @param lines at most 6 */
 export function Skeleton({ lines = 3 }: { readonly lines?: number }): ReactNode {
   return (
     <div role="status" aria-label="Loading" className="flex flex-col gap-3 p-5">

@@ -1,14 +1,14 @@
-/** A part of a text; with `href` it is an address that a browser may open. */
+/** A part of a text; `href` is set if it is a URL. */
 export interface TextPart {
   readonly text: string;
   readonly href?: string;
 }
 
-/** Only http and https. Spaces, quotes and invisible marks of direction end an address: it is opened as it is seen. */
+/** Matches http and https URLs. Spaces, quotes and invisible direction marks end a URL: a link opens what is shown. */
 const address = /\bhttps?:\/\/[^\s<>"'`\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/giu;
 const closing: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
 
-/** Splits a text at its addresses. Punctuation after one belongs to the sentence. */
+/** Splits a text at its URLs. Punctuation after a URL belongs to the text. */
 export function splitLinks(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;

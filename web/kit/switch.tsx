@@ -1,7 +1,7 @@
 import { Switch as BaseSwitch } from '@base-ui/react/switch';
 import type { ReactNode } from 'react';
 
-/** On or off, at once: without a form. */
+/** A switch that takes effect at once, without a form. */
 export function Switch({
   label,
   isOn,

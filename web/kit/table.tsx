@@ -5,13 +5,13 @@ export interface Column<Row> {
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
   readonly className?: string;
-  /** Not shown on a phone, where the first column tells it or the details do. */
+  /** Hides the column on phones, where the first column or the details have the same content. */
   readonly isDesktopOnly?: boolean;
 }
 
 /**
- * Rows in columns; on a phone each row is a card, its cells one below the other. A row that has details is a button in
- * its first cell, stretched over the row, so that keyboards and screen readers find it.
+ * A table; on phones each row is a card. If rows have details, the first cell has a button that covers the row, so that
+ * keyboards and screen readers find it.
  */
 export function Table<Row>({
   label,

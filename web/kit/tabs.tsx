@@ -1,7 +1,7 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-/** Parts of a page, each with an address of its own. */
+/** Parts of a page, each with its own address. */
 export function Tabs({
   label,
   tabs,

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { nowMs } from './clock.ts';
 import { clockTimeOf, dueTime, exactTime, formatPhoneNumber, relativeTime } from './format.ts';
 
-/** A time relative to now, with the exact one on hover. It stays right while the page is open. */
+/** A time relative to now, updated while the page is open. The tooltip has the exact time. */
 export function Time({ at }: { readonly at: string }): ReactNode {
   const now = useNow();
   return (
@@ -12,7 +12,7 @@ export function Time({ at }: { readonly at: string }): ReactNode {
   );
 }
 
-/** The time of work to come, with the exact one on hover. */
+/** The time until work begins. The tooltip has the exact time. */
 export function DueTime({ at }: { readonly at: string }): ReactNode {
   const now = useNow();
   return (
@@ -22,7 +22,7 @@ export function DueTime({ at }: { readonly at: string }): ReactNode {
   );
 }
 
-/** The time of a step: by the clock, to the second, and then relative to now. */
+/** The time of a step, as clock time with seconds and relative to now. */
 export function StepTime({ at }: { readonly at: string }): ReactNode {
   const now = useNow();
   return (
@@ -41,7 +41,7 @@ function useNow(): number {
   return now;
 }
 
-/** A phone number in a person's format; any other handle as it is. */
+/** A phone number in groups of digits; other handles are unchanged. */
 export function Handle({ value }: { readonly value: string }): ReactNode {
   return <span className="tabular-nums">{formatPhoneNumber(value)}</span>;
 }

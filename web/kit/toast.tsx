@@ -2,19 +2,18 @@ import { Toast } from '@base-ui/react/toast';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 
-/** A button in a toast. */
 interface ToastAction {
   readonly text: string;
   readonly onSelect: () => void;
 }
 
 const manager = Toast.createToastManager();
-/** Ids of toasts without an action. Those with one wait for the person. */
+/** Ids of toasts without an action, which `dismissNews` closes. */
 const news = new Set<string>();
 
 /**
- * Says in a sentence that something was done, or not. For news that has no place on the page.
- * @param subject a toast replaces the one before about the same subject; with an action it replaces none by default
+ * Shows a toast, for results that have no place on the page.
+ * @param subject replaces an earlier toast with the same subject; toasts with an action have none by default
  */
 export function notify(
   title: string,
@@ -26,7 +25,7 @@ export function notify(
     ...(subject !== undefined && { id: subject }),
     title,
     description,
-    // A toast with an action does not time out.
+    // A toast with an action stays until the person closes it.
     ...(action && {
       timeout: 0,
       actionProps: {
@@ -41,15 +40,15 @@ export function notify(
   if (!action) news.add(id);
 }
 
-/** Closes what has no action: a dialog or drawer that opens has nothing to do with it. */
+/** Closes toasts without an action when a dialog or drawer opens. */
 export function dismissNews(): void {
   for (const id of news) manager.close(id);
   news.clear();
 }
 
 /**
- * Shows the latest toast at the lower right, and above the tab bar on a phone. Where a dialog or drawer is open, it stands
- * away from that: at the lower left, and at the top of a phone.
+ * Shows the latest toast at the lower right, on phones above the tab bar. While a dialog or drawer is open, toasts move
+ * to the lower left, on phones to the top.
  */
 export function Toasts({ children }: { readonly children: ReactNode }): ReactNode {
   return (

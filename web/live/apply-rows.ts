@@ -14,11 +14,11 @@ import { mergeNumbers } from './merge-numbers.ts';
 type Pages<Page> = InfiniteData<Page, string>;
 
 interface Applied {
-  /** Lists of conversations that have to be read again, because a conversation came that they did not know. */
+  /** Whether a list of conversations must be read again, because a row belongs to a conversation that it lacks. */
   readonly hasUnknownConversations: boolean;
 }
 
-/** Puts rows of the live stream into what was read, so that a busy team costs no request per message. */
+/** Merges rows of the live stream into the query cache, so that a busy team needs no request per message. */
 export function applyRows(client: QueryClient, teamId: string, rows: LiveRows): Applied {
   const findAll = (...key: string[]) => client.getQueryCache().findAll({ queryKey: [teamId, ...key] });
   for (const { queryKey } of findAll('message', 'log')) {
@@ -54,7 +54,7 @@ export function applyRows(client: QueryClient, teamId: string, rows: LiveRows): 
   return { hasUnknownConversations };
 }
 
-/** Counts and states of Home follow with its next reading; what the rows bring is shown at once. */
+/** Merges rows into the data of the page Home. Its counts and states follow with its next read. */
 function withHome(home: Home, { numbers, removed_numbers, usage }: LiveRows): Home {
   const byId = new Map(numbers.map((number) => [number.id, number]));
   return {

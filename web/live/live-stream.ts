@@ -3,21 +3,20 @@ import { basePath } from '#web/api/base-path.ts';
 
 const names: readonly LiveEventName[] = ['hello', 'rows', 'changed', 'reload', 'ended'];
 
-/** The browser reopens a stream that breaks, but not one that was refused: then after this time, and up to twice as much. */
+/** The pause before a refused stream is opened again, at random up to twice. EventSource retries only breaks. */
 const retryMs = 4_000;
-/** Each refusal doubles the wait, up to this: the browser does not show the `retry-after` of a stream. */
+/** Each refusal doubles the pause, up to this one. EventSource does not expose `retry-after`. */
 const retryMaxMs = 32_000;
 
 export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents[Name]) => void } & {
-  /** Whether the stream is open. */
   readonly connected: (isConnected: boolean) => void;
 };
 
 /**
- * Follows the live stream of a team (specification section 12.9) while the tab is visible. A browser opens six
- * connections to a host at most, and hidden tabs would use them up. Each start begins with `hello`, after which
- * everything is read again.
- * @returns ends it
+ * Follows the live stream of a team (specification section 12.9) while the tab is visible. Hidden tabs would use up the
+ * six connections that a browser opens to a host. A new stream begins with `hello`, after which the page reads
+ * everything again.
+ * @returns a function that ends it
  */
 export function followLiveStream(teamId: string, handlers: LiveHandlers): () => void {
   let source: EventSource | undefined;

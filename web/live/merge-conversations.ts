@@ -3,13 +3,13 @@ import type { Message } from '#contract/message.ts';
 import { rowKey } from '../conversations/row-key.ts';
 import { countUnreadSince, isUnread } from '../conversations/unread.ts';
 
-/** A page of conversations, the latest activity first. */
+/** A page of conversations, latest activity first. */
 export interface ConversationPage {
   readonly conversations: readonly Conversation[];
   readonly has_more: boolean;
 }
 
-/** Rows of the stream: conversations without what a member has read, and the messages that changed. */
+/** Rows of the live stream: conversations without unread counts, and changed messages. */
 export interface ConversationRows {
   readonly conversations: readonly ConversationFacts[];
   readonly messages: readonly Message[];
@@ -17,13 +17,13 @@ export interface ConversationRows {
 
 export interface MergedConversations<Page> {
   readonly pages: Page[];
-  /** Whether a conversation came that was not known: only the server knows what the member has read of it. */
+  /** Whether a row belongs to an unknown conversation, whose unread count only the server knows. */
   readonly hasUnknown: boolean;
 }
 
 /**
- * Puts rows into pages that were read. Conversations stand by their latest activity; one that is older than the pages belongs
- * to a page that was not read. A list of unread ones gets no read ones.
+ * Merges rows into the loaded pages, in the order of latest activity. A conversation older than the pages belongs to a
+ * page that is not loaded. A list of unread conversations gets no read ones.
  */
 export function mergeConversations<Page extends ConversationPage>(
   pages: readonly Page[],
@@ -34,7 +34,7 @@ export function mergeConversations<Page extends ConversationPage>(
   const known = new Map(shown.map((one) => [rowKey(one), one]));
   const newest = shown[0]?.last_message?.id ?? '';
   const changedIds = new Set(messages.map(({ id }) => id));
-  // A cancelled message gives way to an earlier one. Otherwise a row with an earlier message is older than what was read.
+  // A row is outdated if the loaded conversation has a newer last message that was not changed.
   const isLate = ({ last_message }: ConversationFacts, before: Conversation | undefined) =>
     !!before?.last_message &&
     before.last_message.id > (last_message?.id ?? '') &&

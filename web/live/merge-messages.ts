@@ -1,14 +1,13 @@
 import type { ListedMessage, MessageStatus } from '#contract/message.ts';
 
-/** A page of messages, newest first. Ids sort by time, so they give the order. */
+/** A page of messages, newest first. Their ids sort by time. */
 export interface MessagePage {
   readonly messages: readonly ListedMessage[];
-  /** The position at which it ends. */
   readonly cursor: string;
   readonly has_more: boolean;
 }
 
-/** How far a message is. A phone may take one twice and report a failure late, so only these steps are never taken back. */
+/** Ranks of statuses: a message never gets a lower one, whatever the order in which its states arrive. */
 const progress: Readonly<Record<MessageStatus, number>> = {
   queued: 0,
   polling: 0,
@@ -18,14 +17,14 @@ const progress: Readonly<Record<MessageStatus, number>> = {
   received: 2,
 };
 
-/** The later state of a message: a row of the stream may come after a page that was read later. */
+/** Returns the later one of two states of a message, because a row of the live stream may be older than the page. */
 export function laterOf<Row extends Pick<ListedMessage, 'status'>>(before: Row, row: Row): Row {
   return progress[row.status] < progress[before.status] ? before : row;
 }
 
 /**
- * Puts rows into pages that were read. Changed ones replace their message, new ones are sorted in, and those that fit
- * no more are left out. A row that is older than the pages belongs to one that was not read.
+ * Merges rows into the loaded pages. It replaces changed messages, inserts new ones, and removes those that the filters
+ * exclude now. A message older than the pages belongs to a page that is not loaded.
  */
 export function mergeMessages<Page extends MessagePage>(
   pages: readonly Page[],

@@ -1,7 +1,6 @@
 import type { LiveRows } from '#contract/live.ts';
 import type { NumberResource } from '#contract/number.ts';
 
-/** Puts rows into the list of numbers, oldest first. */
 export function mergeNumbers(
   before: readonly NumberResource[],
   {

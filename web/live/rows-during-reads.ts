@@ -1,8 +1,8 @@
 import type { QueryCacheNotifyEvent, QueryClient } from '@tanstack/react-query';
 
 /**
- * A read that was under way when rows came may answer with the state before them. So the rows are applied again to its answer.
- * The reads are not repeated: on a busy team they would never end.
+ * Rows of the live stream that arrive during a read are applied again to the read's answer, which may be older.
+ * Repeating the read would never end on a busy team.
  */
 export class RowsDuringReads<Rows> {
   readonly #client: QueryClient;
@@ -18,7 +18,7 @@ export class RowsDuringReads<Rows> {
     this.#unsubscribe = client.getQueryCache().subscribe((event) => this.#onChange(event));
   }
 
-  /** Notes rows for the team's reads that are under way. */
+  /** Stores rows for all of the team's reads in progress. */
   note(rows: Rows): void {
     const reads = this.#client.getQueryCache().findAll({ queryKey: [this.#teamId], fetchStatus: 'fetching' });
     for (const { queryHash } of reads) {

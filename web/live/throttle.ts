@@ -1,6 +1,6 @@
 /**
- * Rate limiter: runs the work at once, and again at the end of the interval if it was asked for meanwhile. While it goes on
- * being asked for, each interval is twice as long as the one before, up to a longest one.
+ * Rate limiter: runs the work at once, and once more at the end of the interval if `run` was called meanwhile. While
+ * calls continue the interval doubles, up to a maximum.
  */
 export class Throttle {
   readonly #intervalMs: number;

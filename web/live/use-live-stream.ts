@@ -11,17 +11,17 @@ import { followLiveStream } from './live-stream.ts';
 import { RowsDuringReads } from './rows-during-reads.ts';
 import { Throttle } from './throttle.ts';
 
-/** Counts and states that rows do not bring along are read again at most this often. */
+/** The shortest interval between reads of counts and states, which rows do not contain. */
 const countsMs = 3_000;
-/** While messages pass without a pause, those of numbers are read less and less often, up to this. */
+/** The longest interval between reads of number states, while messages arrive without a pause. */
 const countsMaxMs = 15_000;
 
-/** A stream that is away for a moment, such as over a restart of the server, is not worth a notice. */
+/** A short break of the stream, such as a restart of the server, shows no notice. */
 const noticeMs = 4_000;
 
 /**
- * Keeps what was read of the team up to date by its live stream.
- * @returns whether the stream has been away for a while
+ * Keeps the loaded data of a team current by its live stream.
+ * @returns whether the stream has been interrupted for a while
  */
 export function useLiveStream(teamId: string): { readonly isAway: boolean } {
   const [isAway, setIsAway] = useState(false);
@@ -30,12 +30,12 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       void queryClient.invalidateQueries({ queryKey: [teamId, ...key] });
     const rereadAll = () => {
       invalidate();
-      // The role of the person, which may be why.
+      // The role of the signed-in person may have changed.
       void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     };
     const rereadNumbers = () => {
       invalidate('number', '/home');
-      // One number: its pacing warnings and inbound coverage follow from its messages.
+      // Pacing warnings and inbound coverage of a number depend on its messages.
       void queryClient.invalidateQueries({
         queryKey: [teamId, 'number'],
         predicate: ({ queryKey: [, , path] }) => String(path).startsWith('/numbers/'),
@@ -59,7 +59,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
           setIsAway(false);
           return;
         }
-        // Each try that fails comes here: the notice counts from the first.
+        // The stream calls this for each failed try. The time of the notice counts from the first.
         notice ??= setTimeout(() => setIsAway(true), noticeMs);
       },
       hello: ({ at }) => {
@@ -80,7 +80,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
           if (resource === 'delivery') void rereadDeliveries(teamId);
           else invalidate(resource);
         }
-        // Conversations show them too.
+        // Conversations show opt-outs, too.
         if (resources.includes('opt_out')) {
           invalidate('message', 'thread');
           lists.run();
@@ -105,12 +105,12 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
   return { isAway };
 }
 
-/** Keys of reads that show more of a message than its row: threads and timelines. Those that are open are read again. */
+/** Query keys of threads and timelines, which show more of a message than its row. Open ones are read again. */
 function openDetailsOf({ messages, conversations, numbers }: LiveRows): readonly string[][] {
   return [
     ...messages.map(({ id }) => [`/messages/${id}/timeline`]),
     ...conversations.map(({ phone_number, contact }) => ['thread', phone_number, contact]),
-    // Whether a number is paused stands in its conversations.
+    // A conversation shows whether its number is paused.
     ...numbers.map(({ phone_number }) => ['thread', phone_number]),
   ];
 }

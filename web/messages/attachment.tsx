@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { Message } from '#contract/message.ts';
 import { basePath } from '#web/api/base-path.ts';
 
-/** A picture that was received is shown. Any other file, and one that was sent from an address elsewhere, is a link with its name. */
+/** Shows a received picture. Other received files, and sent files, which are on another host, are links. */
 export function Attachment({
   message: { media_url, direction },
 }: {
@@ -13,7 +13,7 @@ export function Attachment({
   if (media_url === null) return null;
   const stored = direction === 'inbound' ? /\/media\/.+$/.exec(pathOf(media_url))?.[0] : undefined;
   const name = nameOf(media_url);
-  // Received files are stored here: the page loads nothing from another host.
+  // Received files are stored by this server; the page loads nothing from other hosts.
   const href = stored === undefined ? media_url : `${basePath}${stored}`;
   const isPicture = stored !== undefined && /\.(jpe?g|png|gif|webp|heic|heif|bmp)$/i.test(stored);
   if (isPicture && !isBroken) {
@@ -50,7 +50,7 @@ const parse = (url: string) => (URL.canParse(url) ? new URL(url) : undefined);
 const pathOf = (url: string) => parse(url)?.pathname ?? '';
 const hostOf = (url: string) => parse(url)?.host ?? url;
 
-/** The last part of the path. An address may hold escapes that stand for no text. */
+/** Takes the last path segment as the file's name. Its percent-encoding may be invalid. */
 function nameOf(url: string): string {
   const last = pathOf(url).split('/').at(-1) ?? '';
   try {

@@ -20,7 +20,7 @@ import { statusTexts, waitingTexts } from './status-texts.ts';
 import { TimelineEvents } from './timeline-events.tsx';
 import { TimelineSteps } from './timeline-steps.tsx';
 
-/** Everything about a message: what it says, where it stands, each step, the events and their deliveries. */
+/** The details of a message: content, status, steps, and events with their deliveries. */
 export function MessageDrawer({
   id,
   onClose,
@@ -40,6 +40,11 @@ export function MessageDrawer({
   );
 }
 
+/** A message has no handle if its contact was erased or its sender is unknown. */
+function Side({ handle }: { readonly handle: string }): ReactNode {
+  return handle === '' ? 'An unknown or erased contact' : <Handle value={handle} />;
+}
+
 function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
   const { message, sender, steps, events } = timeline;
   const isInbound = message.direction === 'inbound';
@@ -48,7 +53,7 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
       <section className="flex flex-col gap-3">
         <div className="flex flex-wrap items-center justify-between gap-2">
           <p className="text-quiet">
-            <Handle value={message.from} /> to <Handle value={message.to} />
+            <Side handle={message.from} /> to <Side handle={message.to} />
           </p>
           <Badge tone={statusTexts[message.status].tone} hasDot>
             {statusTexts[message.status].text}
@@ -96,7 +101,7 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
   );
 }
 
-/** Why it waits or failed, and what to do; of a sent one, whether a report of its delivery can come. */
+/** The reason why a message waits or failed, with advice. For a sent message, whether a delivery report can come. */
 function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
   const { message, reports_delivery } = timeline;
   if (message.status === 'queued' && message.waiting_reason !== null) {
@@ -133,7 +138,7 @@ function ConversationLink({
 }) {
   const team = useTeam();
   const [phoneNumber, contact] = isInbound ? [message.to, message.from] : [message.from, message.to];
-  // A sender that is not known has none.
+  // A message of an unknown sender belongs to no conversation.
   if (contact === '') return null;
   return (
     <Link

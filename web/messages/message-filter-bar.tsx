@@ -9,7 +9,6 @@ import { statusTexts } from './status-texts.ts';
 
 const statuses = Object.keys(statusTexts) as MessageStatus[];
 
-/** Narrows the log by one side, direction and status. */
 export function MessageFilterBar({
   filters,
   onChange,
@@ -50,7 +49,7 @@ export function MessageFilterBar({
   );
 }
 
-/** A contact to look for. It is taken over when the person leaves the field or presses Enter. */
+/** A search field for a contact. The search starts when the field loses focus, or on Enter. */
 function ContactField({
   value,
   onChange,

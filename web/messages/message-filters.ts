@@ -1,10 +1,10 @@
 import type { Message, MessageLog, MessageStatus } from '#contract/message.ts';
 
-/** Filters of the log, as they stand in the address. */
+/** Filters of the message log, stored in the page's address. */
 export interface MessageFilters {
   readonly status?: MessageStatus | undefined;
   readonly direction?: 'inbound' | 'outbound' | undefined;
-  /** A side of the message: a contact or a number of the team, as messages show it. */
+  /** The sender or the recipient: a contact or a number of the team. */
   readonly contact?: string | undefined;
 }
 
@@ -19,10 +19,10 @@ export function fitsFilters(
   );
 }
 
-/** Only phone numbers are recipients. */
+/** The API's filter by recipient accepts only phone numbers. */
 const isPhoneNumber = (handle: string) => /^\+[1-9]\d{6,14}$/.test(handle);
 
-/** The reads of the API whose messages make up the log: it finds a side either as the sender or as the recipient. */
+/** The API requests that make up the log. The API filters by sender or by recipient, so a contact needs both. */
 export function sourcesOf({
   contact,
 }: MessageFilters): readonly { readonly from?: string; readonly to?: string }[] {
@@ -31,8 +31,8 @@ export function sourcesOf({
 }
 
 /**
- * Merges pages that were read from the same cursor. A cursor is a position: where a page ends early, what is older
- * than that in the others belongs to the next page.
+ * Merges pages that were read from one cursor. A page that ends early ends the merged page; older messages of the other
+ * pages belong to the next one.
  */
 export function mergeSources(pages: readonly MessageLog[]): MessageLog {
   const [only] = pages;

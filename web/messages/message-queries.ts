@@ -4,12 +4,12 @@ import { request } from '#web/api/request.ts';
 import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
 import { type MessageFilters, mergeSources, sourcesOf } from './message-filters.ts';
 
-/** The search parameters of the page's address: filters, and the message whose details are open. */
+/** Search parameters of the page: filters, and the message whose details are open. */
 export interface MessagesSearch extends MessageFilters {
   readonly message?: string | undefined;
 }
 
-/** Pages of messages, newest first. Rows of the live stream keep them current: pages are not read again one by one. */
+/** Pages of messages, newest first. The live stream keeps them current, so they are not read again one by one. */
 export const messagesQuery = (teamId: string, { status, direction, contact }: MessageFilters) => ({
   queryKey: [teamId, 'message', 'log', { status, direction, contact }],
   queryFn: async ({ pageParam: cursor, signal }: { pageParam: string; signal: AbortSignal }) => {

@@ -21,13 +21,13 @@ import { MessageFilterBar } from './message-filter-bar.tsx';
 import { type MessagesSearch, messagesQuery } from './message-queries.ts';
 import { failureTexts, heldText, statusTexts } from './status-texts.ts';
 
-/** The log of messages: filters in the address, details in a drawer. */
+/** The message log with its filters. Details of a message open in a drawer. */
 export function MessagesPage(): ReactNode {
   const team = useTeam();
   const filters = useSearch({ strict: false }) as MessagesSearch;
   const navigate = useNavigate();
   const log = useInfiniteQuery(messagesQuery(team.id, filters));
-  // Only the state of the number says in a list why a message waits.
+  // Listed messages have no reason for waiting, so it is derived from the state of the number.
   const isSomeWaiting = log.data?.pages.some((page) => page.messages.some(isWaiting)) ?? false;
   const numbers = useQuery({ ...homeQuery(team.id), enabled: isSomeWaiting }).data?.numbers ?? [];
   const change = (changed: MessagesSearch) =>
@@ -69,9 +69,12 @@ export function MessagesPage(): ReactNode {
   );
 }
 
-/** The other side of a message, and the number of the team. */
 const sidesOf = ({ direction, from, to }: Message) =>
   direction === 'inbound' ? { contact: from, own: to } : { contact: to, own: from };
+
+/** Whether the message's contact was erased. Other messages without a handle have content. */
+const isErased = (message: Message) =>
+  sidesOf(message).contact === '' && message.content === '' && message.media_url === null;
 
 function columns(filters: MessagesSearch, numbers: readonly HomeNumber[]): readonly Column<ListedMessage>[] {
   return [
@@ -87,7 +90,7 @@ function columns(filters: MessagesSearch, numbers: readonly HomeNumber[]): reado
             state={openedOver}
             className={classNames(rowLink, 'truncate')}
           >
-            <Handle value={sidesOf(message).contact} />
+            {isErased(message) ? 'Erased contact' : <Handle value={sidesOf(message).contact} />}
           </Link>
         </span>
       ),
@@ -100,7 +103,7 @@ function columns(filters: MessagesSearch, numbers: readonly HomeNumber[]): reado
             {message.media_url !== null && (
               <Paperclip aria-label="With a file." className="mr-1 inline size-3.5 align-[-2px]" />
             )}
-            {message.content || 'Attachment'}
+            {isErased(message) ? 'The text was erased' : message.content || 'Attachment'}
           </span>
           <Reason message={message} numbers={numbers} />
         </>
@@ -135,7 +138,7 @@ function columns(filters: MessagesSearch, numbers: readonly HomeNumber[]): reado
 
 const isWaiting = ({ status }: Pick<Message, 'status'>) => status === 'queued';
 
-/** Why a message failed or waits, in a few words below it. */
+/** The reason why a message failed or waits, in a few words. */
 function Reason({
   message,
   numbers,

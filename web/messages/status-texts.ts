@@ -2,7 +2,6 @@ import type { HomeNumber } from '#contract/home.ts';
 import type { FailureCode, MessageStatus, WaitingReason } from '#contract/message.ts';
 import type { Tone } from '#web/kit/badge.tsx';
 
-/** Each status in a person's word, and its colour. */
 export const statusTexts: Readonly<Record<MessageStatus, { readonly text: string; readonly tone: Tone }>> = {
   queued: { text: 'Waiting', tone: 'warn' },
   polling: { text: 'Sending', tone: 'warn' },
@@ -12,8 +11,9 @@ export const statusTexts: Readonly<Record<MessageStatus, { readonly text: string
   received: { text: 'Received', tone: 'neutral' },
 };
 
-/** Why a message waits, in a sentence. */
+/** The reason why a message waits, as a sentence. */
 export const waitingTexts: Readonly<Record<WaitingReason, string>> = {
+  restore_hold: 'Held since the restore. It goes out once the restore is resumed.',
   number_paused: 'The number is paused. It goes out once the number is resumed.',
   phone_offline: 'The iPhone is not connected at the moment. It goes out once the iPhone is back.',
   media_fetching: 'The file is being fetched.',
@@ -26,7 +26,7 @@ export const waitingTexts: Readonly<Record<WaitingReason, string>> = {
   earlier_message: 'An earlier message to this contact goes first.',
 };
 
-/** Why a message failed, in a few words. Its drawer has the whole sentence. */
+/** The reason why a message failed, in a few words. The drawer shows the server's sentence. */
 export const failureTexts: Readonly<Record<FailureCode, string>> = {
   expired: 'No iPhone took it in time',
   cancelled: 'Cancelled before it was sent',
@@ -39,7 +39,7 @@ export const failureTexts: Readonly<Record<FailureCode, string>> = {
   not_delivered: 'It was sent, and not delivered',
 };
 
-/** The reason for which messages of a number wait, where its state is the reason. */
+/** The reason why messages of a number wait; undefined if the number's state is not the reason. */
 export function heldText({ state }: Pick<HomeNumber, 'state'>): string | undefined {
   if (state === 'paused') return 'The number is paused';
   if (state === 'offline') return 'The iPhone is offline';

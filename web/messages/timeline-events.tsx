@@ -7,7 +7,6 @@ import { counted, dueTime } from '#web/kit/format.ts';
 import { Code, StepTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
-/** The events that a message caused, and what became of each at each webhook. */
 export function TimelineEvents({ events }: { readonly events: readonly TimelineEvent[] }): ReactNode {
   return (
     <ul className="flex flex-col gap-3">
@@ -68,7 +67,7 @@ function Delivery({ delivery }: { readonly delivery: TimelineDelivery }): ReactN
   );
 }
 
-/** Describes the last attempt of a delivery, and when the next one is due. */
+/** Describes the last attempt of a delivery and the time of the next one. */
 function sentenceOf({ attempts, attempt_count, next_attempt_at, status }: TimelineDelivery): string {
   const last = attempts.at(-1);
   if (!last)

@@ -4,7 +4,6 @@ import { classNames } from '#web/kit/class-names.ts';
 import { formatPhoneNumber } from '#web/kit/format.ts';
 import { StepTime } from '#web/kit/text.tsx';
 
-/** The steps of a message, oldest first, each a sentence with its time. */
 export function TimelineSteps({ steps }: { readonly steps: readonly TimelineStep[] }): ReactNode {
   return (
     <ol className="flex flex-col">
@@ -41,7 +40,6 @@ const colours: Readonly<Record<TimelineStep['kind'], string>> = {
   opted_out: 'bg-bad',
 };
 
-/** A step as a sentence: what happened and who did it. */
 function sentenceOf({ kind, actor, details }: TimelineStep): string {
   const device = actor?.kind === 'device' && actor.name !== '' ? actor.name : 'The iPhone';
   switch (kind) {

@@ -13,14 +13,14 @@ import { rereadNumbers, verifyNumber } from './number-queries.ts';
 import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
 
-/** Asks for the number of an iPhone, then shows its setup link and follows the iPhone until it is connected. */
+/** Asks for the number of an iPhone, shows its setup link, and follows the progress until the iPhone is connected. */
 export function ConnectDialog({
   isOpen,
   onClose,
   startedFor,
   onStart,
 }: DialogState & {
-  /** The number of a setup link that this page made before it was loaded again. */
+  /** The number of a setup link that this page created before it was reloaded. */
   readonly startedFor: string | undefined;
   readonly onStart: (phoneNumber: string) => void;
 }): ReactNode {
@@ -97,7 +97,7 @@ export function ConnectDialog({
   );
 }
 
-/** The refusals that a person meets here, with what to do in the dashboard. */
+/** Explains refusals by what the person can do in the dashboard. */
 function explained(error: Error, phoneNumber: string): Error {
   if (!(error instanceof ApiError)) return error;
   const sentence =

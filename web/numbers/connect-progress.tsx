@@ -7,7 +7,7 @@ import { Note } from '#web/kit/error-note.tsx';
 
 type StepState = 'done' | 'busy' | 'open';
 
-/** How far the iPhone is: it has opened the link, then it asks for messages. */
+/** The progress of an iPhone: first it claims the setup link, then it polls. */
 export function ConnectProgress({
   progress,
   number,

@@ -6,14 +6,14 @@ import { Card } from '#web/kit/card.tsx';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { coverageTexts } from './number-texts.ts';
 
-/** Replies of which each shows that one automation works (specification section 11.8). */
+/** Replies to be texted in a test. Each one shows that one automation works (specification section 11.8). */
 const testReplies: Readonly<Record<InboundCoverage, readonly string[]>> = {
   unknown: ['7 pm', 'Seen', 'No', 'Thanks', 'Hi', 'Plus', 'Why'],
   words: ['Seen', 'No', 'Thanks', 'Hi', 'Plus', 'Why'],
   full: [],
 };
 
-/** The received texts that arrive for certain, and how to test the others. */
+/** The kinds of received texts that arrive, as far as tests have shown, and how to test the others. */
 export function CoverageCard({
   coverage,
   onSetup,

@@ -10,7 +10,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { deleteNumber, rereadNumbers } from './number-queries.ts';
 import { waitingText } from './waiting-text.ts';
 
-/** Deletes the number, after saying what that does. */
+/** Deletes the number after a confirmation that lists the effects. */
 export function DeleteCard({ number }: { readonly number: HomeNumber }): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();

@@ -13,7 +13,7 @@ interface Check {
   readonly detail: ReactNode;
 }
 
-/** In the order of how often they are the reason, and from the quickest to the longest. */
+/** Checks for an offline iPhone. Frequent causes come first, and quick checks before long ones. */
 const checks: readonly Check[] = [
   {
     title: 'It is switched on and on a charging cable',
@@ -50,7 +50,7 @@ const checks: readonly Check[] = [
   },
 ];
 
-/** The switches of iOS to check: open while the number is offline, and otherwise there to look up. */
+/** Settings of the iPhone to check. The card is open while the number is offline. */
 export function DoctorCard({
   number,
   onSetup,

@@ -6,7 +6,7 @@ import { Form, TextField } from '#web/kit/field.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useUpdateNumber } from './use-update-number.ts';
 
-/** The contract's limit, which is not imported, because its file brings the schemas along. */
+/** The contract's limit is repeated here, because an import would load all schemas. */
 const labelMaxCharacters = 100;
 
 export function LabelCard({ number }: { readonly number: NumberDetail }): ReactNode {

@@ -13,7 +13,7 @@ import { PauseSwitch } from './pause-switch.tsx';
 import { StateBadge } from './state-badge.tsx';
 import { waitingText } from './waiting-text.ts';
 
-/** A number of the list: how it is, and the switch that pauses it. All of it leads to its page. */
+/** A number in the list with its state and its pause switch. The whole card links to the number's page. */
 export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNode {
   const team = useTeam();
   const waiting = waitingText(number);
@@ -65,7 +65,7 @@ export function NumberCard({ number }: { readonly number: HomeNumber }): ReactNo
   );
 }
 
-/** A link to the next step: the checks of an offline iPhone, the test of receiving, or the setup link of a pending number. */
+/** A link to the next step: checks of an offline iPhone, a test of receiving, or the setup link of a pending number. */
 function NextStep({ number }: { readonly number: HomeNumber }) {
   const team = useTeam();
   const { id, state, simulated } = number;
@@ -75,7 +75,7 @@ function NextStep({ number }: { readonly number: HomeNumber }) {
   if (state === 'offline') {
     return (
       <Link to="/teams/$teamId/numbers/$id" params={params} hash="checks" className={className}>
-        What to check
+        Check the iPhone
       </Link>
     );
   }

@@ -13,13 +13,14 @@ import { EmptyState, Page } from '#web/kit/page.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { DeleteCard } from './delete-card.tsx';
+import { DeviceChangeNote } from './device-change-note.tsx';
 import { DoctorCard } from './doctor-card.tsx';
 import { firstPollRereadMs } from './number-queries.ts';
 import { NumberSettings } from './number-settings.tsx';
 import { ReconnectDialog } from './reconnect-dialog.tsx';
 import { StateCard } from './state-card.tsx';
 
-/** One number: how it is, what to check, and its settings. `?setup=true` opens the dialog for another iPhone, `?setup=started` after its link was made. */
+/** The page of a number. `?setup=true` opens the dialog for another iPhone, `?setup=started` its progress. */
 export function NumberPage(): ReactNode {
   const team = useTeam();
   const { id: numberId = '' } = useParams({ strict: false }) as { readonly id?: string };
@@ -72,6 +73,7 @@ function NumberParts({ number }: { readonly number: HomeNumber }) {
   const canReconnect = canManage && !number.simulated;
   return (
     <div className="flex flex-col gap-5">
+      {number.verified && <DeviceChangeNote number={number} />}
       <StateCard number={number} onSetup={canReconnect ? () => setSetup(true) : undefined} />
       {!number.simulated && number.verified && (
         <DoctorCard number={number} onSetup={canReconnect ? () => setSetup(true) : undefined} />
@@ -100,7 +102,7 @@ function ManagedBy() {
   );
 }
 
-/** Deleted, or never a number of this team. */
+/** Shown if the number was deleted or is not of this team. */
 function Gone() {
   const team = useTeam();
   return (

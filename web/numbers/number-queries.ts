@@ -13,10 +13,9 @@ import { teamQuery, teamRequest } from '#web/api/team-requests.ts';
 export const numbersQuery = (teamId: string) =>
   teamQuery<Static<typeof NumberList>>(teamId, 'number', '/numbers');
 
-/** A first poll is seen within this. */
+/** The interval of reads while a page waits for the first poll of an iPhone. */
 export const firstPollRereadMs = 2_000;
 
-/** One number with everything that is set for it. */
 export const numberQuery = (teamId: string, id: string) =>
   teamQuery<NumberDetail>(teamId, 'number', `/numbers/${encodeURIComponent(id)}`);
 
@@ -26,15 +25,17 @@ export const verifyNumber = (teamId: string, phoneNumber: string) =>
 export const reconnectNumber = (teamId: string, id: string) =>
   teamRequest<Static<typeof SetupLink>>(teamId, 'POST', `/numbers/${id}/reconnect`);
 
-/** Makes a number whose iPhone the server simulates. */
 export const simulateNumber = (teamId: string) =>
   teamRequest<NumberResource>(teamId, 'POST', '/numbers/simulated', {});
 
 export const updateNumber = (teamId: string, id: string, changed: UpdateNumberRequest) =>
   teamRequest<UpdatedNumber>(teamId, 'PUT', `/numbers/${id}`, changed);
 
+/** Dismisses the warning that another iPhone may run a copy of the shortcuts. */
+export const dismissDeviceChange = (teamId: string, id: string) =>
+  teamRequest(teamId, 'DELETE', `/numbers/${id}/device-change`);
+
 export const deleteNumber = (teamId: string, id: string) => teamRequest(teamId, 'DELETE', `/numbers/${id}`);
 
-/** After a change of a number. */
 export const rereadNumbers = (teamId: string) =>
   queryClient.invalidateQueries({ queryKey: [teamId, 'number'] });

@@ -11,7 +11,7 @@ import { numberQuery } from './number-queries.ts';
 import { PacingCard } from './pacing-card.tsx';
 import { UnconfirmedCard } from './unconfirmed-card.tsx';
 
-/** The settings of a number; without the permission to change them, as they are. @param onSetup asks for a new setup link */
+/** The settings of a number, read-only for people without permission. @param onSetup opens the setup link dialog */
 export function NumberSettings({
   number,
   onSetup,

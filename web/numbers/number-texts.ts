@@ -1,18 +1,18 @@
 import type { HomeNumber } from '#contract/home.ts';
 import type { InboundCoverage } from '#contract/number.ts';
+import { healthCauseTexts } from '#contract/number-health.ts';
 import type { PacingWarning } from '#contract/pacing.ts';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import type { Tone } from '#web/kit/badge.tsx';
-import { numberCauseTexts } from './number-state-texts.ts';
 
-/** The two ways to a first number. */
 export const connectChoice = `Connect an iPhone of yours: allow ${setupMinutes} minutes. Without one at hand, try a simulated iPhone: its messages reach no person.`;
 
-/** The state of a number in a sentence. */
 export function stateSentence(number: HomeNumber): string {
   const { state, likely_cause, simulated } = number;
-  if (likely_cause !== null && !simulated) return numberCauseTexts[likely_cause];
+  if (likely_cause !== null && !simulated) return healthCauseTexts[likely_cause].cause;
   if (state === 'paused') return 'Nothing is sent until it is resumed. Texts that arrive still come in.';
+  if (state === 'late' && !simulated)
+    return 'No word from the iPhone for over 90 seconds. It may be back any moment.';
   if (simulated) {
     return state === 'online'
       ? 'The server plays this iPhone. Nothing reaches a person.'
@@ -23,7 +23,12 @@ export function stateSentence(number: HomeNumber): string {
     : 'Ready to send and receive.';
 }
 
-/** Whether no test has shown yet that a connected iPhone passes texts on. */
+/** Steps that probably reconnect a silent iPhone. */
+export function adviceText({ likely_cause, simulated }: HomeNumber): string | undefined {
+  return likely_cause === null || simulated ? undefined : healthCauseTexts[likely_cause].advice;
+}
+
+/** Whether a connected iPhone has not yet shown in a test that it passes on texts. */
 export function isReceivingUntested({ state, simulated, inbound_coverage }: HomeNumber): boolean {
   return state === 'online' && !simulated && inbound_coverage === 'unknown';
 }
@@ -48,7 +53,7 @@ export const coverageTexts: Readonly<
   },
 };
 
-/** Limits that a number is past. Under `gentle` they are warnings alone. */
+/** Limits that a number exceeds. In the pacing mode `gentle` they are only warnings. */
 export const pacingWarningTexts: Readonly<Record<PacingWarning, string>> = {
   new_contacts_per_hour: 'It wrote to more new contacts in the last hour than its limit.',
   new_contacts_per_day: 'It wrote to more new contacts in the last day than its limit.',

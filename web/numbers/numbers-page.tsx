@@ -16,8 +16,8 @@ import { connectChoice } from './number-texts.ts';
 import { SimulateButton } from './simulate-button.tsx';
 
 /**
- * The iPhones of the team, each with its state and likely cause. `?connect=true` opens the dialog; after a setup link was made
- * its number stands there, so that the page leads back to its progress.
+ * The team's numbers with state and likely cause. `?connect=true` opens the dialog. After a setup link was created,
+ * `connect` is its number, so that a reload shows the progress.
  */
 export function NumbersPage(): ReactNode {
   const team = useTeam();

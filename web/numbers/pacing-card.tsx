@@ -33,7 +33,6 @@ interface Limit {
   readonly fields: readonly (keyof Pacing)[];
 }
 
-/** The limits as a person reads them. */
 function limitsOf(pacing: Pacing): readonly Limit[] {
   const { gap_min_seconds: min, gap_max_seconds: max } = pacing;
   return [
@@ -62,7 +61,7 @@ function limitsOf(pacing: Pacing): readonly Limit[] {
   ];
 }
 
-/** How fast the number sends, which limits it is past, and the dialog that changes them. */
+/** The pacing of a number, the limits that it exceeds, and a dialog to change them. */
 export function PacingCard({ number }: { readonly number: NumberDetail }): ReactNode {
   const team = useTeam();
   const [isChanging, setIsChanging] = useState(false);

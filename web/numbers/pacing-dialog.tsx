@@ -18,7 +18,7 @@ interface LimitField {
   readonly max: number;
 }
 
-/** The bounds of section 4.2 of the specification. */
+/** The fields of the dialog, with the bounds of specification section 4.2. */
 const gaps: readonly LimitField[] = [
   { name: 'gap_min_seconds', label: 'Shortest pause, in seconds', min: 0, max: 3_600 },
   { name: 'gap_max_seconds', label: 'Longest pause, in seconds', min: 0, max: 3_600 },
@@ -34,7 +34,7 @@ const contacts: readonly LimitField[] = [
 ];
 const limitFields = [...gaps, ...windows, ...contacts];
 
-/** The refusal of two pauses that do not fit is shown at the one that was written. */
+/** Assigns an error about both pauses to the field that the person filled. */
 function explained(error: Error | null, given: PacingSetting | null | undefined): Error | null {
   if (!(error instanceof ApiError) || error.param !== 'pacing') return error;
   const isShortest = given?.gap_min_seconds !== undefined;
@@ -47,7 +47,7 @@ function explained(error: Error | null, given: PacingSetting | null | undefined)
   });
 }
 
-/** Sets the mode and the limits of a number. A limit that is left empty is the server's. */
+/** Sets the pacing mode and limits of a number. An empty limit means the server's default. */
 export function PacingDialog({
   number,
   isOpen,

@@ -8,13 +8,13 @@ import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { rereadNumbers, updateNumber } from './number-queries.ts';
 
-/** On while the number sends; off pauses it at once. It shows the choice while the server takes it. */
+/** Pauses and resumes a number. It shows the new choice while the request runs. */
 export function PauseSwitch({
   number,
   isLabelled = false,
 }: {
   readonly number: HomeNumber;
-  /** Where no heading beside it names it. */
+  /** Adds a visible label, where no heading has the same text. */
   readonly isLabelled?: boolean;
 }): ReactNode {
   const team = useTeam();

@@ -2,7 +2,7 @@ interface Simulatable {
   readonly simulated?: true;
 }
 
-/** Numbers of iPhones before simulated ones: what a simulated number sends reaches no person, so it is the default of nothing. */
+/** Sorts simulated numbers to the end, so that none is a default: their messages reach no person. */
 export function realFirst<Sender extends Simulatable>(numbers: readonly Sender[]): Sender[] {
   return numbers.toSorted((one, other) => Number(one.simulated ?? false) - Number(other.simulated ?? false));
 }

@@ -10,7 +10,7 @@ import { reconnectNumber, rereadNumbers, verifyNumber } from './number-queries.t
 import { SetupLinkActions } from './setup-link-actions.tsx';
 import { madeLink, SetupLinkView } from './setup-link-view.tsx';
 
-/** Makes a new setup link for a number: for its first iPhone where it has none yet, else for another one. */
+/** Creates a new setup link for a number, for its first iPhone or another one. */
 export function ReconnectDialog({
   number,
   isOpen,
@@ -21,7 +21,7 @@ export function ReconnectDialog({
   readonly number: HomeNumber;
   readonly isOpen: boolean;
   readonly onClose: () => void;
-  /** A setup link was made by this page before it was loaded again. */
+  /** Whether this page created a setup link before it was reloaded. */
   readonly isStarted: boolean;
   readonly onStart: () => void;
 }): ReactNode {
@@ -32,7 +32,7 @@ export function ReconnectDialog({
       const { setup_url } = await (verified
         ? reconnectNumber(team.id, number.id)
         : verifyNumber(team.id, phoneNumber));
-      // Read before the link is shown: the state of the earlier one is not that of the new one.
+      // The number is read before the link is shown, because its state still describes the earlier link.
       await rereadNumbers(team.id);
       return madeLink(setup_url, phoneNumber);
     },

@@ -5,7 +5,7 @@ import { homeQuery } from '#web/home/home-queries.ts';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
-/** The end of the dialog of a setup link: "Done" and the next step once its iPhone is connected, "Close" before. */
+/** The buttons of the setup link dialog: first `Close`, and after the iPhone has connected `Done` and a next step. */
 export function SetupLinkActions({
   phoneNumber,
   onClose,

@@ -14,24 +14,24 @@ import { ConnectProgress } from './connect-progress.tsx';
 import { firstPollRereadMs } from './number-queries.ts';
 import { isOwnAddress } from './own-address.ts';
 
-/** A setup link that was just made. The server keeps only its hash, so it is shown until the dialog closes. */
+/** A new setup link. The server keeps only its hash, so it is shown until the dialog closes. */
 export interface MadeLink {
   readonly url: string;
   readonly phoneNumber: string;
   readonly expiresAt: string;
 }
 
-/** Without its address where the page was loaded again, as after the setup page on the same iPhone. */
+/** A setup link without its URL, after a reload. That happens if the setup page was opened on the same iPhone. */
 export type ShownLink = MadeLink | Pick<MadeLink, 'phoneNumber'>;
 
-/** How long a setup link is good for (specification section 4.2). */
+/** The validity of a setup link in ms (specification section 4.2). */
 const linkMs = 24 * 3_600_000;
 
 export function madeLink(url: string, phoneNumber: string): MadeLink {
   return { url, phoneNumber, expiresAt: new Date(nowMs() + linkMs).toISOString() };
 }
 
-/** The link as a QR code and to copy, until a phone took it; and the progress of that phone. */
+/** Shows the setup link as a QR code and as text until a phone claims it, and the progress of that phone. */
 export function SetupLinkView({
   link,
   onRenew,

@@ -7,7 +7,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { rereadNumbers, simulateNumber } from './number-queries.ts';
 
-/** Makes a number whose iPhone the server runs, and opens its page. */
+/** Creates a number with a simulated iPhone and opens its page. */
 export function SimulateButton(): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();

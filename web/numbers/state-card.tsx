@@ -8,12 +8,12 @@ import { Note } from '#web/kit/error-note.tsx';
 import { amount } from '#web/kit/format.ts';
 import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
-import { stateSentence } from './number-texts.ts';
+import { adviceText, stateSentence } from './number-texts.ts';
 import { PauseSwitch } from './pause-switch.tsx';
 import { StateBadge } from './state-badge.tsx';
 import { waitingText } from './waiting-text.ts';
 
-/** How the number is, why, and the switch that pauses it. @param onSetup asks for a new setup link */
+/** The state of the number, its cause, and the pause switch. @param onSetup opens the setup link dialog */
 export function StateCard({
   number,
   onSetup,
@@ -22,6 +22,7 @@ export function StateCard({
   readonly onSetup: (() => void) | undefined;
 }): ReactNode {
   const team = useTeam();
+  const advice = adviceText(number);
   return (
     <Card className="overflow-hidden" isFlush>
       <div className="flex flex-wrap items-start justify-between gap-4 px-5 py-4 max-sm:px-4">
@@ -31,6 +32,7 @@ export function StateCard({
             {number.simulated && <Badge>Simulated</Badge>}
           </p>
           <p className="mt-2 text-[0.9375rem] font-medium">{stateSentence(number)}</p>
+          {advice !== undefined && <p className="mt-1 max-w-[72ch] text-quiet">{advice}</p>}
         </div>
         {onSetup && (
           <Button look={number.verified ? 'second' : 'primary'} onClick={onSetup}>

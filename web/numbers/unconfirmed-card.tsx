@@ -20,7 +20,7 @@ const policies: readonly { value: UnconfirmedPolicy; label: string; hint: string
   },
 ];
 
-/** The rule for messages that the iPhone took and never confirmed. */
+/** The policy for messages that the iPhone took and never confirmed. */
 export function UnconfirmedCard({ number }: { readonly number: NumberDetail }): ReactNode {
   const team = useTeam();
   const update = useUpdateNumber(number.id);

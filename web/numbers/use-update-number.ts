@@ -3,7 +3,7 @@ import type { UpdatedNumber, UpdateNumberRequest } from '#contract/number.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { rereadNumbers, updateNumber } from './number-queries.ts';
 
-/** Changes a number, and reads it again before the change counts as done. */
+/** Changes a number. The mutation is pending until the number was read again. */
 export function useUpdateNumber(id: string): UseMutationResult<UpdatedNumber, Error, UpdateNumberRequest> {
   const team = useTeam();
   return useMutation({

@@ -12,7 +12,6 @@ const accountRead = <Answer>(path: string) => ({
 export const sessionsQuery = accountRead<Static<typeof AccountSessionList>>('/sessions');
 export const passkeysQuery = accountRead<Static<typeof PasskeyList>>('/passkeys');
 
-/** The account, its sessions and its passkeys are read again. */
 export const rereadAccount = () => queryClient.invalidateQueries({ queryKey: ['account'] });
 
 export const renameAccount = (name: string) =>
@@ -36,7 +35,7 @@ export const renamePasskey = (id: string, name: string) =>
 
 export const removePasskey = (id: string) => request('DELETE', `/app/account/passkeys/${id}`);
 
-/** An empty field is no password. */
+/** An empty field means no password. */
 function withCurrent(current: string | undefined): { readonly current_password?: string } {
   return current === undefined || current === '' ? {} : { current_password: current };
 }

@@ -11,11 +11,11 @@ import { deviceName } from './browser-name.ts';
 import { createPasskey } from './create-passkey.ts';
 import { useRecentSignIn } from './recent-sign-in.ts';
 
-/** Asks for a name, and for the password where the sign-in is not recent; then the browser asks the person. */
+/** Asks for a name, and for the password if the sign-in is not recent. Then the browser creates the passkey. */
 export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const { account } = useOverview();
   const { isRecent, session } = useRecentSignIn();
-  // The server asks for the password before it uses the passkey's answer up, so the same one is sent again with it.
+  // A created passkey is kept, so that it can be sent again with the password.
   const made = useRef<object>(undefined);
   const work = useMutation({
     mutationFn: async ({ name = '', current_password }: Readonly<Record<string, string>>) => {
@@ -39,7 +39,7 @@ export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     work.reset();
   };
   const isAsked = work.error instanceof ApiError && work.error.param === 'current_password';
-  // The first answer only says that the field is needed.
+  // The first refusal only means that the password is needed, so the form shows a field instead of an error.
   const error = isAsked && !work.variables?.current_password ? null : work.error;
   const needsPassword = isAsked || (account.has_password && session !== undefined && !isRecent);
   return (
@@ -71,7 +71,7 @@ export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
         {needsPassword && (
           <TextField
             name="current_password"
-            label="Present password"
+            label="Current password"
             hint="You signed in more than 15 minutes ago."
             type="password"
             autoComplete="current-password"

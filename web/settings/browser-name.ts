@@ -1,4 +1,4 @@
-/** The first that fits: the names of many browsers contain those of others. */
+/** Patterns of browsers in a user agent. The first match counts, because user agents also name other browsers. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/Edg(e|A|iOS)?\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -20,7 +20,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 const find = (names: typeof browsers, userAgent: string) =>
   names.find(([pattern]) => pattern.test(userAgent))?.[1];
 
-/** `Safari on iPhone`; a program says its own name: `curl/8.5`. */
+/** Names a browser: `Safari on iPhone`. A program is named by its user agent: `curl/8.5`. */
 export function browserName(userAgent: string): string {
   const browser = find(browsers, userAgent);
   const system = find(systems, userAgent);
@@ -28,7 +28,7 @@ export function browserName(userAgent: string): string {
   return browser ?? system ?? (userAgent.split(' ')[0] || 'Unknown browser');
 }
 
-/** `Mac`: the device that this page is open on, as a name for its passkey. */
+/** The type of this device, `Mac` for example, as the default name of its passkey. */
 export function deviceName(): string {
   return find(systems, navigator.userAgent) ?? 'This device';
 }

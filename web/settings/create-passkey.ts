@@ -1,6 +1,4 @@
-/*
- * WebAuthn's JSON and the browser's bytes, by hand: what browsers bring for this is missing in those of before 2025.
- */
+/* The JSON form of WebAuthn's options, converted by hand because browsers before 2025 have no function for it. */
 
 interface OptionsJson {
   readonly challenge: string;
@@ -8,19 +6,19 @@ interface OptionsJson {
   readonly excludeCredentials?: readonly { readonly id: string }[];
 }
 
-/** Why the browser made no passkey, in a sentence for the person. */
+/** The reason why the browser created no passkey, as a sentence for the person. */
 class NoPasskeyError extends Error {
   override readonly name = 'NoPasskeyError';
 }
 
-/** Browsers offer passkeys to secure pages only: on https, and on http://localhost. */
+/** Browsers offer passkeys only to https pages and to http://localhost. */
 export const canMakePasskeys = typeof PublicKeyCredential === 'function';
 
 /**
- * Has the browser make a passkey.
+ * Creates a passkey in the browser.
  * @param options of `POST /app/account/passkeys/options`
  * @returns the field `response` of `POST /app/account/passkeys`
- * @throws NoPasskeyError where the person closed the browser's question, or the device has one already
+ * @throws NoPasskeyError where the person closed the browser's dialog, or the device has a passkey already
  */
 export async function createPasskey(options: Record<string, unknown>): Promise<object> {
   const { challenge, user, excludeCredentials = [] } = options as unknown as OptionsJson;

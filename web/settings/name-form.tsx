@@ -4,7 +4,6 @@ import { Button } from '#web/kit/button.tsx';
 import { Form, TextField } from '#web/kit/field.tsx';
 import { notify } from '#web/kit/toast.tsx';
 
-/** A name that is changed in its place. */
 export function NameForm({
   label,
   hint,
@@ -18,7 +17,6 @@ export function NameForm({
   readonly value: string;
   readonly autoComplete?: string;
   readonly save: (name: string) => Promise<unknown>;
-  /** The text of the toast after a successful save. */
   readonly saved: string;
 }): ReactNode {
   const work = useMutation({ mutationFn: save, onSuccess: () => notify(saved) });

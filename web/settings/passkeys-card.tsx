@@ -14,7 +14,6 @@ import { AddPasskeyDialog } from './add-passkey-dialog.tsx';
 import { canMakePasskeys } from './create-passkey.ts';
 import { RenamePasskeyDialog } from './rename-passkey-dialog.tsx';
 
-/** Passkeys of the account: added, renamed, removed. */
 export function PasskeysCard(): ReactNode {
   const passkeys = useQuery(passkeysQuery);
   const [isAdding, setIsAdding] = useState(false);

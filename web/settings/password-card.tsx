@@ -9,7 +9,6 @@ import { useOverview } from '#web/shell/session.ts';
 import { rereadAccount, setPassword } from './account-queries.ts';
 import { useRecentSignIn } from './recent-sign-in.ts';
 
-/** Sets the first password, or changes it. */
 export function PasswordCard(): ReactNode {
   const { account } = useOverview();
   const { isRecent, session } = useRecentSignIn();
@@ -24,7 +23,7 @@ export function PasswordCard(): ReactNode {
     },
   });
   const isAsked = work.error instanceof ApiError && work.error.param === 'current_password';
-  // The first answer only says that the field is needed.
+  // The first refusal only means that the password is needed, so the form shows a field instead of an error.
   const error = isAsked && !work.variables?.current_password ? null : work.error;
   const needsCurrent = isAsked || (account.has_password && !(isRecent && session?.method === 'link'));
   const title = account.has_password ? 'Change your password' : 'Set a password';
@@ -59,7 +58,7 @@ export function PasswordCard(): ReactNode {
         {needsCurrent && (
           <TextField
             name="current_password"
-            label="Present password"
+            label="Current password"
             type="password"
             autoComplete="current-password"
             required
@@ -70,7 +69,7 @@ export function PasswordCard(): ReactNode {
           label="New password"
           type="password"
           autoComplete="new-password"
-          hint="12 characters or more. A sentence is easier to keep in mind than a word."
+          hint="12 characters or more. A sentence is easier to remember than a word."
           required
           minLength={12}
           maxLength={200}

@@ -3,10 +3,10 @@ import type { AccountSession } from '#contract/account.ts';
 import { nowMs } from '#web/kit/clock.ts';
 import { sessionsQuery } from './account-queries.ts';
 
-/** A sign-in counts as recent for 15 minutes (specification section 12.2). One less, so that it lasts until the answer. */
+/** A sign-in is recent for 15 minutes (specification section 12.2), less one for the time of the request. */
 const recentMs = 14 * 60_000;
 
-/** The session of this browser, and whether it began so recently that the server asks for no password. */
+/** The session of this browser, and whether it is so recent that the server asks for no password. */
 export function useRecentSignIn(): {
   readonly isRecent: boolean;
   readonly session: AccountSession | undefined;

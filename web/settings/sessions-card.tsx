@@ -20,7 +20,7 @@ const methodTexts: Readonly<Record<SignInMethod, string>> = {
   invitation: 'by joining a team',
 };
 
-/** The browsers that are signed in; each can be signed out. */
+/** The signed-in browsers of the account, each with a button to sign it out. */
 export function SessionsCard(): ReactNode {
   const sessions = useQuery(sessionsQuery);
   const [isAsking, setIsAsking] = useState(false);

@@ -12,7 +12,7 @@ import { PasswordCard } from './password-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 import { ThemeCard } from './theme-card.tsx';
 
-/** The team's name, and what belongs to the person alone: name, sign-in, sessions, theme. */
+/** The team's name, and the person's own settings: name, sign-in, sessions, theme. */
 export function SettingsPage(): ReactNode {
   return (
     <Page title="Settings" description="The name of the team, and your own account.">

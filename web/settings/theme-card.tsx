@@ -5,7 +5,6 @@ import { chooseTheme, chosenTheme, type Theme, themes } from '#web/shell/theme.t
 
 const names = { system: 'System', light: 'Light', dark: 'Dark' } as const satisfies Record<Theme, string>;
 
-/** The theme of this browser. */
 export function ThemeCard(): ReactNode {
   const [chosen, setChosen] = useState(chosenTheme);
   return (

@@ -9,7 +9,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { roleNames } from './role-names.ts';
 import { useFoundTeam, useOverview } from './session.ts';
 
-/** The signed-in person: the other teams, the reference, the way out. */
+/** The menu of the signed-in person: other teams, API reference, sign-out. */
 export function AccountMenu({ isSmall = false }: { readonly isSmall?: boolean }): ReactNode {
   const { account, teams } = useOverview();
   const current = useFoundTeam();

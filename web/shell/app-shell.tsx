@@ -3,6 +3,7 @@ import { type ReactNode, Suspense, useEffect } from 'react';
 import { LimitHelp } from '#web/kit/error-note.tsx';
 import { Skeleton } from '#web/kit/skeleton.tsx';
 import { useLiveStream } from '#web/live/use-live-stream.ts';
+import { RestoreBanner } from '#web/restore/restore-banner.tsx';
 import { PlanHelp } from '#web/usage/plan-help.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
@@ -13,7 +14,7 @@ import { NotFound } from './not-found.tsx';
 import { type CurrentTeam, useFoundTeam } from './session.ts';
 import { UnreadBadge } from './unread-badge.tsx';
 
-/** The frame of a team's pages: navigation at the left, at the bottom on a phone. */
+/** The frame of a team's pages: navigation at the left, on a phone at the bottom. */
 export function AppShell(): ReactNode {
   const team = useFoundTeam();
   const teamId = team?.id;
@@ -60,6 +61,7 @@ function Frame({ team }: { readonly team: CurrentTeam }): ReactNode {
             No connection to Ownline. What you see may be out of date; it is tried again.
           </p>
         )}
+        <RestoreBanner teamId={team.id} />
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col pb-16 outline-none md:pb-0">
           <Suspense fallback={<Skeleton lines={6} />}>
             <LimitHelp value={<PlanHelp />}>
@@ -91,7 +93,7 @@ function allowed(team: CurrentTeam, items: readonly NavigationItem[]): readonly 
   return items.filter(({ permission }) => permission === undefined || team.can(permission));
 }
 
-/** Home is open at its own address alone, and any other page at those below it too. */
+/** The link to Home is active only at its own address, other links also at addresses below theirs. */
 const activeOptions = ({ to }: NavigationItem) => ({ exact: to === '/teams/$teamId' });
 
 function SideLinks({

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** The mark: a line that goes out, in a speech bubble. */
+/** The logo: a line that leaves a speech bubble. */
 export function Brand(): ReactNode {
   return (
     <span className="flex items-center gap-2.5">

@@ -1,6 +1,5 @@
 const key = 'ownline.team';
 
-/** The team that was open last in this browser. */
 export function lastTeamId(): string | null {
   return localStorage.getItem(key);
 }

@@ -3,17 +3,17 @@ import { useEffect, useRef } from 'react';
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** The entry before is the page over which this one was opened. */
+    /** Whether the previous history entry is the page behind this drawer, or the list behind this conversation. */
     readonly isOpenedOver?: boolean;
   }
 }
 
-/** The state of a link that opens something over its page: a drawer, or on a phone a conversation over the list. */
+/** History state for links that open a drawer over its page, or a conversation over the list on a phone. */
 export const openedOver = { isOpenedOver: true };
 
 /**
- * Leaves what was opened over a page: the browser goes back, so that no entry of its history is added.
- * @param replace for what was opened by its address: puts the page in its place
+ * Returns a function that closes a drawer or conversation by going back in the history.
+ * @param replace replaces the history entry, for a drawer that was opened by its address
  */
 export function useLeave(replace: () => void): () => void {
   const router = useRouter();
@@ -28,7 +28,7 @@ export function useLeave(replace: () => void): () => void {
       replace();
       return;
     }
-    // The browser goes back a moment later. Asked twice, it would go back twice.
+    // The browser goes back asynchronously, so a second call would go back twice.
     if (isLeaving.current) return;
     isLeaving.current = true;
     router.history.back();

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { Menu, MenuLink } from '#web/kit/menu.tsx';
 import type { NavigationItem } from './navigation.ts';
 
-/** The pages that have no place in a phone's bar. */
+/** A menu of the pages that the phone's tab bar has no room for. */
 export function MoreMenu({ items }: { readonly items: readonly NavigationItem[] }): ReactNode {
   const params = useParams({ strict: false });
   if (items.length === 0) return null;

@@ -16,15 +16,15 @@ export interface NavigationItem {
   readonly to: string;
   readonly text: string;
   readonly icon: LucideIcon;
-  /** A person without it does not see the page. */
+  /** The permission that the page needs. Without it the link is hidden. */
   readonly permission?: Permission | PersonalPermission;
-  /** In the bar at the bottom of a phone; the others are behind More. */
+  /** Whether the page is in a phone's tab bar. The others are in the menu More. */
   readonly isOnPhone?: true;
-  /** Shows the number of unread conversations. */
+  /** Whether the link shows the number of unread conversations. */
   readonly isInbox?: true;
 }
 
-/** The pages of a team: what people look at each day, then the rest. */
+/** The pages of a team, in the order of how often people use them. */
 export const mainNavigation: readonly NavigationItem[] = [
   { to: '/teams/$teamId', text: 'Home', icon: House, isOnPhone: true },
   {

@@ -5,7 +5,7 @@ import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
 import { useOverview } from './session.ts';
 
-/** An account without a team: says how to get into one. */
+/** Tells an account without a team how to join one. */
 export function NoTeam(): ReactNode {
   const { account } = useOverview();
   return (

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { buttonStyle } from '#web/kit/button.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 
-/** An address without a page, or a team that the person is not in. */
+/** Shown for an address without a page, and for a team of which the person is no member. */
 export function NotFound(): ReactNode {
   return (
     <main>

@@ -10,13 +10,12 @@ export const overviewQuery = {
   initialData: readOverview,
 };
 
-/** The page brings the signed-in account along, which saves the first request. */
+/** Reads the signed-in account from the page, which saves the first request. */
 function readOverview(): AccountOverview | undefined {
   const text = document.getElementById('overview')?.textContent;
   return text ? (JSON.parse(text) as AccountOverview) : undefined;
 }
 
-/** The signed-in account and its teams. */
 export function useOverview(): AccountOverview {
   const { data } = useQuery(overviewQuery);
   if (!data) throw new Error('the page brought no account along');
@@ -24,18 +23,18 @@ export function useOverview(): AccountOverview {
 }
 
 export interface CurrentTeam extends AccountTeam {
-  /** Whether this person may do it. The server decides again at each request. */
+  /** Whether the person has a permission. The server checks again at each request. */
   readonly can: (permission: Permission | PersonalPermission) => boolean;
 }
 
-/** The team of the address, or undefined where the person is not in it. */
+/** The team in the page's address; undefined where the person is no member of it. */
 export function useFoundTeam(): CurrentTeam | undefined {
   const { teamId } = useParams({ strict: false }) as { readonly teamId?: string };
   const team = useOverview().teams.find(({ id }) => id === teamId);
   return team && { ...team, can: (permission) => allows(roleGrants[team.role], permission) };
 }
 
-/** The team of the address; for pages of a team. */
+/** The team in the page's address, for pages that only members see. */
 export function useTeam(): CurrentTeam {
   const team = useFoundTeam();
   if (!team) throw new Error('a page of a team was shown without a team');

@@ -4,7 +4,6 @@ import { unreadQuery } from '#web/conversations/conversation-queries.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { useTeam } from '#web/shell/session.ts';
 
-/** The number of conversations with unread messages, beside the link to them. */
 export function UnreadBadge({ className }: { readonly className: string }): ReactNode {
   const team = useTeam();
   const count = useQuery(unreadQuery(team.id)).data?.unread_conversations ?? 0;

@@ -4,11 +4,10 @@ import { useTeam } from '#web/shell/session.ts';
 import { membersQuery } from './member-queries.ts';
 
 const either = new Intl.ListFormat('en', { type: 'disjunction' });
-/** More names help less. */
 const namesMax = 3;
 const administrators: readonly Role[] = ['owner', 'admin'];
 
-/** `Ada Example or Sam Example`: the people of the team with one of these roles, for a person to ask. */
+/** Names of members with one of these roles, as people to ask: `Ada Example or Sam Example`. */
 export function useAdministratorNames(roles = administrators): string {
   const team = useTeam();
   const members = useQuery(membersQuery(team.id)).data?.members ?? [];

@@ -13,7 +13,7 @@ import { overviewQuery, useTeam } from '#web/shell/session.ts';
 import { changeRole } from './member-queries.ts';
 import { RoleChoice } from './role-choice.tsx';
 
-/** Gives a member another role, and says which of their keys that ends. */
+/** Changes a member's role and lists the keys that the change revokes. */
 export function ChangeRoleDialog({
   member,
   onClose,
@@ -35,7 +35,7 @@ export function ChangeRoleDialog({
       notify(`${member.name} is ${roleNames[role].toLowerCase()} now`);
       if (isOwn) await queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     },
-    // Also after a failure: of two steps the first may be done.
+    // A failed change is read again, too, because its first request may have succeeded.
     onSettled: () => queryClient.invalidateQueries({ queryKey: [team.id] }),
   });
   return (

@@ -14,7 +14,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { endMembership } from './member-queries.ts';
 
-/** Asks before a member is removed, or leaves, which of their keys are revoked with them. */
+/** Removes a member, or lets the person leave, and asks which of the member's keys to revoke. */
 export function EndMembershipDialog({
   member,
   onClose,

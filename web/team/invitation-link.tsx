@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CopyRow } from '#web/kit/copy.tsx';
 
-/** The link of an invitation that no mail takes along. */
+/** The link of an invitation on a server that sends no mail. */
 export function InvitationLink({
   link,
   email,

@@ -2,7 +2,6 @@ import type { InvitationList, InviteRequest, MadeInvitation } from '#contract/me
 import { request } from '#web/api/request.ts';
 import { teamRequest, withQuery } from '#web/api/team-requests.ts';
 
-/** Pages of the invitations that can be accepted, newest first. */
 export const invitationsQuery = (teamId: string) => ({
   queryKey: [teamId, 'invitation', 'pages'],
   queryFn: ({ pageParam, signal }: { readonly pageParam: string; readonly signal: AbortSignal }) =>

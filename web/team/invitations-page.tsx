@@ -22,7 +22,6 @@ import { invitationsQuery, resendInvitation, revokeInvitation } from './invitati
 import { InviteButton } from './invite-button.tsx';
 import { TeamFrame } from './team-frame.tsx';
 
-/** Invitations that can be accepted: sent again, or revoked. */
 export function InvitationsPage(): ReactNode {
   const team = useTeam();
   const invitations = useInfiniteQuery(invitationsQuery(team.id));

@@ -13,7 +13,7 @@ import { InvitationLink } from './invitation-link.tsx';
 import { inviteMember } from './invitation-queries.ts';
 import { RoleChoice } from './role-choice.tsx';
 
-/** Invites an address. Where no mail is sent, it shows the link once. */
+/** Invites an e-mail address. If the server sends no mail, it shows the link once. */
 export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const [role, setRole] = useState<GivenRole>('member');

@@ -7,7 +7,7 @@ import { revokeApiKey } from '#web/api-keys/api-key-queries.ts';
 export const membersQuery = (teamId: string) =>
   teamQuery<Static<typeof MemberList>>(teamId, 'member', '/team/members');
 
-/** Owners are made and unmade by an operation of their own; an owner becomes an admin first. */
+/** Changes a role. Owners are made and unmade by separate operations, and an owner becomes an admin first. */
 export async function changeRole(teamId: string, { id, role: before }: Member, role: Role): Promise<void> {
   if (role === 'owner') {
     await teamRequest(teamId, 'PUT', `/team/owners/${id}`);
@@ -18,17 +18,14 @@ export async function changeRole(teamId: string, { id, role: before }: Member, r
   await teamRequest(teamId, 'PUT', `/team/members/${id}/role`, { role: role satisfies GivenRole });
 }
 
-/** The end of a membership: of another person, or one's own. */
 export interface MembershipEnd {
   readonly memberId: string;
   readonly isOwn: boolean;
-  /** Keys that the person made. */
   readonly keyIds: readonly string[];
-  /** Those of them to revoke. */
   readonly revokedKeyIds: readonly string[];
 }
 
-/** Some keys are revoked one by one before, so that a failure leaves the member in place and can be repeated. */
+/** Selected keys are revoked before the membership ends, so that the call can be repeated after a failure. */
 export async function endMembership(
   teamId: string,
   { memberId, isOwn, keyIds, revokedKeyIds }: MembershipEnd,

@@ -4,9 +4,9 @@ import type { CurrentTeam } from '#web/shell/session.ts';
 export type MemberAction = 'change-role' | 'end';
 
 /**
- * The actions that a person may take on a member (specification section 12.4). Only owners change owners, an owner is not removed,
- * and the last one stays.
- * @param owners how many the team has
+ * The actions that a person may take on a member (specification section 12.4). Only owners change owners, an owner
+ * cannot be removed, and the last owner stays.
+ * @param owners the number of owners in the team
  */
 export function allowedActions(
   team: CurrentTeam,

@@ -20,7 +20,6 @@ import { membersQuery } from './member-queries.ts';
 import { allowedActions, type MemberAction } from './member-rules.ts';
 import { TeamFrame } from './team-frame.tsx';
 
-/** The people of the team, with their roles. */
 export function MembersPage(): ReactNode {
   const team = useTeam();
   const members = useQuery(membersQuery(team.id));

@@ -5,7 +5,7 @@ import { roleNames } from '#web/shell/role-names.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from './administrators.ts';
 
-/** A page that the person's role does not include: opened by its address, since no link leads to it. */
+/** Shown for a page that the person's role does not include and that was opened by its address. */
 export function NoPermission(): ReactNode {
   const team = useTeam();
   return (

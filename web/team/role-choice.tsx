@@ -4,7 +4,7 @@ import { Choices } from '#web/kit/choices.tsx';
 import { roleNames } from '#web/shell/role-names.ts';
 import { roleTexts } from './role-texts.ts';
 
-/** Roles to choose one of, each with what it includes. */
+/** Radio buttons for roles, each with the rights of the role. */
 export function RoleChoice<Given extends Role>({
   roles,
   chosen,

@@ -3,7 +3,6 @@ import { Page } from '#web/kit/page.tsx';
 import { Tabs } from '#web/kit/tabs.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
-/** The page Team, around one of its tabs. */
 export function TeamFrame({
   actions,
   children,

@@ -7,7 +7,7 @@ type Day = Usage['days'][number];
 
 const heightPx = 160;
 
-/** The next round number that holds the highest bar; its half is a whole number too. */
+/** The end of the scale: a round number, not below the highest bar, whose half is a whole number. */
 function scaleEnd(highest: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(highest, 1)));
   const end = [1, 2, 4, 6, 8].map((factor) => factor * power).find((one) => one >= highest) ?? 10 * power;
@@ -15,8 +15,8 @@ function scaleEnd(highest: number): number {
 }
 
 /**
- * Sent and received messages of each day of a month. The keyboard goes along the days as along a slider, by the arrow
- * keys, Home and End. The chosen day stands in words above the bars.
+ * A bar chart of the sent and received messages by day. Arrow keys, Home and End choose a day, as on a slider. A
+ * sentence above the bars describes that day.
  */
 export function MonthChart({
   month,
@@ -121,7 +121,7 @@ export function MonthChart({
   );
 }
 
-/** A bar of an amount above 0 is at least 2 px high, so that one message is seen beside a thousand. */
+/** Any amount above 0 gives a bar of at least 2 px, so that one message is visible beside a thousand. */
 function Bar({
   left,
   of,

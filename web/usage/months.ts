@@ -1,6 +1,4 @@
-/*
- * Months and days of usage are in UTC, whatever the time zone of the person.
- */
+/* Months and days of usage are in UTC, whatever the time zone of the browser. */
 
 const monthAndYear = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const dayInWords = new Intl.DateTimeFormat('en', {
@@ -10,24 +8,23 @@ const dayInWords = new Intl.DateTimeFormat('en', {
   timeZone: 'UTC',
 });
 
-/** `November 2026`. @param month `2026-11` */
+/** Formats a month as `November 2026`. @param month `2026-11` */
 export function monthInWords(month: string): string {
   return monthAndYear.format(new Date(`${month}-01`));
 }
 
-/** `Sunday, November 22`. @param day `2026-11-22` */
+/** Formats a day as `Sunday, November 22`. @param day `2026-11-22` */
 export function dayWithWeekday(day: string): string {
   return dayInWords.format(new Date(day));
 }
 
-/** Another month: `monthAfter('2026-12', 1)` is `2027-01`. */
+/** Adds months: `monthAfter('2026-12', 1)` is `2027-01`. */
 export function monthAfter(month: string, months: number): string {
   const first = new Date(`${month}-01`);
   first.setUTCMonth(first.getUTCMonth() + months);
   return first.toISOString().slice(0, 7);
 }
 
-/** How many days a month has. */
 export function daysIn(month: string): number {
   return new Date(Date.parse(`${monthAfter(month, 1)}-01`) - 1).getUTCDate();
 }

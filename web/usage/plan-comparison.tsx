@@ -6,7 +6,6 @@ import { Card } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
 import { CopyRow } from '#web/kit/copy.tsx';
 
-/** All plans side by side, and how a team gets another one. */
 export function PlanComparison({
   plan,
   teamId,

@@ -4,7 +4,7 @@ import { useAdministratorNames } from '#web/team/administrators.ts';
 
 const owners = ['owner'] as const;
 
-/** The person to ask for a larger plan: the operator of the server gives it, and owners speak for the team. */
+/** Names the person to ask for a larger plan: for owners the operator of the server, for other members the owners. */
 export function PlanHelp(): ReactNode {
   const { role } = useTeam();
   const names = useAdministratorNames(owners);

@@ -17,7 +17,7 @@ const nouns: Readonly<Record<LimitedResource, string>> = {
   webhooks: 'webhook',
 };
 
-/** Says at the head of a form that the plan allows no more, before a person fills it. Nothing while it does. */
+/** Warns at the top of a form that the plan's limit is reached, before a person fills it in. */
 export function PlanLimitNote({ resource }: { readonly resource: LimitedResource }): ReactNode {
   const team = useTeam();
   const { data } = useQuery(planUsageQuery(team.id));

@@ -19,7 +19,7 @@ import { monthAfter, monthInWords } from './months.ts';
 import { PlanComparison } from './plan-comparison.tsx';
 import { planUsageQuery, teamDetailsQuery, usageQuery } from './usage-queries.ts';
 
-/** The usage of the month by day, and the limits of the plans. */
+/** The usage of a month by day, and the limits of the plans. */
 export function UsagePage(): ReactNode {
   const team = useTeam();
   const { month } = useSearch({ strict: false }) as { readonly month?: string };
@@ -63,7 +63,7 @@ function sums({ sent, received }: Usage, isThisMonth: boolean): string {
   return `${counted(sent, 'message')} sent, ${amount(received)} received`;
 }
 
-/** Leads from month to month; the month is in the address. */
+/** Links to the previous and the next month. The shown month is in the page's address. */
 function MonthSteps({
   thisMonth,
   shownMonth = thisMonth,
@@ -129,7 +129,7 @@ function Limits({
   );
 }
 
-/** Stands above everything while sends are refused. */
+/** A banner while sends are refused because of the monthly limit. */
 function LimitReached({ usage }: { readonly usage: Usage }): ReactNode {
   const { sent, monthly_message_limit: limit, resets_at } = usage;
   if (sent < limit || isUnlimited(limit)) return null;

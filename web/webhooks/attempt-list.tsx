@@ -7,7 +7,7 @@ import { StepTime } from '#web/kit/text.tsx';
 import { BodyBlock } from './body-block.tsx';
 import { adviceOf, attemptText } from './delivery-text.ts';
 
-/** The attempts of a delivery, newest first, each with what was answered. */
+/** The attempts of a delivery, newest first, each with its response. */
 export function AttemptList({
   delivery,
   webhook,
@@ -46,7 +46,7 @@ function AttemptItem({
   readonly attempt: Attempt;
   readonly number: number;
   readonly isLatest: boolean;
-  /** Sent to an address that the webhook has no more. */
+  /** Whether the attempt went to an earlier URL of the webhook. */
   readonly hasOtherUrl: boolean;
 }): ReactNode {
   const isGood = attempt.outcome === 'succeeded';

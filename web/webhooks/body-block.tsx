@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CodeBlock } from '#web/kit/code-block.tsx';
 
-/** The body of a request or an answer. JSON is shown indented; the copy is the text as it was sent. */
+/** The body of a request or response. JSON is indented; the copy button copies the original text. */
 export function BodyBlock({
   title,
   text,

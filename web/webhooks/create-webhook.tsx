@@ -6,7 +6,7 @@ import { SecretDialog } from './secret-dialog.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 import { createWebhook, refreshWebhooks } from './webhook-queries.ts';
 
-/** Creates a webhook and shows its secret, then leads to its page, where a test can be sent. */
+/** Creates a webhook and shows its secret. Then it opens the webhook's page, where a test can be sent. */
 export function CreateWebhook({ onClose }: { readonly onClose: () => void }): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();

@@ -18,7 +18,7 @@ import { RequestBody } from './request-body.tsx';
 import { useTest } from './webhook-actions.tsx';
 import { deliveryQuery, redeliver, refreshWebhooks } from './webhook-queries.ts';
 
-/** An attempt that is due ends soon: its result is asked for each second. */
+/** An attempt that is due will end soon, so the page reads its result each second. */
 const watchMs = 1_000;
 
 const isDue = (delivery: DeliveryDetail | undefined) =>
@@ -29,7 +29,7 @@ interface DrawerProps {
   readonly webhook: Webhook;
   readonly deliveryId: string;
   readonly onClose: () => void;
-  /** Opens another delivery: that of a further test. */
+  /** Opens the drawer of another delivery, that of a new test. */
   readonly onOpen: (deliveryId: string) => void;
 }
 
@@ -43,7 +43,7 @@ export function DeliveryDrawer({ webhook, deliveryId, onClose, onOpen }: DrawerP
   const { data } = found;
   const status = data?.status;
   const attempts = data?.attempt_count;
-  // The log and the health of the webhook have changed with it.
+  // A change of the delivery also changes the webhook's log and health.
   useEffect(() => {
     if (status !== undefined && attempts !== undefined) void refreshWebhooks(team.id);
   }, [team.id, status, attempts]);
@@ -114,7 +114,6 @@ function Title({ delivery }: { readonly delivery: DeliveryDetail }): ReactNode {
   );
 }
 
-/** The state in a sentence: what happened, and what comes next. */
 function Outcome({ delivery }: { readonly delivery: DeliveryDetail }): ReactNode {
   const { status, attempt_count: attempts, next_attempt_at: nextAt } = delivery;
   if (status !== 'pending') return outcomeText(delivery);

@@ -22,7 +22,7 @@ import { deliveriesQuery } from './webhook-queries.ts';
 
 const statuses = Object.keys(statusTexts) as DeliveryStatus[];
 
-/** The deliveries of a webhook, newest first, with filters that stand in the address. */
+/** The deliveries of a webhook, newest first, with filters in the page's address. */
 export function DeliveryLog({
   webhook,
   onTask,
@@ -168,7 +168,7 @@ function columnsFor(onOpen: (deliveryId: string) => void): readonly Column<Liste
   ];
 }
 
-/** `2 attempts, last 503, next in 1 min`. */
+/** Summarizes attempts: `2 attempts, last 503, next in 1 min`. */
 function Attempts({ delivery }: { readonly delivery: ListedDelivery }): ReactNode {
   const { status, attempt_count: attempts, next_attempt_at: nextAt, last_attempt: last } = delivery;
   if (attempts === 0) return 'not sent';

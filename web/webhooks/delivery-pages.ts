@@ -1,19 +1,19 @@
 import type { DeliveryLog } from '#contract/webhook.ts';
 
-/** The pages of a log of deliveries that were read, newest first. */
+/** Loaded pages of a delivery log, newest first. */
 export interface DeliveryPages {
   readonly pages: readonly DeliveryLog[];
   readonly pageParams: readonly unknown[];
 }
 
 /**
- * Puts the newest page into what was read, whose older part stays. Where more came meanwhile than a page holds, the older part is
- * dropped, and can be read again.
+ * Merges the newest page into the loaded ones. If more deliveries were added than a page holds, the older pages are
+ * dropped, because there would be a gap.
  */
 export function withNewest(before: DeliveryPages, newest: DeliveryLog): DeliveryPages {
   const [first, ...older] = before.pages;
   const newestKnownId = before.pages.flatMap(({ deliveries }) => deliveries)[0]?.id ?? '';
-  // Ids sort by time, and a cursor is the id up to which was read.
+  // Ids sort by time. A cursor is the last id of its page.
   if (!first || !newest.has_more || newestKnownId < newest.cursor) {
     return { pages: [newest], pageParams: before.pageParams.slice(0, 1) };
   }

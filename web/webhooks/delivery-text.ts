@@ -9,7 +9,6 @@ import type {
 import type { Tone } from '#web/kit/badge.tsx';
 import { amount, counted } from '#web/kit/format.ts';
 
-/** The states of deliveries in the words of the page. */
 export const statusTexts: Readonly<Record<DeliveryStatus, string>> = {
   pending: 'Waiting',
   succeeded: 'Delivered',
@@ -24,7 +23,7 @@ const tones: Readonly<Record<DeliveryStatus, Tone>> = {
   skipped: 'neutral',
 };
 
-/** The badge of a delivery. One that waits after a failure says so, and one that failed until the webhook was off. */
+/** The colour and text of a delivery's badge. Retries, and skips after a failed attempt, have their own. */
 export function statusOf({ status, attempt_count }: Delivery): readonly [Tone, string] {
   if (status === 'pending' && attempt_count > 0) return ['warn', 'Retrying'];
   if (status === 'skipped' && attempt_count > 0) return ['bad', 'Stopped'];
@@ -71,7 +70,7 @@ export function attemptText(attempt: AttemptSummary): string {
     : `It answered ${status} after ${after}: ${meaning}.`;
 }
 
-/** Attempts without a status, in a few words. */
+/** Describes attempts without a status in a few words. */
 const noAnswerTexts: Readonly<Partial<Record<AttemptOutcome, string>>> = {
   timeout: 'no answer in time',
   dns: 'host not found',
@@ -80,7 +79,7 @@ const noAnswerTexts: Readonly<Partial<Record<AttemptOutcome, string>>> = {
   tls: 'certificate not trusted',
 };
 
-/** The end of the latest attempt: `503`, `no answer in time`. */
+/** The result of the latest attempt in a few words: `503`, `no answer in time`. */
 export function lastAnswerText({
   outcome,
   status_code: status,
@@ -88,7 +87,7 @@ export function lastAnswerText({
   return status === null ? (noAnswerTexts[outcome] ?? 'no answer') : String(status);
 }
 
-/** Advice for a failed attempt, behind its description. Empty for a success. */
+/** Advice for a failed attempt, shown after its description; empty for a success. */
 export function adviceOf({
   outcome,
   status_code: status,

@@ -10,7 +10,7 @@ import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { refreshWebhooks, replay, updateWebhook, webhookHealthQuery } from './webhook-queries.ts';
 
-/** Enables a webhook, and sends what it missed if so wished. */
+/** Enables a webhook, and optionally replays the deliveries that it missed. */
 export function EnableDialog({
   webhook,
   onClose,
@@ -20,7 +20,7 @@ export function EnableDialog({
 }): ReactNode {
   const team = useTeam();
   const health = useQuery(webhookHealthQuery(team.id, webhook.id));
-  // Kept as it was when the dialog opened: enabling changes it.
+  // The time since which events were missed is kept from the opening of the dialog, because enabling clears it.
   const since = health.data?.missed_since ?? null;
   const [isReplaying, setIsReplaying] = useState(true);
   const work = useMutation({

@@ -1,6 +1,6 @@
 import type { EventType } from '#contract/event.ts';
 
-/** The types of events in the order of the form, with when each happens. */
+/** Event types in the order of the form, each with its occasion. */
 export const eventTexts: Readonly<Record<EventType, string>> = {
   'message.received': 'A contact wrote to a number of the team.',
   'message.sent': 'An iPhone sent a message.',
@@ -8,6 +8,8 @@ export const eventTexts: Readonly<Record<EventType, string>> = {
   'message.failed': 'A message failed, with the reason.',
   'contact.opted_out': 'A contact asked to get no more messages.',
   'contact.opted_in': 'A contact allowed messages again.',
+  'number.offline': 'An iPhone stopped asking for messages.',
+  'number.online': 'An iPhone that was offline asks for messages again.',
 };
 
 export const eventTypes = Object.keys(eventTexts) as EventType[];

@@ -20,7 +20,7 @@ interface NoteProps {
   readonly onOpen: (deliveryId: string) => void;
 }
 
-/** Why a webhook fails or is off, what happens to its events, and what to do. Nothing for one that works. */
+/** Explains why a webhook fails or is off, the effect on its events, and what to do. */
 export function HealthNote(props: NoteProps): ReactNode {
   const team = useTeam();
   const state = stateOf(props.webhook);
@@ -45,7 +45,6 @@ export function HealthNote(props: NoteProps): ReactNode {
 
 interface HealthOf {
   readonly webhook: Webhook;
-  /** undefined until it is loaded. */
   readonly health: WebhookHealth | undefined;
 }
 
@@ -82,7 +81,6 @@ function LastFailure({ health }: { readonly health: WebhookHealth | undefined })
   );
 }
 
-/** Explains the effect of the failures on events. */
 function Consequence({ webhook, health }: HealthOf): ReactNode {
   const since = health?.missed_since;
   if (webhook.active) {

@@ -4,7 +4,7 @@ import { Badge, type Tone } from '#web/kit/badge.tsx';
 import { counted } from '#web/kit/format.ts';
 import { Time } from '#web/kit/text.tsx';
 
-/** The failure in a row that switches a webhook off. The type keeps it equal to that of the contract. */
+/** Consecutive failures that disable a webhook. The type keeps the number equal to the contract's. */
 export const failuresMax: typeof failuresMaxOfContract = 10;
 
 type HealthState = 'active' | 'failing' | 'off' | 'paused';
@@ -16,7 +16,7 @@ const badges: Readonly<Record<HealthState, readonly [Tone, string]>> = {
   paused: ['neutral', 'Paused'],
 };
 
-/** `off`: by failures in a row; `paused`: by a request. */
+/** The state of a webhook. `off`: disabled by consecutive failures. `paused`: disabled by a request. */
 export function stateOf({ active, failure_count }: Webhook): HealthState {
   if (active) return failure_count > 0 ? 'failing' : 'active';
   return failure_count >= failuresMax ? 'off' : 'paused';
@@ -31,7 +31,7 @@ export function HealthBadge({ webhook }: { readonly webhook: Webhook }): ReactNo
   );
 }
 
-/** The state in a few words, for a row of the list. */
+/** The state of a webhook in a few words, for a row of the list. */
 export function HealthText({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const { failure_count: failures, last_triggered_at: lastAt } = webhook;
   switch (stateOf(webhook)) {

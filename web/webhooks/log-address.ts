@@ -10,12 +10,12 @@ export interface LogFilters {
   readonly event?: EventType;
 }
 
-/** The search parameters of a webhook's page: the filters of its log, and the open delivery. */
+/** Search parameters of a webhook's page: the filters of its log, and the open delivery. */
 export interface LogAddress extends LogFilters {
   readonly delivery?: string;
 }
 
-/** @returns the address, without values that are unknown, and a function that changes some of it, with or without its drawer */
+/** @returns the valid search parameters, and a function that changes some of them */
 export function useLogAddress(): readonly [LogAddress, (change: LogAddress) => void] {
   const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>;
   const navigate = useNavigate();
@@ -26,7 +26,7 @@ export function useLogAddress(): readonly [LogAddress, (change: LogAddress) => v
     ...(typeof delivery === 'string' ? { delivery } : {}),
   };
   const change = (changed: LogAddress) => {
-    // The drawer that opens is left by going back.
+    // Opening the drawer adds a history entry, so that going back closes the drawer.
     const isOpening = changed.delivery !== undefined && address.delivery === undefined;
     void navigate({
       to: '.',

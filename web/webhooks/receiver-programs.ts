@@ -1,4 +1,4 @@
-/** Receivers that verify their requests: the programs of docs/webhooks.md, which a test runs. */
+/** Receivers that verify signatures: the programs of docs/webhooks.md, which a test runs. */
 export const receiverPrograms = {
   Node: {
     file: 'receiver.mjs',

@@ -16,7 +16,7 @@ const hourMs = 3_600_000;
 const spans = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as const;
 type Since = keyof typeof spans | 'missed' | 'custom';
 
-/** Sends again what was missed since a moment. */
+/** Replays the deliveries that a webhook has missed since a time. */
 export function ReplayDialog({
   webhook,
   onClose,
@@ -87,7 +87,7 @@ export function ReplayDialog({
   );
 }
 
-/** @param own the text of a field for date and time, in the time zone of the browser */
+/** Returns the start of the replay. @param own the value of the date and time field, in the browser's time zone */
 function momentOf(since: Since, missed: string | null, own: string): string {
   if (since === 'missed' && missed !== null) return missed;
   if (since === 'custom') return Number.isNaN(Date.parse(own)) ? own : new Date(own).toISOString();

@@ -9,7 +9,6 @@ import { useTeam } from '#web/shell/session.ts';
 import { BodyBlock } from './body-block.tsx';
 import { deliveryRequestQuery } from './webhook-queries.ts';
 
-/** Shows the body that each attempt sends. */
 export function RequestBody({ delivery }: { readonly delivery: Delivery }): ReactNode {
   const team = useTeam();
   const found = useQuery(deliveryRequestQuery(team.id, delivery.webhook_id, delivery.id));
@@ -36,7 +35,7 @@ export function RequestBody({ delivery }: { readonly delivery: Delivery }): Reac
   );
 }
 
-/** The message that an event is about; undefined for an event of a contact without one. */
+/** The message of an event; undefined for a contact's event without a message. */
 function messageOf(body: string): string | undefined {
   const { data } = JSON.parse(body) as Event;
   const { id, message_id: ofContact } = data as { readonly id?: unknown; readonly message_id?: unknown };

@@ -7,7 +7,7 @@ import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import type { Task } from './webhook-actions.tsx';
 
-/** Says that both secrets sign, and until when. Nothing while no rotation runs. */
+/** Tells during a secret rotation that both secrets sign, and until when. */
 export function RotationNote({
   webhook,
   onTask,

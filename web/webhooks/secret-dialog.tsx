@@ -6,7 +6,7 @@ import { Dialog } from '#web/kit/dialog.tsx';
 import { Segments } from '#web/kit/segments.tsx';
 import { type Language, languages, receiverPrograms } from './receiver-programs.ts';
 
-/** A secret, shown this once, and a receiver that verifies requests with it. */
+/** Shows a secret, which is not shown again, with a receiver that verifies signatures. */
 export function SecretDialog({
   title,
   secret,

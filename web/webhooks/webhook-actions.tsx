@@ -9,10 +9,10 @@ import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { refreshWebhooks, sendTest } from './webhook-queries.ts';
 
-/** The action on a webhook whose dialog is open. */
+/** An action on a webhook that opens a dialog. */
 export type Task = 'edit' | 'pause' | 'enable' | 'rotate' | 'finish' | 'replay' | 'delete';
 
-/** The buttons of a webhook's page; none for a person who may only look. */
+/** The buttons of a webhook's page; none without the permission to manage webhooks. */
 export function WebhookActions({
   webhook,
   onTask,
@@ -20,7 +20,6 @@ export function WebhookActions({
 }: {
   readonly webhook: Webhook;
   readonly onTask: (task: Task) => void;
-  /** Gets the delivery of a test. */
   readonly onTested: (deliveryId: string) => void;
 }): ReactNode {
   const team = useTeam();
@@ -60,7 +59,6 @@ export function WebhookActions({
   );
 }
 
-/** Sends a test event. @param onTested gets its delivery */
 export function useTest(webhookId: string, onTested: (deliveryId: string) => void) {
   const team = useTeam();
   return useMutation({

@@ -4,7 +4,6 @@ import { Badge } from '#web/kit/badge.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Code, Handle, Time } from '#web/kit/text.tsx';
 
-/** The settings of a webhook, and when it was last triggered. */
 export function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const { events, phone_number: number, last_triggered_at: lastAt, created_at: createdAt, id } = webhook;
   return (

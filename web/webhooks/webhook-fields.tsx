@@ -11,16 +11,16 @@ import { useTeam } from '#web/shell/session.ts';
 import { planUsageQuery } from '#web/usage/usage-queries.ts';
 import { eventTexts, eventTypes } from './event-texts.ts';
 
-/** The choices of a webhook beside its address. '' as number: all of the team. */
+/** Choices of the webhook form. The number '' means all numbers of the team. */
 export interface WebhookChoices {
   readonly events: readonly EventType[];
   readonly number: string;
 }
 
-/** The names of the fields, which are those of the API's errors. */
+/** The names of the fields, which are those in the API's errors. */
 export const webhookFields = ['url', 'events', 'phone_number'];
 
-/** The fields of a webhook, for a new one and for a change. */
+/** The fields of the form for a new or an existing webhook. */
 export function WebhookFields({
   url = '',
   choices,
@@ -81,7 +81,7 @@ function NumberChoice({
   const team = useTeam();
   const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
   const known = numbers.map(({ phone_number }) => phone_number);
-  // One that was deleted since, or that is not loaded yet.
+  // The webhook's number may be deleted or not loaded yet.
   const all = value === '' || known.includes(value) ? known : [...known, value];
   return (
     <Select

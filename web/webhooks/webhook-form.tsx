@@ -8,7 +8,6 @@ import { Form } from '#web/kit/field.tsx';
 import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { type WebhookChoices, WebhookFields, webhookFields } from './webhook-fields.tsx';
 
-/** The dialog of a new webhook, or of the change of one. */
 export function WebhookForm({
   title,
   webhook,
@@ -16,7 +15,7 @@ export function WebhookForm({
   onClose,
 }: {
   readonly title: string;
-  /** The one that is changed. */
+  /** The webhook to change; undefined to create one. */
   readonly webhook?: Webhook;
   readonly onSave: (body: CreateWebhookRequest) => Promise<unknown>;
   readonly onClose: () => void;
@@ -65,7 +64,7 @@ export function WebhookForm({
   );
 }
 
-/** The refusals of an address that a member meets, without the names of the server's settings. */
+/** Explains refusals of a URL without the names of server settings, which a member cannot change. */
 function explained(error: Error, url: string): Error {
   if (!(error instanceof ApiError) || error.param !== 'url') return error;
   const message = !/^https:/i.test(url)

@@ -18,7 +18,7 @@ import { WebhookFacts } from './webhook-facts.tsx';
 import { webhookQuery } from './webhook-queries.ts';
 import { WebhookTask } from './webhook-task.tsx';
 
-/** One webhook: whether it works and why not, its facts, and the log of its deliveries. */
+/** The page of a webhook: health, settings, and the log of its deliveries. */
 export function WebhookPage(): ReactNode {
   const team = useTeam();
   const { webhookId = '' } = useParams({ strict: false }) as { readonly webhookId?: string };

@@ -23,13 +23,12 @@ export const webhooksQuery = (teamId: string) => teamQuery<WebhookList>(teamId, 
 export const webhookQuery = (teamId: string, id: string) =>
   teamQuery<Webhook>(teamId, 'webhook', `/webhooks/${id}`);
 
-/** Why it fails or is off. */
 export const webhookHealthQuery = (teamId: string, id: string) =>
   teamQuery<WebhookHealth>(teamId, 'webhook', `/webhooks/${id}/health`);
 
 const deliveriesOnPage = 25;
 
-/** The log of a webhook, newest first, page after page. */
+/** Pages of a webhook's deliveries, newest first. */
 export const deliveriesQuery = (teamId: string, id: string, { status, event }: LogFilters) => {
   const path = withQuery(`/webhooks/${id}/deliveries`, {
     status,
@@ -52,14 +51,14 @@ export const deliveriesQuery = (teamId: string, id: string, { status, event }: L
 export const deliveryQuery = (teamId: string, webhookId: string, id: string) =>
   teamQuery<DeliveryDetail>(teamId, 'delivery', `/webhooks/${webhookId}/deliveries/${id}`);
 
-/** The body of its request, which never changes. */
+/** The request body of a delivery, which never changes. */
 export const deliveryRequestQuery = (teamId: string, webhookId: string, id: string) => ({
   ...teamQuery<DeliveryRequest>(teamId, 'delivery', `/webhooks/${webhookId}/deliveries/${id}/request`),
   staleTime: Number.POSITIVE_INFINITY,
   refetchInterval: false as const,
 });
 
-/** Reads deliveries again after a change. A log with several pages has its first one read: the others cost a request each. */
+/** Reads deliveries again after a change; from a log with several pages only the newest, to save requests. */
 export async function rereadDeliveries(teamId: string): Promise<void> {
   const queryKey = [teamId, 'delivery'];
   const isLongLog = ({ state }: Query) => ((state.data as DeliveryPages | undefined)?.pages?.length ?? 0) > 1;
@@ -70,12 +69,11 @@ export async function rereadDeliveries(teamId: string): Promise<void> {
   };
   await Promise.all([
     queryClient.invalidateQueries({ queryKey, predicate: (query) => !logs.includes(query) }),
-    // A read that fails is made again with the next change.
+    // A failed read is repeated with the next change.
     ...logs.map((log) => rereadNewest(log).catch(() => undefined)),
   ]);
 }
 
-/** Reads webhooks and deliveries again, after a change of one. */
 export async function refreshWebhooks(teamId: string): Promise<void> {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: [teamId, 'webhook'] }),

@@ -18,7 +18,6 @@ import {
   updateWebhook,
 } from './webhook-queries.ts';
 
-/** The dialog of what a person is about to do. */
 export function WebhookTask({
   task,
   webhook,

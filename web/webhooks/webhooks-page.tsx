@@ -15,7 +15,6 @@ import { CreateWebhook } from './create-webhook.tsx';
 import { HealthBadge, HealthText } from './health.tsx';
 import { webhooksQuery } from './webhook-queries.ts';
 
-/** The webhooks of the team, with the health of each. */
 export function WebhooksPage(): ReactNode {
   const team = useTeam();
   const webhooks = useQuery(webhooksQuery(team.id));

@@ -8,7 +8,7 @@ export interface AccountRow {
   readonly normalized_email: string;
   readonly name: string;
   readonly password_hash: string | null;
-  /** When the owner of the address first proved that it is theirs; null before (specification section 12.1). */
+  /** When a person first proved that the address is theirs; null until then (specification section 12.1). */
   readonly email_verified_at: Date | null;
   /** Device cookies set before this time are revoked (specification section 12.2). */
   readonly device_cookies_valid_from: Date | null;
@@ -30,7 +30,7 @@ const lockForShare = statement<AccountRow>(
   'accounts.lock-for-share',
   'SELECT * FROM accounts WHERE id = $1 FOR SHARE',
 );
-// Returns the account's teams, because their lists of members show the name.
+// The member lists of the account's teams show its name, so the statement returns the ids of these teams.
 const rename = statement<AccountRow & { readonly team_ids: TeamId[] }>(
   'accounts.rename',
   `UPDATE accounts SET name = coalesce($2, name) WHERE id = $1
@@ -55,7 +55,7 @@ const removePassword = statement<AccountRow>(
   'UPDATE accounts SET password_hash = NULL WHERE id = $1',
 );
 
-/** @returns undefined where the address has an account already */
+/** @returns undefined where an account with this address exists */
 export function insertAccount(
   db: Queryable,
   account: Pick<AccountRow, 'id' | 'email' | 'name' | 'email_verified_at' | 'created_at'>,
@@ -80,15 +80,12 @@ export function lockAccount(trx: Transaction, accountId: AccountId): Promise<Acc
   return lock.row(trx, accountId);
 }
 
-/**
- * Locks an account for share before a sign-in: until the commit its credentials stay as they were read, because changes
- * to them use `lockAccount`.
- */
+/** Locks an account FOR SHARE during a sign-in: `lockAccount`, and so each change of credentials, waits. */
 export function lockAccountForShare(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
   return lockForShare.row(trx, accountId);
 }
 
-/** An undefined name stays as it is. */
+/** Sets the name of an account; undefined keeps the present name. */
 export function setAccountName(
   db: Queryable,
   accountId: AccountId,

@@ -11,16 +11,16 @@ import { parseEmail } from './email.ts';
 interface NewAccount {
   readonly email: string;
   readonly name: string;
-  /** argon2id, hashed before the transaction began. */
+  /** argon2id hash, computed before the transaction begins. */
   readonly passwordHash: string | undefined;
-  /** Whether the link proves that the address is this person's (specification section 12.1). */
+  /** Whether the opened link proves that the address belongs to this person (specification section 12.1). */
   readonly isEmailVerified: boolean;
   readonly ip: string;
   readonly requestId: string;
 }
 
 /**
- * Creates an account. Only the opening of a link may call it (specification section 12.1).
+ * Creates an account, always for a person who opened a link (specification section 12.1).
  * @throws 400 for the name or the address; 409, param email, where the address has an account
  */
 export async function createAccount(
@@ -54,7 +54,7 @@ export async function createAccount(
   return account;
 }
 
-/** Trims the name of a person or of one of their things. @throws 400 with param name */
+/** Trims and checks the name of a person or of a passkey. @throws 400 with param name */
 export function parseName(text: string): string {
   const name = text.trim();
   const { length } = [...name];

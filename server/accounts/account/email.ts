@@ -2,7 +2,7 @@ import { emailMaxCharacters } from '#contract/member.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 
-/** Trims an address. @throws 400 with param for an invalid one */
+/** Trims and checks an address. @throws 400 with param */
 export function parseEmail(text: string, param = 'email'): string {
   const email = text.trim().normalize('NFC');
   // The limit applies to the normalized form too: the lower case of İ is two characters.
@@ -14,9 +14,8 @@ export function parseEmail(text: string, param = 'email'): string {
 }
 
 /**
- * Normalizes an address for comparison (specification section 12.1): upper and lower case are equal. It does not use
- * Unicode's case folding or upper case. Those equate `ß` and `ss`, `ı` and `i`, which are different mailboxes and
- * domains: one person's address would be another's account.
+ * Normalizes an address for comparison (specification section 12.1): case is ignored. Unicode's case folding and upper
+ * case are not used. They would equate `ß` with `ss` and `ı` with `i`, which belong to different mailboxes and domains.
  */
 export function normalizeEmail(email: string): string {
   return email.normalize('NFC').toLowerCase();

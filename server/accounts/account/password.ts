@@ -7,7 +7,7 @@ import {
 } from '#server/accounts/limits.ts';
 import { invalid, unavailable } from '#server/platform/app-error.ts';
 
-/** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's first choice of argon2id parameters: 19 MiB, two passes, one lane. */
 const memory = 19_456;
 const passes = 2;
 const parallelism = 1;
@@ -19,18 +19,18 @@ const derive = promisify(argon2);
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Checks the length before any hashing. @throws 400 where a new password is too short or too long */
+/** Checks the length of a new password, before it is hashed. @throws 400 where it is too short or too long */
 export function validatePassword(password: string, param = 'password'): void {
   const { length } = [...password];
   if (length < passwordMinCharacters || length > passwordMaxCharacters) {
     throw invalid(
       param,
-      `${param} must have ${passwordMinCharacters} to ${passwordMaxCharacters} characters. A sentence is easier to keep in mind than a word.`,
+      `${param} must have ${passwordMinCharacters} to ${passwordMaxCharacters} characters. A sentence is easier to remember than a word.`,
     );
   }
 }
 
-/** @throws 400 where it is too short or too long; 503 where too many wait @returns the hash in the PHC form */
+/** @returns the hash in the PHC form @throws 400 for a password of the wrong length; 503 where too many calls wait */
 export async function hashPassword(password: string, param = 'password'): Promise<string> {
   validatePassword(password, param);
   const salt = randomBytes(saltLength);
@@ -38,16 +38,16 @@ export async function hashPassword(password: string, param = 'password'): Promis
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
-/** A hash that no password has, so that an account without one costs the same work as any other. */
+/** A hash that matches no password: a check for an account without a password takes as long as any other. */
 const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(randomBytes(saltLength))}$${base64(randomBytes(tagLength))}`;
 
 /**
  * Whether a password matches a hash. Without a hash it does the same work and returns false (section 12.2).
- * @throws 503 where too many wait
+ * @throws 503 where too many calls wait
  */
 export async function checkPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const [, , , , salt = '', tag = ''] = (hash ?? dummyHash).split('$');
-  // Longer texts match no password: they are cut, to save the work.
+  // A text beyond this length matches no password; cutting it saves work.
   const given = await argon2id(password.slice(0, 2 * passwordMaxCharacters), Buffer.from(salt, 'base64'));
   return timingSafeEqual(given, Buffer.from(tag, 'base64')) && hash != null;
 }
@@ -59,7 +59,7 @@ async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
     return await derive('argon2id', { message, nonce, parallelism, tagLength, memory, passes });
   } finally {
     const next = waiting.shift();
-    // The slot passes to the next waiter directly: a call that arrives now cannot take it too.
+    // The slot passes directly to the next waiting call, so that a call that arrives now cannot take it too.
     if (next) next();
     else running -= 1;
   }
@@ -72,7 +72,7 @@ async function acquireSlot(): Promise<void> {
     return;
   }
   if (waiting.length >= waitingMax) {
-    throw unavailable('Too many people sign in at this moment. Repeat this.');
+    throw unavailable('Too many people are signing in. Try again in a moment.');
   }
   await new Promise<void>((resolve) => waiting.push(resolve));
 }

@@ -6,7 +6,7 @@ import { type AccountId, publicId } from '#server/platform/ids/ids.ts';
 import { type AccountRow, lockAccount, setAccountName } from './account-store.ts';
 import { parseName } from './create-account.ts';
 
-/** Renames an account; a missing or unchanged name changes nothing. @throws 400, param name */
+/** Renames an account. An undefined or unchanged name changes nothing. @throws 400, param name */
 export function renameAccount(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,

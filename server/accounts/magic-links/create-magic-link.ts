@@ -8,12 +8,12 @@ import { insertMagicLink } from './magic-link-store.ts';
 
 interface LinkOptions {
   readonly hours: number;
-  /** The operator by default. */
+  /** The actor that the audit log records; the operator by default. */
   readonly by?: AuditActor;
 }
 
 /**
- * Creates a magic link, which signs an existing account in, once. Only the hash of its token is stored.
+ * Creates a magic link, which signs in to an existing account, once. Only the hash of its token is stored.
  * @returns `{app_url}/link/<token>`, for display or mail only
  */
 export async function createMagicLink(

@@ -15,7 +15,7 @@ import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { createMagicLink } from './create-magic-link.ts';
 import type { SendMagicLink } from './send-magic-link.ts';
 
-/** Links mailed in this hour: to an address in all, and to it at the request of one client network. */
+/** Links requested in this hour for an address: in all, and by one client network. */
 interface Counts {
   readonly ofAddress: number;
   readonly ofBoth: number;
@@ -26,9 +26,9 @@ const hourMs = 3_600_000;
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
 
 /**
- * Magic links: requests for a link by mail (specification section 12.2). The answer and its time are the same for every
- * address. Limits are counted for all addresses, and the answer waits for nothing that depends on an account. A stop
- * waits for the mails in progress; a crash loses them, and the person asks again.
+ * Requests for a magic link by mail (specification section 12.2). The answer and its time are the same for every
+ * address: limits count unknown ones too, and the answer waits for neither account nor mail. `drain` waits for the
+ * mails in progress; a crash loses them, and the person asks again.
  */
 export class MagicLinkRequests {
   readonly #services: Services;
@@ -40,15 +40,14 @@ export class MagicLinkRequests {
     this.#send = send;
   }
 
-  /** Whether links are mailed at all. */
   get isEnabled(): boolean {
     return this.#send !== undefined;
   }
 
   /**
-   * Mails a link, where the address has an account and was not sent too many.
-   * @param next the path after the sign-in, with a `?` before it; '' for the start
-   * @throws 400 for an invalid address, or on a server without mail; 429 for a client network that requests too many
+   * Mails a magic link if the address has an account and is below its limit.
+   * @param next the path after the sign-in, as a query such as `?next=…`; '' for the start page
+   * @throws 400 for an invalid address, or on a server without mail; 429 where the client network requests too many
    */
   async request(written: string, request: Pick<ClientInfo, 'ip' | 'id'>, next = ''): Promise<void> {
     const email = parseEmail(written);
@@ -70,7 +69,7 @@ export class MagicLinkRequests {
     work.finally(() => this.#inFlight.delete(work));
   }
 
-  /** Resolves once no request is in progress. */
+  /** Resolves once no mail is in progress. */
   async drain(): Promise<void> {
     await Promise.all(this.#inFlight);
   }
@@ -86,7 +85,7 @@ export class MagicLinkRequests {
       const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
       throw new AppError(
         'rate_limited',
-        `Too many links were asked for from here. Retry in ${seconds} seconds, or sign in with a password or a passkey.`,
+        `Too many sign-in links were requested from this network. Retry in ${seconds} seconds, or sign in with a password or a passkey.`,
         { headers: { 'retry-after': String(seconds) } },
       );
     }
@@ -103,7 +102,7 @@ export class MagicLinkRequests {
     const { database, clock } = this.#services;
     const account = await findAccountByEmail(database.pool, email);
     if (!account) return;
-    // Requests of other people must not use up the links of the address's owner.
+    // Requests by strangers must not use up the limit of the address's owner, whose network is known from a session.
     const isOwners = () => isKnownNetwork(database.pool, account.id, ip, clock.expiryNow());
     if (
       ofAddress > magicLinksPerAddressAndHour &&

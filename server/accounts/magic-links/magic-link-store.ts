@@ -42,7 +42,7 @@ export async function insertMagicLink(
   await insert.row(trx, link.id, link.account_id, link.tokenHash, link.created_at, link.expires_at);
 }
 
-/** The account that a link signs in; undefined for a used, expired or unknown link. */
+/** @returns the account that the link signs in; undefined for a used, expired or unknown link */
 export function findMagicLinkAccount(
   db: Queryable,
   tokenHash: Buffer,
@@ -51,7 +51,7 @@ export function findMagicLinkAccount(
   return findOpen.row(db, tokenHash, now);
 }
 
-/** Uses a link up. @returns the account that it signs in; undefined for a used, expired or unknown link */
+/** Marks a link as used. @returns the account that it signs in; undefined for a used, expired or unknown link */
 export async function consumeMagicLink(
   trx: Transaction,
   tokenHash: Buffer,
@@ -60,7 +60,7 @@ export async function consumeMagicLink(
   return (await consume.row(trx, tokenHash, now))?.account_id;
 }
 
-/** Revokes the open links of an account that the caller has locked. @returns how many there were */
+/** Revokes the unused links of an account that the caller has locked. @returns the number of revoked links */
 export async function revokeMagicLinks(trx: Transaction, accountId: AccountId): Promise<number> {
   return (await revokeAll.rows(trx, accountId)).length;
 }

@@ -4,7 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
 
-/** Mails a magic link, in the transaction that creates it. @param url valid until `expiresAt` */
+/** Queues the mail with a magic link in the transaction that creates the link. @param url valid until `expiresAt` */
 export type SendMagicLink = (
   trx: Transaction,
   account: Pick<AccountRow, 'email'>,
@@ -12,7 +12,7 @@ export type SendMagicLink = (
   expiresAt: Date,
 ) => Promise<void>;
 
-/** Undefined where this server sends no mail (specification section 12.5). */
+/** @returns undefined where this server sends no mail (specification section 12.5) */
 export function createSendMagicLink(
   services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
 ): SendMagicLink | undefined {
@@ -29,6 +29,6 @@ export function magicLinkMail(url: string): MailContent {
     heading: 'Sign in to Ownline',
     paragraphs: ['Open this link on the device on which you want to sign in. It works once, for 30 minutes.'],
     action: { label: 'Sign in', url },
-    footnote: 'You did not ask for it? Then nothing has to be done: without the link no one can sign in.',
+    footnote: 'If you did not ask for this link, ignore this mail: without the link no one can sign in.',
   };
 }

@@ -23,8 +23,8 @@ import { relyingParty } from './relying-party.ts';
 
 /**
  * Adds a passkey to an account, after a recent sign-in or with the present password (specification section 12.2).
- * @throws 400 for the name, for an invalid answer, and where APP_URL has no name; 409 for a known
- *   passkey, and for too many
+ * @throws 400 for the name, for an invalid answer, and where APP_URL has no host name; 409 for a passkey that exists,
+ * and for too many passkeys
  */
 export async function finishPasskeyRegistration(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
@@ -45,16 +45,19 @@ export async function finishPasskeyRegistration(
     (await consumeChallenge(database.pool, sha256(challenge), accountId, clock.expiryNow()));
   const made = isOurs ? await verifyRegistration(party, challenge, input.response) : undefined;
   if (!made) {
-    throw invalid('response', 'This passkey could not be checked, or took too long. Add it again.');
+    throw invalid(
+      'response',
+      'The server could not verify this passkey, or the browser took too long. Add the passkey again.',
+    );
   }
   return database.transaction(async (trx) => {
     await lockAccount(trx, accountId);
-    // The session may have ended meanwhile, for example by a sign-out everywhere.
+    // The session may have ended since the check above, for example by a sign-out everywhere.
     if (!(await findAccountSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
     if ((await listPasskeys(trx, accountId)).length >= passkeysPerAccountMax) {
       throw new AppError(
         'conflict',
-        `An account may have ${passkeysPerAccountMax} passkeys. Remove one first.`,
+        `This account has ${passkeysPerAccountMax} passkeys, the most that it may have. Remove one first.`,
       );
     }
     const passkey = await insertPasskey(trx, {

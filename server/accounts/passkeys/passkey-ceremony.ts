@@ -4,26 +4,25 @@ import type { PasskeyRow } from './passkey-store.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 /**
- * EdDSA, ES256 and RS256: every authenticator supports one of them. Not the library's own list: it includes an
+ * EdDSA, ES256 and RS256: every authenticator supports one of these algorithms. The library's default list adds an
  * experimental algorithm of Node, for which Node prints a warning.
  */
 const algorithms = [-8, -7, -257];
 
-/** The longest id that WebAuthn allows. */
+/** The longest credential id that WebAuthn allows. */
 const idMaxBytes = 1_023;
 const keyMaxBytes = 2_048;
 
-/** The data of a new passkey. */
 export interface RegisteredPasskey {
   readonly credentialId: Buffer;
   readonly publicKey: Buffer;
   readonly counter: number;
 }
 
-/** 30 MB and 0.2 s: loaded at the first use of a passkey, not at the start of every server. */
+/** The library takes 30 MB and 0.2 s to load: it is loaded at the first use of a passkey, not at the server's start. */
 const library = () => import('@simplewebauthn/server');
 
-/** WebAuthn options for a sign-in with any passkey that the browser has for this server. */
+/** WebAuthn options for a sign-in with any passkey that the browser holds for this server. */
 export async function signInOptions(party: RelyingParty) {
   const { generateAuthenticationOptions } = await library();
   return generateAuthenticationOptions({
@@ -34,9 +33,9 @@ export async function signInOptions(party: RelyingParty) {
 }
 
 /**
- * WebAuthn options for a new discoverable passkey, one that signs in without an address.
- * @param user the account's id as bytes, which comes back with each sign-in
- * @param present passkeys that must not be created again
+ * WebAuthn options for a new discoverable passkey, which signs in without an address.
+ * @param user its id, the account's id as bytes, comes back with each sign-in
+ * @param present the account's passkeys: an authenticator that holds one creates no second one
  */
 export async function registrationOptions(
   party: RelyingParty,
@@ -61,7 +60,7 @@ export async function registrationOptions(
   });
 }
 
-/** The challenge that an answer names; undefined where it can't be read. This verifies nothing yet. */
+/** Reads the challenge from the browser's answer, without verifying it. @returns undefined for unreadable data */
 export function challengeOf({ clientDataJSON }: { readonly clientDataJSON: string }): string | undefined {
   try {
     const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString('utf8'));
@@ -73,8 +72,8 @@ export function challengeOf({ clientDataJSON }: { readonly clientDataJSON: strin
 }
 
 /**
- * Verifies that a passkey signed this challenge for this relying party, with a person present.
- * @returns the passkey's own new counter; undefined where anything is wrong
+ * Verifies that the passkey signed this challenge for this relying party, with a person present.
+ * @returns the passkey's new signature counter; undefined for an invalid answer
  */
 export async function verifySignIn(
   party: RelyingParty,
@@ -103,12 +102,12 @@ export async function verifySignIn(
     });
     return verified ? authenticationInfo.newCounter : undefined;
   } catch {
-    // The library throws for every mistake of a browser, and for every forgery.
+    // The library throws for malformed answers as well as for forged ones.
     return undefined;
   }
 }
 
-/** Verifies the browser's answer to the options for a new passkey. @returns undefined where anything is wrong */
+/** Verifies the browser's answer to the options for a new passkey. @returns undefined for an invalid answer */
 export async function verifyRegistration(
   party: RelyingParty,
   challenge: string,
@@ -144,8 +143,8 @@ export async function verifyRegistration(
 }
 
 /**
- * Whether a registration has no attestation, or one that the passkey signed itself: we request none. Attestations with
- * certificates are refused unread, because the library would fetch lists from addresses that they name.
+ * Whether a registration has no attestation or a self attestation; the options request none. An attestation with
+ * certificates is refused unread: the library would fetch revocation lists from URLs in it.
  */
 async function isSelfAttested(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');

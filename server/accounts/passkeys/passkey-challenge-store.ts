@@ -25,7 +25,7 @@ export async function insertChallenge(
   await insert.row(db, challengeHash, accountId ?? null, expiresAt);
 }
 
-/** Uses a challenge up, also for an answer that turns out invalid. @returns false for a used, expired or unknown one */
+/** Deletes a challenge, even for an invalid answer. @returns false for a used, expired or unknown challenge */
 export async function consumeChallenge(
   db: Queryable,
   challengeHash: Buffer,

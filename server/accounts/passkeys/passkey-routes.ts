@@ -17,10 +17,10 @@ import { removePasskey } from './remove-passkey.ts';
 import { renamePasskey } from './rename-passkey.ts';
 import { startPasskeyRegistration } from './start-passkey-registration.ts';
 
-/** Attestations of some authenticators fill several KiB; base64url and JSON enlarge them. */
+/** Body limit: attestations of some authenticators fill several KiB, which base64url and JSON enlarge. */
 const attestationLimitBytes = 64 * 1_024;
 
-/** The passkeys of the signed-in account (specification section 12.2). */
+/** Routes for the passkeys of the signed-in account (specification section 12.2). */
 export function passkeyRoutes(services: Runtime): Route[] {
   return [
     route({

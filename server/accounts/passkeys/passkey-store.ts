@@ -5,9 +5,9 @@ export interface PasskeyRow {
   readonly id: PasskeyId;
   readonly account_id: AccountId;
   readonly credential_id: Buffer;
-  /** COSE. */
+  /** The public key in COSE encoding. */
   readonly public_key: Buffer;
-  /** The passkey's own signature counter, as of its last use; 0 for those that don't count. */
+  /** The signature counter of the passkey at its last use; always 0 for passkeys that do not count. */
   readonly counter: number;
   readonly transports: string[];
   readonly name: string;
@@ -48,7 +48,7 @@ const removeAll = statement<{ id: PasskeyId }>(
    RETURNING id`,
 );
 
-/** @returns undefined where an account has this passkey already */
+/** @returns undefined where the passkey is registered already, for any account */
 export function insertPasskey(
   db: Queryable,
   passkey: Omit<PasskeyRow, 'last_used_at'>,
@@ -73,14 +73,13 @@ export function findPasskeyByCredential(
   return findByCredential.row(db, credentialId);
 }
 
-/** Oldest first. */
 export function listPasskeys(db: Queryable, accountId: AccountId): Promise<PasskeyRow[]> {
   return list.rows(db, accountId);
 }
 
 /**
- * Records a use. A counter that is in use must have grown since, so that one of a passkey and its copy is refused.
- * @returns false where it did not, or the passkey was removed meanwhile
+ * Records a use of a passkey. A counter other than 0 must have grown: one that has not reveals a copy of the passkey.
+ * @returns false where the counter did not grow, or the passkey was removed meanwhile
  */
 export async function recordPasskeyUse(
   db: Queryable,
@@ -110,7 +109,7 @@ export function deletePasskey(
   return remove.row(db, accountId, passkeyId);
 }
 
-/** Deletes all passkeys of an account that the caller has locked. @returns how many there were */
+/** Deletes all passkeys of an account that the caller has locked. @returns the number of deleted passkeys */
 export async function deletePasskeys(trx: Transaction, accountId: AccountId): Promise<number> {
   return (await removeAll.rows(trx, accountId)).length;
 }

@@ -3,22 +3,19 @@ import { AppError } from '#server/platform/app-error.ts';
 
 /** Relying party of WebAuthn: the name and origin that passkeys are bound to. */
 export interface RelyingParty {
-  /** The host name that passkeys are bound to. */
+  /** The host name of APP_URL (WebAuthn's RP ID). */
   readonly id: string;
-  /** The origin of the pages that may request them. */
+  /** The origin of the pages that may request passkeys. */
   readonly origin: string;
 }
 
-/**
- * The relying party of APP_URL.
- * @throws 400 where it has an address instead of a name: browsers bind passkeys to names
- */
+/** @throws 400 where APP_URL has an IP address instead of a host name, because browsers bind passkeys to names */
 export function relyingParty(appUrl: string): RelyingParty {
   const { hostname, origin } = new URL(appUrl);
   if (!supportsPasskeys(appUrl)) {
     throw new AppError(
       'invalid_request',
-      'Passkeys need an APP_URL with a name: browsers bind them to a domain, and an IP address is none. Use a domain, or http://localhost on this machine; until then sign in with a password or a link.',
+      'Passkeys need a domain name in APP_URL: browsers do not bind them to an IP address. Set APP_URL to a domain, or to http://localhost on this machine. Until then sign in with a password or a link.',
     );
   }
   return { id: hostname, origin };

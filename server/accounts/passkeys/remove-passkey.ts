@@ -5,7 +5,7 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type AccountId, type PasskeyId, publicId } from '#server/platform/ids/ids.ts';
 import { deletePasskey } from './passkey-store.ts';
 
-/** Removes a passkey, so that it no longer signs in. @throws 404 where the account has no such passkey */
+/** Removes a passkey. @throws 404 where the account has no such passkey */
 export function removePasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   accountId: AccountId,

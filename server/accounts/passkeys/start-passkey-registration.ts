@@ -10,10 +10,7 @@ import { insertChallenge } from './passkey-challenge-store.ts';
 import { listPasskeys } from './passkey-store.ts';
 import { relyingParty } from './relying-party.ts';
 
-/**
- * Creates a challenge for a new passkey of an account, and the WebAuthn options for the browser.
- * @throws 400 where APP_URL has no name
- */
+/** Creates a challenge and WebAuthn options for a new passkey. @throws 400 where APP_URL has no host name */
 export async function startPasskeyRegistration(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   accountId: AccountId,

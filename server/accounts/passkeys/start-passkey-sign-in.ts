@@ -7,7 +7,7 @@ import { relyingParty } from './relying-party.ts';
 
 /**
  * Creates a challenge for a sign-in by passkey, and the WebAuthn options for the browser (specification section 12.2).
- * @throws 400 where APP_URL has no name
+ * @throws 400 where APP_URL has no host name
  */
 export async function startPasskeySignIn({
   database,

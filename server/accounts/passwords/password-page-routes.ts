@@ -26,7 +26,7 @@ const answers = Object.fromEntries(
 
 type Services = Runtime & { readonly requireSession: RequireSession };
 
-/** The password form of the signed-in account, which needs no script (specification section 12.2). */
+/** Page with the password form of the signed-in account; it needs no script (specification section 12.2). */
 export function passwordPageRoutes(services: Services): Route[] {
   const { config, requireSession } = services;
   const notice = new PasswordSetFlash(config);
@@ -54,7 +54,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       return goTo(path, notice.set(signedIn));
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 401 || error.status === 500) throw error;
-      // Shows the form again. Metrics and the log still count a refusal.
+      // The answer is the form with the error text. Metrics and the log still count it as an error.
       request.errorCode = error.code;
       const { message, param, status, headers } = error;
       const again = await show(signedIn, { problem: { message, param } }, status);
@@ -85,7 +85,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       handle: async (call) => {
         const signedIn = await findSignedIn(requireSession, call.request);
         if (!signedIn) return goTo(`/sign-in?next=${path}`);
-        // The audit log records refusals for this account.
+        // The audit log records a refused attempt for this account.
         call.request.caller = { signedIn };
         return set(call, signedIn);
       },
@@ -93,7 +93,7 @@ export function passwordPageRoutes(services: Services): Route[] {
   ];
 }
 
-/** The state of the account's password form. @throws 401 where the session ended meanwhile */
+/** Loads the state of the account's password form. @throws 401 where the session ended meanwhile */
 async function loadPasswordForm(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,
   signedIn: SignedIn,

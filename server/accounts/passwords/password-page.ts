@@ -6,22 +6,21 @@ import type { PasswordRequirement } from './set-password.ts';
 export interface PasswordForm {
   readonly hasPassword: boolean;
   readonly needs: PasswordRequirement;
-  /** The password manager stores the password under this address. */
+  /** A hidden field with this address tells the password manager which account the password belongs to. */
   readonly email: string;
   /** The path that the form is submitted to. */
   readonly path: string;
-  /** How a person gets a magic link (sign-in-hints.ts). */
+  /** Text for how a person gets a magic link (sign-in-hints.ts). */
   readonly byLink: string;
 }
 
-/** Why a password was not set. */
 export interface PasswordProblem {
   readonly message: string;
-  /** The invalid field; undefined where the error concerns none of them. */
+  /** The invalid field; undefined where the error concerns no field. */
   readonly param: string | undefined;
 }
 
-/** A page section that sets the first password of the signed-in account, or changes it. */
+/** Renders the section that sets the first password of the signed-in account, or changes its password. */
 function renderPasswordForm(form: PasswordForm, problem?: PasswordProblem): string {
   const { hasPassword, needs, path, byLink } = form;
   const heading = `<h2>${hasPassword ? 'Change your password' : 'Set a password'}</h2>`;
@@ -38,7 +37,7 @@ ${problem ? `<p class="error" role="alert" id="problem">${messageHtml(problem.me
 <form method="post" action="${escapeHtml(path)}">
 <input type="email" name="email" autocomplete="username" aria-label="E-mail address" value="${escapeHtml(form.email)}" hidden>
 ${needs === 'present_and_new' ? presentField(problem, link) : ''}
-<label for="password">New password <span class="quiet">${passwordMinCharacters} characters or more. A sentence is easier to keep in mind than a word.</span></label>
+<label for="password">New password <span class="quiet">${passwordMinCharacters} characters or more. A sentence is easier to remember than a word.</span></label>
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="${passwordMinCharacters}" maxlength="${passwordMaxCharacters}"${atFault(problem, 'password')}>
 <button type="submit">${hasPassword ? 'Change password' : 'Set password'}</button>
 </form></section>`;
@@ -47,7 +46,7 @@ ${needs === 'present_and_new' ? presentField(problem, link) : ''}
 function presentField(problem: PasswordProblem | undefined, link: string): string {
   const isTold = problem?.param === 'current_password';
   const hint = isTold ? '' : ` <span class="quiet">Forgot it? Sign in with ${link}.</span>`;
-  return `<label for="current_password">Present password${hint}</label>
+  return `<label for="current_password">Current password${hint}</label>
 <input id="current_password" name="current_password" type="password" autocomplete="current-password" required${atFault(problem, 'current_password')}>`;
 }
 
@@ -61,7 +60,7 @@ export interface PasswordPageState {
   readonly wasSet?: boolean;
 }
 
-/** The form on a page of its own, with its error or its success. */
+/** Renders the password form as a page, with its error or its success. */
 export function renderPasswordPage(
   form: PasswordForm,
   paths: { readonly base: string; readonly start: string; readonly signOut: string },

@@ -14,13 +14,13 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
 
-/** The present password as the caller entered it, and its request. */
+/** The present password as the caller entered it, with the request that carries it. */
 export interface CurrentPasswordInput {
   readonly request: Pick<ClientInfo, 'ip' | 'headers'>;
   readonly currentPassword: string | undefined;
 }
 
-/** An account, and the session that acts for it. */
+/** The signed-in account, with the session of the request. */
 export interface CurrentSession {
   readonly account: AccountRow;
   readonly session: AccountSessionRow;
@@ -43,9 +43,9 @@ export function isRecentSignIn({ clock }: Pick<Runtime, 'clock'>, { session }: C
 }
 
 /**
- * Reauthentication: requires a recent sign-in or the current password before an account gets another way to sign in. A
- * stolen session therefore cannot be made permanent (specification section 12.2).
- * @throws 400, param current_password; 403 where there is no password to ask for; 429
+ * Reauthentication: before an account gets another way to sign in, it requires a recent sign-in or the present
+ * password. A stolen session therefore gives no lasting access (specification section 12.2).
+ * @throws 400, param current_password; 403 for an old sign-in of an account without a password; 429
  */
 export async function requireReauthentication(
   services: Services,
@@ -63,10 +63,10 @@ export async function requireReauthentication(
 }
 
 /**
- * Checks the current password. Wrong ones count like those of a sign-in: a browser with a device cookie of the
- * account has a count of its own.
+ * Checks the present password. The login throttle counts wrong ones like those of a sign-in; a browser with a device
+ * cookie of the account is counted apart.
  * @param instead the alternative that an error names
- * @throws 400, param current_password, where it is missing or wrong; 429
+ * @throws 400, param current_password, where the password is missing or wrong; 429
  */
 export async function requirePassword(
   services: Services,
@@ -76,12 +76,12 @@ export async function requirePassword(
 ): Promise<void> {
   const { email, id: accountId, password_hash: hash } = account;
   if (currentPassword === undefined) {
-    throw invalid('current_password', `Send your present password as current_password, or ${instead}`);
+    throw invalid('current_password', `Send your current password as current_password, or ${instead}`);
   }
   const browser = new DeviceCookie(services).find(request, account);
   const attempt = await countPasswordAttempt(services, { email, ip: request.ip, accountId, browser });
   if (!(await verifyCountedPassword(services, attempt, currentPassword, hash))) {
-    throw invalid('current_password', `This is not your present password. If you forgot it, ${instead}`);
+    throw invalid('current_password', `This is not your current password. If you forgot it, ${instead}`);
   }
   await services.database.transaction((trx) => refundPasswordAttempt(trx, attempt));
 }

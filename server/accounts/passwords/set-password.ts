@@ -19,13 +19,13 @@ import {
   signedOutError,
 } from './reauthentication.ts';
 
-/** Requirements for setting a password (specification section 12.2). */
+/** The requirement that a caller has to meet to set a password (specification section 12.2). */
 export type PasswordRequirement =
-  /** The new one alone: the sign-in is fresh. */
+  /** The new password is enough: the sign-in is recent. */
   | 'new'
-  /** The present one too. */
+  /** The present password is required too. */
   | 'present_and_new'
-  /** The account has no password to check, and the sign-in is too old. */
+  /** A new sign-in is required: the account has no password, and its sign-in is too old. */
   | 'sign_in';
 
 interface NewPassword extends CurrentPasswordInput {
@@ -35,10 +35,11 @@ interface NewPassword extends CurrentPasswordInput {
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>;
 
 /**
- * Sets a password and ends all other sessions and all open links (specification section 12.2). It requires the present
- * password, unless the session began by a link less than 15 minutes ago. A first password requires a recent sign-in.
- * @throws 400, param password or current_password; 401 where the session ended meanwhile; 409 where another password
- *   was set meanwhile; 429
+ * Sets a password, and ends all other sessions and all unused magic links (specification section 12.2). It requires the
+ * present password, unless the session began by a magic link less than 15 minutes ago. A first password requires a
+ * recent sign-in.
+ * @throws 400, param password or current_password; 401 where the session ended meanwhile; 403 for a first password
+ * without a recent sign-in; 409 where another password was set meanwhile; 429
  */
 export async function setPassword(
   services: Services,
@@ -72,14 +73,14 @@ export async function setPassword(
   });
 }
 
-/** Requirements for setting a password: the form shows them, and the request has to meet them. */
+/** Decides the requirement that the form shows and `setPassword` enforces. */
 export function passwordRequirement(
   services: Pick<Runtime, 'clock'>,
   present: CurrentSession,
 ): PasswordRequirement {
   const isNow = isRecentSignIn(services, present);
   if (present.account.password_hash === null) return isNow ? 'new' : 'sign_in';
-  // A person who forgot the password signs in by magic link first.
+  // A person who forgot the password signs in by magic link, and then sets a new one without the present one.
   return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
 }
 

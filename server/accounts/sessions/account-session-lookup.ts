@@ -3,19 +3,19 @@ import type { AppError } from '#server/platform/app-error.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { findLiveSessions, type LiveAccountSessionRow } from './session-store.ts';
 
-/** 32 bytes in base64url. */
+/** A session token: 32 bytes in base64url. */
 const sessionTokenPattern = /^[\w-]{43}$/;
 
-/** Tokens that were valid at their last look-up, in this process; beyond this number the oldest is evicted. */
+/** Upper bound on the tokens that a process remembers as valid; beyond it the oldest is evicted. */
 const validTokensMax = 10_000;
 
 /**
- * Looks up the session of a token. Each request does so, and the end of a session therefore holds on every process.
+ * Finds the session of a token. Every request asks the database, so that the end of a session holds on every process.
  * CredentialLookup bounds the cost of wrong tokens.
  */
 export class AccountSessionLookup {
   readonly #lookup: CredentialLookup<LiveAccountSessionRow>;
-  /** Look-ups of these are not delayed by the wrong tokens of their client network. */
+  /** Tokens that were valid at their last look-up. Wrong tokens of their client network do not delay them. */
   readonly #valid = new Set<string>();
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {
@@ -27,7 +27,7 @@ export class AccountSessionLookup {
     });
   }
 
-  /** @returns undefined where there is none; a malformed token never reaches the database */
+  /** @returns undefined for an unknown token, or for a malformed one, which never reaches the database */
   async find(token: string, ip: string): Promise<LiveAccountSessionRow | undefined> {
     if (!sessionTokenPattern.test(token)) return undefined;
     const session = await this.#lookup.find(token, this.#valid.has(token) ? undefined : ip);
@@ -36,7 +36,7 @@ export class AccountSessionLookup {
     return session;
   }
 
-  /** Counts a refusal for the client's network. @returns 429 past its limit */
+  /** Counts a refused request of the client network. @returns 429 once the network is over its limit */
   refuse(ip: string): AppError | undefined {
     return this.#lookup.countRefusal(ip) ? undefined : this.#lookup.tooManyRefusals();
   }

@@ -13,22 +13,21 @@ import { DeviceCookie } from './device-cookie.ts';
 import { SessionCookie } from './session-cookie.ts';
 import { endSessionByToken, insertAccountSession } from './session-store.ts';
 
-/** The result of a sign-in. */
 export interface SignInResult {
   readonly account: AccountRow;
-  /** The headers set-cookie. */
+  /** Values of the set-cookie headers. */
   readonly cookies: string[];
 }
 
-/** The parts of a request that a session records. */
+/** The parts of a request that a sign-in uses. */
 export type ClientInfo = Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 
 const userAgentMaxCharacters = 300;
 
 /**
- * Signs an account in: creates a session with a token of its own, and ends the browser's earlier session (section
- * 12.2). Only the token's hash is stored.
- * @returns the set-cookie headers: of the session, and of the device cookie
+ * Signs an account in: creates a session with a new token, and ends the browser's earlier session (section 12.2). Only
+ * the token's hash is stored.
+ * @returns the set-cookie headers of the session cookie and the device cookie
  */
 export async function createAccountSession(
   db: Queryable,
@@ -57,7 +56,7 @@ export async function createAccountSession(
   return [sessionCookie.set(token), new DeviceCookie(services).set(account)];
 }
 
-/** Ends the session of the cookie that the browser sent, perhaps another account's: a copy of it signs in no more. */
+/** Ends the session of the cookie that the browser sent, even another account's: a stolen copy becomes useless. */
 async function endPreviousSession(
   db: Queryable,
   services: Pick<Runtime, 'ids' | 'clock'>,

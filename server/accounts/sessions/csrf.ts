@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
 
 /**
- * CSRF guard (specification section 12.3): a request that changes something must come from a page of our own. Browsers
- * send its origin in Sec-Fetch-Site, which pages can't write. They omit it on plain http, except for this machine. Then
- * Origin must be that of APP_URL, or, on plain http, the address of the request itself. If a foreign name resolves to
- * this server, the browser sends that name's cookies and none of ours.
- * @returns 403; undefined where the request keeps the rule
+ * CSRF guard (specification section 12.3): a request that changes something must come from a page of APP_URL. Browsers
+ * state its origin in Sec-Fetch-Site, which pages can't write. They omit this header on plain http, except for
+ * localhost. Then Origin must be that of APP_URL or, on plain http, the address of the request itself. A foreign name
+ * that resolves to this server gains nothing: the browser sends that name's cookies, not ours.
+ * @returns 403; undefined for an allowed request
  */
 export function csrfRefusal(request: FastifyRequest, appUrl: string): AppError | undefined {
   if (request.method === 'GET' || request.method === 'HEAD') return undefined;

@@ -7,10 +7,10 @@ import { cookieDays, HostCookie } from './host-cookie.ts';
 const purpose = 'known browser';
 
 /**
- * Device cookie (OWASP): marks a browser that signed in to an account before. Its failed passwords are counted
- * apart, so that strangers on its client network can't lock it out (specification section 12.2). It grants no
- * sign-in: a stolen one allows as many password attempts as one more client network. It is sealed with the secrets
- * key, and stored nowhere.
+ * Device cookie (OWASP): marks a browser that signed in to an account before. Its failed passwords are counted apart,
+ * so that strangers on its client network can't lock it out (specification section 12.2). It signs no one in: a stolen
+ * device cookie allows as many password attempts as one more client network. It is sealed with the secrets key, and
+ * stored nowhere.
  */
 export class DeviceCookie {
   readonly #services: Pick<Runtime, 'config' | 'clock' | 'secrets'>;
@@ -21,14 +21,14 @@ export class DeviceCookie {
     this.#cookie = new HostCookie(services.config, 'ownline-known');
   }
 
-  /** The set-cookie header that marks the browser for the account that signed in last. */
+  /** @returns the set-cookie header that marks the browser for this account, in place of an earlier account */
   set({ id }: Pick<AccountRow, 'id'>): string {
     const { secrets, clock } = this.#services;
     const browser = randomBytes(16).toString('base64url');
     return this.#cookie.set(secrets.seal(purpose, `${id} ${clock.nowMs()} ${browser}`).toString('base64url'));
   }
 
-  /** An id of the calling browser; undefined where the account does not know it, or its device cookies were revoked. */
+  /** @returns a random id of the browser; undefined for a missing, expired or revoked cookie, or another account's */
   find(
     request: Pick<FastifyRequest, 'headers'>,
     account: Pick<AccountRow, 'id' | 'device_cookies_valid_from'>,
@@ -42,7 +42,7 @@ export class DeviceCookie {
     return accountId === account.id && Number(setMs) >= oldestMs ? browser : undefined;
   }
 
-  /** '' for a value that we did not seal. */
+  /** @returns '' for a value that this server did not seal */
   #open(sealed: string | undefined): string {
     if (sealed === undefined) return '';
     try {

@@ -1,15 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '#server/platform/config.ts';
 
-/**
- * Lifetime of our cookies in a browser, the longest that browsers allow. The server decides by itself when one expires.
- */
+/** Lifetime of a cookie in the browser, the longest that browsers allow; the server decides when a value expires. */
 export const cookieDays = 400;
 const cookieSeconds = cookieDays * 86_400;
 
 /**
- * A cookie that no script reads. On https its name binds it to this host and to Secure. Browsers refuse both on a plain
- * http address, which is what a first start serves on this machine.
+ * A cookie that scripts can't read. On https the prefix `__Host-` binds it to this host and to Secure. Browsers refuse
+ * both on a plain http address, which a first start serves on this machine.
  */
 export class HostCookie {
   readonly #name: string;
@@ -21,11 +19,11 @@ export class HostCookie {
     this.#attributes = `; Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`;
   }
 
-  /** The value of this cookie in a request; undefined where it has none. */
+  /** @returns the value of this cookie in a request; undefined where it has none */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
     const { cookie = '' } = headers;
     const name = `${this.#name}=`;
-    // Searched, not split: a header of 16 KB holds thousands of pairs.
+    // The header is searched, not split, because 16 KB can hold thousands of cookies.
     for (let start = cookie.indexOf(name); start >= 0; start = cookie.indexOf(name, start + 1)) {
       const before = cookie.slice(0, start).trimEnd();
       if (before !== '' && !before.endsWith(';')) continue;
@@ -39,12 +37,12 @@ export class HostCookie {
     return undefined;
   }
 
-  /** The set-cookie header that sets it. */
+  /** @returns the set-cookie header with this value */
   set(value: string, keptSeconds = cookieSeconds): string {
     return `${this.#name}=${value}${this.#attributes}; Max-Age=${keptSeconds}`;
   }
 
-  /** The set-cookie header that clears it. */
+  /** @returns the set-cookie header that clears the cookie */
   clear(): string {
     return `${this.#name}=${this.#attributes}; Max-Age=0`;
   }

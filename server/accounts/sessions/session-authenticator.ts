@@ -17,9 +17,9 @@ import { type LiveAccountSessionRow, touchAccountSession } from './session-store
 const touchMs = 60_000;
 
 /**
- * Finds the account session by the cookie: 401 without one. Nothing is cached, so the end of a
- * session holds on every process.
- * @param isAgain true where a held request is authenticated again, which is not counted a second time
+ * Finds the account session by the session cookie. Nothing is cached, so the end of a session holds on every process.
+ * @param isAgain true for a long poll that is authenticated again: the rate limiter does not count it twice
+ * @throws 401 without a live session; 429
  */
 export type RequireSession = (request: FastifyRequest, isAgain?: boolean) => Promise<SignedIn>;
 
@@ -40,7 +40,7 @@ export function createRequireSession(
     const token = cookie.read(request);
     if (token === undefined) throw new NotSignedIn();
     const hash = sha256(token);
-    // Counted before the look-up, which therefore has the same limit.
+    // The limiter counts before the look-up, so that it bounds look-ups too.
     if (config.rateLimits && !isAgain && !limiter.allows(hash.toString('latin1')))
       throw tooManyRequests(limiter.secondsLeft, `a session has ${sessionRequestsPerMinute} a minute`);
     const session = await sessions.find(token, request.ip);
@@ -54,7 +54,7 @@ export function createRequireSession(
   };
 }
 
-/** The refusal of a request without a session: 401, or 429 past the limit of refusals of its client network. */
+/** The error for a request without a session: 401, or 429 once its client network is over its limit of refusals. */
 class NotSignedIn extends AppError {
   constructor(pastLimit?: AppError) {
     super(
@@ -65,7 +65,7 @@ class NotSignedIn extends AppError {
   }
 }
 
-/** The signed-in account; undefined without a session. Pages use it, which then show something else. */
+/** Finds the signed-in account for pages, which anyone may open. @returns undefined without a session */
 export async function findSignedIn(
   requireSession: RequireSession,
   request: FastifyRequest,
@@ -91,8 +91,8 @@ export function createAccountAuthenticator(
 }
 
 /**
- * Authenticator of the audience `visitor`: requests of the dashboard before a sign-in. A forged request is recorded for
- * the account that the browser is signed in to.
+ * Authenticator of the audience `visitor`: requests of the dashboard before a sign-in. The audit log records a forged
+ * request for the account that the browser is signed in to.
  */
 export function createVisitorAuthenticator(
   requireSession: RequireSession,
@@ -109,8 +109,8 @@ export function createVisitorAuthenticator(
 }
 
 /**
- * Authenticator of pages. Opening one changes nothing and has the network limit of open routes. A form needs the same
- * as any other request of a visitor.
+ * Authenticator of pages. Opening a page changes nothing and counts against the network limit of open routes. A
+ * submitted form is checked like any request of a visitor.
  */
 export function createSessionlessPageAuthenticator(
   visitorAuthenticator: Authenticator,

@@ -13,10 +13,9 @@ export interface AccountSessionRow {
   readonly expires_at: Date;
 }
 
-/** A live session with its account. */
 export interface LiveAccountSessionRow extends AccountSessionRow {
   readonly email: string;
-  /** SHA-256 of the session's token. */
+  /** SHA-256 of the session token. */
   readonly hash: Buffer;
 }
 
@@ -82,7 +81,6 @@ export async function insertAccountSession(
   );
 }
 
-/** The live sessions with these hashes, in any order. */
 export function findLiveSessions(
   db: Queryable,
   tokenHashes: readonly Buffer[],
@@ -91,7 +89,6 @@ export function findLiveSessions(
   return findLive.rows(db, tokenHashes, now);
 }
 
-/** A live session of an account. */
 export function findAccountSession(
   db: Queryable,
   accountId: AccountId,
@@ -110,7 +107,7 @@ export async function touchAccountSession(
   await touch.row(db, sessionId, now, expiresAt);
 }
 
-/** At most 200, the most recently used first. */
+/** Lists at most 200 sessions, the most recently used first. */
 export function listSessions(db: Queryable, accountId: AccountId, now: Date): Promise<AccountSessionRow[]> {
   return list.rows(db, accountId, now);
 }
@@ -124,7 +121,7 @@ export async function endSession(
   return (await end.row(db, accountId, sessionId)) !== undefined;
 }
 
-/** Ends the session of a token. @returns its account; undefined where there is none */
+/** @returns the ended session and its account; undefined where no session has this token */
 export function endSessionByToken(
   db: Queryable,
   tokenHash: Buffer,
@@ -133,9 +130,9 @@ export function endSessionByToken(
 }
 
 /**
- * Ends the sessions of an account, in the order of their ids.
- * @param but a session that stays
- * @returns how many ended
+ * Ends the sessions of an account, locked in the order of their ids.
+ * @param but the session that does not end
+ * @returns the number of ended sessions
  */
 export async function endSessions(
   db: Queryable,

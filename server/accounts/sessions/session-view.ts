@@ -2,7 +2,7 @@ import type { AccountSession } from '#contract/account.ts';
 import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 import type { AccountSessionRow } from './session-store.ts';
 
-/** @param current the calling session */
+/** @param current the session of the request */
 export function sessionView(session: AccountSessionRow, current: AccountSessionId): AccountSession {
   return {
     id: publicId('acs', session.id),

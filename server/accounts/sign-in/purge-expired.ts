@@ -4,13 +4,10 @@ import { purgeExpiredSessions } from '#server/accounts/sessions/session-store.ts
 import { purgeWindows } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 
-/** The longest window of a throttle is an hour. */
+/** An hour, the longest window that a throttle counts in. */
 const windowMs = 3_600_000;
 
-/**
- * Deletes sessions, links, challenges and counts that have expired. None of them has an effect after its
- * expiry, even before this runs.
- */
+/** Deletes expired sessions, magic links, passkey challenges and throttle counters, which have no effect any more. */
 export async function purgeExpired({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
   const now = clock.now();
   await purgeExpiredSessions(database.pool, now);

@@ -69,7 +69,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       return goTo(next, ...cookies);
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
-      // Shows the form again, with its fields. Metrics and the log still count a refusal.
+      // The answer is the form with its fields and the error text. Metrics and the log still count it as an error.
       request.errorCode = error.code;
       const again = form(next, { email, problem: error.message }, error.status);
       return { ...again, headers: { ...again.headers, ...error.headers } };
@@ -159,7 +159,7 @@ function redirectOf(query: unknown): string {
   );
 }
 
-/** The query with the redirect to a path; empty for the start. */
+/** The query that passes the path to return to after the sign-in; empty for the start page. */
 function withRedirect(next: string): string {
   return next === '/' ? '' : `?next=${encodeURIComponent(next).replaceAll('%2F', '/')}`;
 }

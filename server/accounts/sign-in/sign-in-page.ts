@@ -11,30 +11,30 @@ const passkeyParts: Omit<PageParts, 'base'> = {
 interface SignInPage {
   /** The path of APP_URL, without a slash at its end. */
   readonly base: string;
-  /** The address that the person entered before. */
+  /** The address that the person entered at the last attempt. */
   readonly email: string;
-  /** Why they are not signed in yet. */
+  /** The reason why the last attempt failed. */
   readonly problem?: string;
-  /** Whether links are mailed. */
+  /** Whether this server mails magic links. */
   readonly isMailEnabled: boolean;
-  /** Paths below APP_URL's for the script of passkeys; undefined where APP_URL has no name, so that there are none. */
+  /** Data for the passkey script; undefined where APP_URL has no host name, so that passkeys do not work. */
   readonly passkeys: PasskeyPaths | undefined;
 }
 
 export interface PasskeyPaths {
   /** The path of APP_URL, without a slash at its end. */
   readonly base: string;
-  /** Where a sign-in leads. */
+  /** The path that opens after the sign-in. */
   readonly next: string;
 }
 
-/** Headers of the sign-in page: with passkeys it has a script, which calls this server. */
+/** Headers of the sign-in page. With passkeys the page has a script, which calls this server. */
 export const signInPageHeaders = (base: string, hasPasskeys: boolean) =>
   pageHeadersFor({ base, ...(hasPasskeys ? passkeyParts : {}) });
 
 /**
- * The form for address and password; the address is enough for a link (specification section 12.2). All of it works
- * without a script, except passkeys, whose button the script shows.
+ * Renders the form for address and password; the address alone is enough for a magic link (specification section 12.2).
+ * Only passkeys need the script, which therefore reveals their button.
  */
 export function renderSignIn({ base, email, problem, isMailEnabled, passkeys }: SignInPage): string {
   const describedBy = problem === undefined ? '' : ' aria-describedby="problem"';
@@ -68,12 +68,12 @@ function passkeyHtml({ base, next }: PasskeyPaths): string {
 interface SwitchAccountPage {
   readonly base: string;
   readonly email: string;
-  /** The paths of the link onwards and of signing out; both below APP_URL's path. */
+  /** Paths of the link that continues and of the sign-out form; both include the path of APP_URL. */
   readonly nextPath: string;
   readonly signOutPath: string;
 }
 
-/** The page for a person who is signed in already, perhaps with another account than the intended one. */
+/** Renders the page for a person who is already signed in, perhaps with another account than the intended one. */
 export function renderSwitchAccount({ base, email, nextPath, signOutPath }: SwitchAccountPage): string {
   return renderPage(
     'Signed in',
@@ -84,7 +84,7 @@ export function renderSwitchAccount({ base, email, nextPath, signOutPath }: Swit
   );
 }
 
-/** The same for every address. */
+/** Renders the answer to a request for a magic link. It is the same for every address, known or not. */
 export function renderMagicLinkSent(base: string): string {
   return renderPage(
     'Look into your mail',
@@ -94,7 +94,7 @@ export function renderMagicLinkSent(base: string): string {
   );
 }
 
-/** The page that a magic link opens. It signs in on a click only, so that a mail scanner does not use the link up. */
+/** Renders the page that a magic link opens. It signs in on a click only, so that a mail scanner does not use it up. */
 export function renderMagicLink(
   base: string,
   { email, email_verified_at }: Pick<AccountRow, 'email' | 'email_verified_at'>,

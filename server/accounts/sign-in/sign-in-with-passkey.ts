@@ -16,9 +16,9 @@ import { AppError } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 
 /**
- * Signs in by a passkey, which identifies its account by itself (specification section 12.2). The challenge is used up
- * first, whatever the result; a counter that did not grow reveals a copy.
- * @throws 400 where APP_URL has no name; 401, the same for everything that can be wrong
+ * Signs in by a passkey, which identifies its account (specification section 12.2). The challenge is used up first,
+ * whatever the result. A signature counter that did not grow reveals a copy of the passkey.
+ * @throws 400 where APP_URL has no host name; 401 with the same text for every other failure
  */
 export async function signInWithPasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
@@ -48,6 +48,6 @@ export async function signInWithPasskey(
 function refusal({ config }: Pick<Runtime, 'config'>): AppError {
   return new AppError(
     'unauthorized',
-    `This passkey is not known here, or took too long. Try again, or sign in with a password or ${magicLinkHint(config)}.`,
+    `The server does not know this passkey, or the browser took too long. Try again, or sign in with a password or ${magicLinkHint(config)}.`,
   );
 }

@@ -29,10 +29,10 @@ interface Credentials {
 }
 
 /**
- * Signs in by address and password (specification section 12.2). An unknown address runs the same statements and
- * one argon2id like a wrong password, and gets the same answer. A wrong one is recorded for the account; the
- * answer does not wait for that.
- * @throws 400 for an invalid address; 401; 429 where too many failed
+ * Signs in by address and password (specification section 12.2). An unknown address costs the same statements and one
+ * argon2id, and gets the same answer as a wrong password. The audit log records a wrong password for the account; the
+ * answer does not wait for it.
+ * @throws 400 for an invalid address; 401; 429 after too many failed attempts
  */
 export async function signInWithPassword(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & {
@@ -57,7 +57,7 @@ export async function signInWithPassword(
     throw refusal(services);
   }
   return database.transaction(async (trx) => {
-    // Another password may have been set meanwhile. That ended all sessions, and this one must not outlive it.
+    // A password that was set since the check ended all sessions: no session may begin with the old one.
     const present = await lockAccountForShare(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal(services);
     await refundPasswordAttempt(trx, attempt);
@@ -78,6 +78,6 @@ function wrongPassword(account: AccountRow, request: ClientInfo): AuditRecord {
 function refusal({ config }: Pick<Runtime, 'config'>): AppError {
   return new AppError(
     'unauthorized',
-    `This address and password do not belong together. Check both, or sign in with ${otherSignInHint(config)}.`,
+    `The address or the password is wrong. Check both, or sign in with ${otherSignInHint(config)}.`,
   );
 }

@@ -7,8 +7,8 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 
 /**
- * Ends all sessions of an account, the calling one included, its open links and its device cookies, at
- * once and on every process.
+ * Ends all sessions of an account, including the calling one, and revokes its magic links and device cookies. They end
+ * at once and on every process.
  */
 export function signOutEverywhere(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
@@ -16,7 +16,7 @@ export function signOutEverywhere(
   by: AuditActor,
 ): Promise<void> {
   return services.database.transaction(async (trx) => {
-    // A magic link that was requested before this must not sign in afterwards.
+    // The lock makes a concurrent sign-in by magic link wait: its link is revoked, or its session ended.
     await lockAccount(trx, accountId);
     await revokeDeviceCookies(trx, accountId, services.clock.now());
     const links = await revokeMagicLinks(trx, accountId);

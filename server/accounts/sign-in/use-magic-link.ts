@@ -11,9 +11,9 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { verifyEmail } from './verify-email.ts';
 
 /**
- * Signs in by a magic link and uses it up: of several clicks at once one succeeds (specification section 12.2). The
- * link was mailed to the address or made by the operator, so it verifies the address. The account is locked first, as
- * by everything that ends links (docs/architecture.md, lock order).
+ * Signs in by a magic link and uses it up: one of several concurrent clicks succeeds (specification section 12.2). The
+ * link was mailed to the address or made by the operator, so it verifies the address. The account is locked before the
+ * link, as in the lock order of docs/architecture.md.
  * @returns undefined for a used, expired or unknown link
  */
 export function useMagicLink(

@@ -15,9 +15,10 @@ import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 type Services = Pick<Runtime, 'clock' | 'ids'>;
 
 /**
- * Records that the acting person owns the account's address (specification section 12.1). If it was unverified, another
- * person may have created the account: its other credentials are revoked. The caller has locked the account.
- * @param own the acting session, which stays; undefined where it is yet to be created
+ * Records that the acting person owns the account's address (specification section 12.1). If the address was
+ * unverified, another person may have created the account: its other credentials are revoked. The caller has locked the
+ * account.
+ * @param own the acting session, which stays; undefined before it is created
  */
 export async function verifyEmail(
   trx: Transaction,
@@ -32,8 +33,8 @@ export async function verifyEmail(
 }
 
 /**
- * Revokes the credentials of an account with an unverified address before it gets access to confidential data. Another
- * person may have prepared it. After this only a magic link signs in. The caller has locked the account.
+ * Revokes the credentials of an account with an unverified address before it gets access to confidential data: another
+ * person may have created the account. Afterwards only a magic link signs in. The caller has locked the account.
  */
 export async function revokeUnverifiedCredentials(
   trx: Transaction,
@@ -62,7 +63,7 @@ async function revokeCredentials(
 ): Promise<void> {
   await removePasswordHash(trx, id);
   await revokeDeviceCookies(trx, id, services.clock.now());
-  // Before the sessions: a sign-in by passkey in progress either creates its session first, or finds no passkey.
+  // Passkeys go before sessions: a concurrent sign-in by passkey creates its session first, or finds no passkey.
   const passkeys = await deletePasskeys(trx, id);
   const sessions = await endSessions(trx, id, own);
   await recordAudit(trx, services, {

@@ -3,7 +3,7 @@ import type { Queryable } from '#server/database/statement.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
 
-/** An account without sessions: an unknown address runs the same look-up, so that it costs the same. */
+/** The id of no account: an unknown address costs the same look-up as a known one. */
 const unknownAccountId = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 /**

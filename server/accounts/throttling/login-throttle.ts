@@ -11,25 +11,24 @@ import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { isKnownNetwork } from './known-network.ts';
 import { decrementCounters, incrementCounters } from './throttle-store.ts';
 
-/** An attempt with a password. It counts as failed until the password proves right. */
+/** A counted attempt with a password. It counts as failed until the password proves right. */
 export interface PasswordAttempt {
   readonly subjects: readonly Buffer[];
   readonly windowStart: Date;
 }
 
-/** One attempt to sign in with a password. */
 interface LoginAttempt {
   readonly email: string;
   readonly ip: string;
-  /** The account of the address, if there is one. */
+  /** The account with this address, if there is one. */
   readonly accountId: AccountId | undefined;
-  /** The browser's id, where the account knows it (device-cookie.ts). */
+  /** The browser's id from its device cookie; undefined without a valid one (device-cookie.ts). */
   readonly browser?: string | undefined;
 }
 
 /**
- * Login throttle: counts an attempt before its password is checked, so that concurrent attempts pass no limit. A
- * refused attempt is not counted, so one client network cannot lock an address for others.
+ * Login throttle: counts an attempt before its password is checked, so that concurrent attempts cannot exceed a limit.
+ * A refused attempt is not counted, so that one client network cannot lock an address for others.
  * @throws 429 with retry-after
  */
 export function countPasswordAttempt(
@@ -44,7 +43,7 @@ export function countPasswordAttempt(
       who.browser === undefined
         ? await isNetworkThrottled(trx, who, counts, clock.expiryNow())
         : isDeviceThrottled(counts);
-    // Rolls the count back as well.
+    // The error rolls the transaction back, and with it the count.
     if (isHeldBack) throw throttled(windowStart.getTime() + loginWindowMs - clock.nowMs(), config);
     return { subjects, windowStart };
   });
@@ -67,15 +66,12 @@ async function isNetworkThrottled(
   return ofAddress > loginFailuresMax.perEmail && !(await isKnownNetwork(trx, accountId, ip, now));
 }
 
-/**
- * The sum over an account's browsers has a limit too: otherwise a former user with many device cookies
- * could guess without end.
- */
+/** All known browsers together have a limit too, so that a former user with many device cookies can't guess on. */
 function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
   return ofBrowser > loginFailuresMax.perBrowser || ofBrowsers > loginFailuresMax.perEmailFromKnownBrowsers;
 }
 
-/** Whether a counted password is right. One that could not be checked does not count. @throws 503 */
+/** Checks the password of a counted attempt. A check that fails with an error is not counted. @throws 503 */
 export async function verifyCountedPassword(
   { database }: Pick<Runtime, 'database'>,
   attempt: PasswordAttempt,
@@ -90,7 +86,7 @@ export async function verifyCountedPassword(
   }
 }
 
-/** Refunds an attempt: its password was right, or could not be checked. */
+/** Takes an attempt out of the counts, because its password was right or could not be checked. */
 export function refundPasswordAttempt(trx: Transaction, attempt: PasswordAttempt): Promise<void> {
   return decrementCounters(trx, attempt.subjects, attempt.windowStart);
 }
@@ -99,7 +95,7 @@ function throttled(ms: number, config: Runtime['config']): AppError {
   const seconds = Math.max(1, Math.ceil(ms / 1_000));
   return new AppError(
     'rate_limited',
-    `Too many passwords were wrong. Retry in ${seconds} seconds, or sign in with ${otherSignInHint(config)}.`,
+    `Too many wrong passwords were tried. Retry in ${seconds} seconds, or sign in with ${otherSignInHint(config)}.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

@@ -28,15 +28,15 @@ const purge = statement<Record<string, never>>(
   'DELETE FROM throttle_counters WHERE window_start <= $1',
 );
 const purgeAhead = statement<Record<string, never>>(
-  'sign-in-hits.forget-ahead',
+  'throttle-counters.purge-ahead',
   'DELETE FROM throttle_counters WHERE window_start > $1',
 );
 
 /**
- * Throttle: counts one for each subject in the window that begins at `windowStart`. Rows are locked
- * in the order of subjects.
+ * Throttle: adds one to the counter of each subject in the window that begins at `windowStart`. Rows are locked in the
+ * order of subjects.
  * @param subjects SHA-256 of each subject
- * @returns the count of each, in the order of `subjects`
+ * @returns the counts, in the order of `subjects`
  */
 export async function incrementCounters(
   db: Queryable,
@@ -47,7 +47,7 @@ export async function incrementCounters(
   return subjects.map((subject) => rows.find((row) => row.subject.equals(subject))?.hits ?? 0);
 }
 
-/** Decrements the count of each subject, in the same order. */
+/** Subtracts one from the counter of each subject. Rows are locked in the order of subjects. */
 export async function decrementCounters(
   trx: Transaction,
   subjects: readonly Buffer[],
@@ -57,12 +57,12 @@ export async function decrementCounters(
   await decrement.row(trx, subjects, windowStart);
 }
 
-/** Deletes windows that begin after that time: a clock that was ahead counted them. */
+/** Deletes windows that begin after a time: they were counted while the clock was ahead. */
 export async function purgeWindowsAhead(db: Queryable, after: Date): Promise<void> {
   await purgeAhead.row(db, after);
 }
 
-/** Deletes windows that began at that time or before. */
+/** Deletes windows that began at `startedBefore` or earlier. */
 export async function purgeWindows(db: Queryable, startedBefore: Date): Promise<void> {
   await purge.row(db, startedBefore);
 }

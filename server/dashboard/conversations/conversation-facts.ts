@@ -10,7 +10,7 @@ import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-sql.ts'
 import { unreadExaminedMax } from './limits.ts';
 import { type Reader, sqlReadUntil } from './read-store.ts';
 
-/** Columns of a conversation, and of the number that the team connected last for its phone number. */
+/** Columns of a conversation, and of the latest number that the team connected for its phone number. */
 interface FactsOfRow {
   readonly phone_number: string;
   readonly contact: string;
@@ -20,24 +20,23 @@ interface FactsOfRow {
   readonly is_verified: boolean;
   readonly is_removed: boolean;
   readonly is_simulated: boolean;
-  readonly last_seen_at: Date | null;
-  /** null before the first hand-out or inbound message. */
+  /** The time of the latest hand-out or inbound message; null before the first one. */
   readonly last_activity_at: Date | null;
-  /** Spellings of the contact that differ from it. */
+  /** The contact's other spellings. */
   readonly handles: readonly string[];
   readonly waiting_count: number;
-  /** When the newest waiting message was queued; null where none waits. */
+  /** When the newest waiting message was queued; null if none waits. */
   readonly queued_at: Date | null;
   readonly opted_out: boolean;
-  /** The mark of the reader; null where there is none. */
+  /** The reader's read mark; null if there is none. */
   readonly read_until: MessageId | null;
-  /** null without a reader. */
+  /** The reader's number of unread messages; null if no reader was given. */
   readonly unread_count: number | null;
 }
 
 type WithoutMessage = { readonly [Column in keyof MessageRow]: null };
 
-/** A conversation with its newest message, if that is still kept. */
+/** A conversation with its newest message, unless that was purged. */
 export type FactsRow = FactsOfRow & (MessageRow | WithoutMessage);
 
 const readUntil = sqlReadUntil(
@@ -46,13 +45,13 @@ const readUntil = sqlReadUntil(
 );
 
 /**
- * Each conversation is read through LATERAL, row by row along one index. Unread messages are found by the sender,
- * along the index on it. The condition compares rows of a sender and an id, so that no other index has their order.
+ * Reads each conversation through LATERAL, row by row along one index. Unread messages are found by their sender. Their
+ * condition compares rows of sender and id, so that only the index on the sender has its order.
  */
 const facts = statement<FactsRow>(
   'conversations.facts',
   `SELECT i.phone_number, i.contact, n.id AS live_number_id, n.label, n.status AS number_status, n.verified_at IS NOT NULL AS is_verified,
-     n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, s.last_seen_at, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
+     n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,
      ${sqlIsOptedOut('$1', 'i.contact')} AS opted_out,
      (SELECT k.read_until FROM conversation_reads k WHERE k.team_id = $1 AND k.member_id = $4 AND k.phone_number = i.phone_number AND k.contact = i.contact)
        AS read_until,
@@ -60,7 +59,6 @@ const facts = statement<FactsRow>(
      ${sqlMessageColumns('m')}
    FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS i (phone_number, contact, n)
    CROSS JOIN LATERAL (SELECT l.* FROM (${sqlNumbersOfPhone('$1', 'i.phone_number')}) l LIMIT 1) n
-   LEFT JOIN LATERAL (SELECT d.last_seen_at FROM device_sessions d WHERE d.number_id = n.id OFFSET 0) s ON true
    CROSS JOIN LATERAL (
      SELECT max(o.last_activity_at) AS last_activity_at, (array_agg(o.last_message_id ORDER BY o.last_message_id DESC))[1] AS last_message_id,
        (array_agg(o.last_inbound_id ORDER BY o.last_inbound_id DESC NULLS LAST))[1] AS last_inbound_id,
@@ -97,8 +95,9 @@ const facts = statement<FactsRow>(
 );
 
 /**
- * Reads what people see of conversations, in the order of the keys; those of numbers that the team never had are left out.
- * @param reader undefined: nothing is counted as unread
+ * Reads facts about conversations, in the order of the keys. Conversations of numbers that the team never had are
+ * skipped.
+ * @param reader undefined: no unread messages are counted
  */
 export function listFacts(
   db: Queryable,
@@ -116,7 +115,7 @@ export function listFacts(
   );
 }
 
-/** A conversation as it is the same for all members of a team (specification section 12.11). */
+/** The part of a conversation that is the same for all members of a team (specification section 12.11). */
 export function factsView(row: FactsRow): ConversationFacts {
   const times = [row.last_activity_at, row.queued_at].map((time) => time?.getTime() ?? 0);
   return {
@@ -132,7 +131,7 @@ export function factsView(row: FactsRow): ConversationFacts {
   };
 }
 
-/** A conversation as a member sees it (specification section 12.11). */
+/** A conversation as one member sees it (specification section 12.11). */
 export function conversationView(row: FactsRow): Conversation {
   return { ...factsView(row), unread_count: row.unread_count ?? 0 };
 }

@@ -1,7 +1,7 @@
 import type { MessageRow } from '#server/messages/message.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 
-/** Conversation of people: a phone number of the team, whichever number it is connected as, and a contact. */
+/** Conversation as people see it: a phone number of the team, over all its connections, and a contact. */
 export interface ConversationKey {
   /** E.164 */
   readonly phoneNumber: string;
@@ -9,7 +9,6 @@ export interface ConversationKey {
   readonly contact: string;
 }
 
-/** The conversation of a message. */
 export function conversationOf(
   message: Pick<MessageRow, 'direction' | 'from_handle' | 'to_handle'>,
 ): ConversationKey {
@@ -19,7 +18,7 @@ export function conversationOf(
     : { phoneNumber: from, contact: contactOf(to) };
 }
 
-/** A text for each conversation, as the key of a map: no phone number has a space. */
+/** A text that identifies a conversation, as a key of maps: no phone number has a space. */
 export function textOfKey({ phoneNumber, contact }: ConversationKey): string {
   return `${phoneNumber} ${contact}`;
 }

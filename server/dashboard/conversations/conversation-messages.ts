@@ -11,15 +11,15 @@ export interface ConversationMessageRow extends MessageRow {
 }
 
 interface WaitingMessages {
-  /** The oldest waiting message; null where none waits. */
+  /** The oldest waiting message; null if none waits. */
   readonly head_id: MessageId | null;
   /** The recipients of the newest waiting messages, as they were sent. */
   readonly handles: readonly string[];
 }
 
 /**
- * Messages along (team, handle, id), newest first; the number and the direction are filters. Bounds and order are of
- * whole rows, so that only the index on the handle has this order (decision 0012).
+ * A scan of messages along (team, handle, id), newest first, with filters on number and direction. Row comparisons and
+ * the order of whole rows force the index on the handle (decision 0012).
  */
 function along(column: 'from_handle' | 'to_handle', fits: string): string {
   const order = `m.team_id DESC, m.${column} DESC, m.id DESC`;
@@ -62,10 +62,10 @@ const waiting = statement<WaitingMessages>(
 );
 
 /**
- * Messages of a conversation before an id. Each spelling and direction gives the newest `limit`, or fewer and the one
- * at which reading stopped.
+ * Lists messages of a conversation before an id. Each spelling and direction returns its newest `limit`; if it stops
+ * early, it also returns the row where it stopped.
  * @param handles spellings of the contact
- * @param bounds `examinedMax`: messages that are read at most for each spelling and direction
+ * @param bounds `examinedMax`: messages that are read at most per spelling and direction
  */
 export function listRowsOfConversation(
   db: Queryable,

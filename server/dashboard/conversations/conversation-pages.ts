@@ -5,7 +5,7 @@ import { waitingExaminedMax } from './limits.ts';
 import type { Position } from './page-position.ts';
 import { type Reader, sqlReadUntil } from './read-store.ts';
 
-/** A conversation that a page read: one that matches its filters, or the last one that it may read. */
+/** A conversation that the page read: it matches the filters, or it is the last one that the page may read. */
 export interface PageRow {
   readonly phone_number: string;
   readonly contact: string;
@@ -22,24 +22,24 @@ export interface WaitingRow {
   /** The newest waiting message. */
   readonly message_id: MessageId;
   readonly queued_at: Date;
-  /** null before the first hand-out or inbound message. */
+  /** The time of the latest hand-out or inbound message; null before the first one. */
   readonly last_activity_at: Date | null;
   readonly last_message_id: MessageId | null;
-  /** Whether it matches the filter on unread messages. */
+  /** True if it matches the filter on unread messages. */
   readonly fits: boolean;
 }
 
 const reader = { memberId: '$2::uuid', joinedId: '$3::uuid' };
 
-/** An SQL condition: the reader has not read the newest inbound message. */
+/** The SQL condition that the reader has not read the newest inbound message. */
 function sqlIsUnread(phoneNumber: string, contact: string): string {
   return `EXISTS (SELECT FROM (${sqlRowsOfConversation('$1', phoneNumber, contact)}) u
     WHERE u.last_inbound_id > ${sqlReadUntil(reader, { teamId: '$1', phoneNumber, contact })})`;
 }
 
 /**
- * Walks along the activity of a team's conversations, newest first. If a conversation has several rows, the latest one stands
- * for it. Messages whose sender is not known belong to none: their contact is empty.
+ * Reads a team's conversations by activity, newest first. If a conversation has several rows, the latest one represents
+ * it. Messages from unknown senders have an empty contact, and belong to no conversation.
  */
 const page = statement<PageRow>(
   'conversations.page',
@@ -70,7 +70,10 @@ const page = statement<PageRow>(
    ORDER BY f.team_id DESC, f.last_activity_at DESC, f.last_message_id DESC LIMIT $9`,
 );
 
-/** The conversations of the newest waiting messages. @param newest SELECT of those messages, bounded */
+/**
+ * Creates a statement that lists the conversations of the newest waiting messages. @param newest a limited SELECT of
+ * those messages
+ */
 function waitingOf(name: string, newest: string): Statement<WaitingRow> {
   return statement<WaitingRow>(
     `conversations.waiting-${name}`,
@@ -134,7 +137,7 @@ export function listPageRows(
   );
 }
 
-/** The conversations of the newest waiting messages, in no order. */
+/** The conversations of the newest waiting messages, unordered. */
 export function listWaitingRows(
   db: Queryable,
   teamId: TeamId,

@@ -3,6 +3,7 @@ import type {
   ConversationMessageList,
   ListConversationMessagesQuery,
 } from '#contract/conversation.ts';
+import type { HealthState } from '#contract/number-health.ts';
 import { listLimitDefault } from '#contract/paging.ts';
 import type { MessageSender } from '#contract/timeline.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -10,6 +11,7 @@ import type { MessageRow } from '#server/messages/message.ts';
 import { findMessage } from '#server/messages/message-store.ts';
 import { messageDetailView } from '#server/messages/message-view.ts';
 import { explainWaiting } from '#server/messages/waiting-reason.ts';
+import { findHealthState } from '#server/numbers/number-facts-store.ts';
 import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { optOutView } from '#server/opt-outs/opt-out-view.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
@@ -30,18 +32,19 @@ import type { Reader } from './read-store.ts';
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * A page of a conversation's messages, newest first, with what the head of a thread shows (specification section 12.11).
- * A contact without messages has an empty page.
+ * Lists a page of a conversation's messages, newest first, with the facts at the head of the page (specification
+ * section 12.11). For a contact without messages the page is empty.
  * @throws AppError 404 for a number that the team never had; 400, param cursor
  */
 export async function listConversationMessages(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
   teamId: TeamId,
   reader: Reader,
   key: ConversationKey,
   { limit = listLimitDefault, cursor }: ListConversationMessagesQuery,
 ): Promise<ConversationMessageList> {
-  const { pages, pool } = services.database;
+  const { database, clock } = services;
+  const { pages, pool } = database;
   const before = readCursor(cursor);
   const [facts] = await listFacts(pages, teamId, [key], reader);
   if (!facts) throw notFound('number');
@@ -61,7 +64,7 @@ export async function listConversationMessages(
   const senders = await sendersOf(services, teamId, messages);
   const optOut = await findOptOut(pool, teamId, key.contact);
   return {
-    number: numberOf(facts),
+    number: numberOf(facts, await findHealthState(pool, teamId, facts.live_number_id, clock.now())),
     contact: key.contact,
     opt_out: optOut ? optOutView(optOut) : null,
     waiting: waiting.head_id && (await explainHead(services, teamId, waiting.head_id)),
@@ -72,7 +75,7 @@ export async function listConversationMessages(
   };
 }
 
-/** Merges what the sources read. Where one stopped early, what is older than that belongs to the next page. */
+/** Merges the rows of all sources. If a source stopped early, older rows belong to the next page. */
 function pageOf(
   rows: readonly ConversationMessageRow[],
   limit: number,
@@ -91,7 +94,7 @@ function pageOf(
 
 type Senders = ReadonlyMap<MessageRow['sent_by'], MessageSender>;
 
-/** The keys and members that sent messages of the page. Most pages have few, and many have none. */
+/** The keys and members that sent messages of the page; many pages have none. */
 async function sendersOf(
   { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
@@ -115,18 +118,18 @@ function messageOf(row: MessageRow, senders: Senders): ConversationMessage {
 }
 
 async function explainHead(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
   teamId: TeamId,
   headId: MessageId,
 ): Promise<ConversationMessageList['waiting']> {
   const message = await findMessage(services.database.pool, teamId, headId);
-  // Handed out meanwhile.
+  // The message was handed out meanwhile.
   if (message?.status !== 'queued') return null;
   const { reason, expectedAt } = await explainWaiting(services, message);
   return { message_id: publicId('msg', headId), reason, expected_at: expectedAt?.toISOString() ?? null };
 }
 
-function numberOf(facts: FactsRow): ConversationMessageList['number'] {
+function numberOf(facts: FactsRow, health: HealthState): ConversationMessageList['number'] {
   return {
     id: publicId('num', facts.live_number_id),
     phone_number: facts.phone_number,
@@ -135,11 +138,11 @@ function numberOf(facts: FactsRow): ConversationMessageList['number'] {
     verified: facts.is_verified,
     removed: facts.is_removed,
     ...(facts.is_simulated ? { simulated: true } : {}),
-    last_seen_at: facts.last_seen_at?.toISOString() ?? null,
+    health,
   };
 }
 
-/** The cursor is a position and is not looked up: the page begins after it. */
+/** Reads the cursor, which is a position: no message of that id has to exist. */
 function readCursor(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '') return beginning;
   const id = parseId('msg', cursor);

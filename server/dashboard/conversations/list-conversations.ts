@@ -14,8 +14,8 @@ import { comparePositions, formatCursor, type Position, readCursor } from './pag
 import type { Reader } from './read-store.ts';
 
 /**
- * A page of a team's conversations, the latest activity first (specification section 12.11). One that gets a message
- * while a client walks the pages moves to the top, where the next first page shows it.
+ * Lists a page of a team's conversations, latest activity first (specification section 12.11). A conversation that gets
+ * a message while a client reads page after page moves to the top, where the next first page has it.
  * @throws AppError 400, param cursor
  */
 export async function listConversations(
@@ -26,7 +26,7 @@ export async function listConversations(
 ): Promise<ConversationList> {
   const before = readCursor(cursor);
   const filters = { number, unreadOnly: unread };
-  // In this order: a message that is handed out in between is in both.
+  // Waiting messages are read first: a message that is handed out in between is then in both results, not in none.
   const waiting = (await listWaitingRows(pages, teamId, reader, filters)).filter(({ fits }) => fits);
   const rows = await listPageRows(pages, teamId, reader, before, filters, {
     examinedMax: conversationPageExaminedMax,
@@ -46,7 +46,7 @@ export async function listConversations(
   };
 }
 
-/** Counts conversations with unread messages among the newest ones of a team. */
+/** Counts conversations with unread messages among a team's newest ones. */
 export async function countUnreadConversations(
   { database: { pages } }: Pick<Runtime, 'database'>,
   teamId: TeamId,
@@ -66,7 +66,7 @@ function position(row: PageRow): PositionedConversation {
   return { phoneNumber: row.phone_number, contact: row.contact, position: positionOf(row) };
 }
 
-/** The later of its newest waiting message and what was handed out or received. */
+/** The position of the newest waiting message or of the last activity, whichever is later. */
 function positionWaiting(row: WaitingRow): PositionedConversation {
   const queued = { at: row.queued_at, messageId: row.message_id };
   const { last_activity_at: at, last_message_id: messageId } = row;

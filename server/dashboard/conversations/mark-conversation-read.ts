@@ -8,9 +8,9 @@ import { type ConversationKey, conversationOf, textOfKey } from './conversation-
 import { moveReadMark, type Reader } from './read-store.ts';
 
 /**
- * Marks a conversation as read up to a message of it, for one member (specification section 12.11). The mark never moves
- * back: a window that is behind changes nothing.
- * @throws AppError 404 where the message is not one of the conversation
+ * Marks a conversation as read up to one of its messages, for one member (specification section 12.11). The mark never
+ * moves back, so an outdated window changes nothing.
+ * @throws AppError 404 if the message is not one of the conversation
  */
 export async function markConversationRead(
   { database: { pool, pages } }: Pick<Runtime, 'database'>,

@@ -8,18 +8,18 @@ export interface PositionedConversation extends ConversationKey {
 
 export interface MergedPage {
   readonly conversations: readonly PositionedConversation[];
-  /** The position after which the next page begins; undefined for an empty page at the end. */
+  /** The position after which the next page begins; undefined for an empty last page. */
   readonly last: Position | undefined;
   readonly hasMore: boolean;
 }
 
 /**
- * Merges conversations with waiting messages into the page of the others. A conversation that is in both stands at the
- * position that its waiting message gives it, on this page or on another one.
- * @param waiting those with waiting messages, in any order and of every page
- * @param others the page's other ones in their order. They are `limit`, one more, and as many more as there are
- * waiting ones, unless the list ends or `bound` was reached before
- * @param bound the position at which reading stopped; what is older belongs to the next page
+ * Merges conversations with waiting messages into the page of the others. A conversation that is in both takes the
+ * position of its waiting message, even if that is on another page.
+ * @param waiting conversations with waiting messages, of all pages and in any order.
+ * @param others the page's conversations in order. They are `limit`, one more, and as many more as there are waiting
+ * ones, unless the list ends or `bound` was reached.
+ * @param bound the position at which reading stopped; older conversations belong to the next page
  */
 export function mergePage(
   waiting: readonly PositionedConversation[],

@@ -1,12 +1,11 @@
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import { firstIdAt, type MemberId, type MessageId, type TeamId } from '#server/platform/ids/ids.ts';
 import { findMember } from '#server/teams/members/member-store.ts';
 import type { ConversationKey } from './conversation-key.ts';
 
-/** A member for whom unread messages are counted. */
 export interface Reader {
   readonly memberId: MemberId;
-  /** Messages up to this id count as read: those of before the member joined. */
+  /** Messages up to this id count as read: the member joined later. */
   readonly joinedId: string;
 }
 
@@ -18,7 +17,7 @@ const mark = statement<{ read_until: MessageId }>(
 );
 
 /**
- * An SQL expression: the id up to which a reader has read, by one look-up. NULL without a reader.
+ * An SQL expression for the id up to which a reader has read; NULL without a reader.
  * @param reader SQL of the member's id and of the id at which they joined
  */
 export function sqlReadUntil(
@@ -30,7 +29,7 @@ export function sqlReadUntil(
     AND r.member_id = ${reader.memberId} AND r.phone_number = ${phoneNumber} AND r.contact = ${contact}))`;
 }
 
-/** @returns undefined where the member was removed meanwhile */
+/** @returns undefined if the member was removed meanwhile */
 export async function findReader(
   db: Queryable,
   teamId: TeamId,
@@ -40,7 +39,7 @@ export async function findReader(
   return member && { memberId, joinedId: firstIdAt(member.created_at.getTime()) };
 }
 
-/** Moves the read mark of a member to a message, never back. @returns the mark */
+/** Moves a member's read mark to a message, unless it is further already. @returns the mark */
 export async function moveReadMark(
   db: Queryable,
   teamId: TeamId,
@@ -50,4 +49,42 @@ export async function moveReadMark(
 ): Promise<MessageId> {
   const row = await mark.row(db, teamId, memberId, phoneNumber, contact, messageId);
   return row?.read_until ?? messageId;
+}
+
+const purge = statement<{ contact: string }>(
+  'conversations.purge-reads',
+  // Reads member by member along the primary key.
+  `DELETE FROM conversation_reads WHERE ctid = ANY (ARRAY(
+     SELECT o.place FROM members m
+     CROSS JOIN LATERAL (
+       SELECT r.ctid AS place FROM conversation_reads r
+       WHERE r.team_id = m.team_id AND r.member_id = m.id AND r.read_until < $1
+         AND NOT EXISTS (
+           SELECT FROM numbers n JOIN conversations c ON c.number_id = n.id AND c.contact = r.contact
+           WHERE n.team_id = r.team_id AND n.phone_number = r.phone_number OFFSET 0)
+       ORDER BY r.team_id, r.member_id, r.phone_number, r.contact LIMIT $2
+     ) o LIMIT $2
+   )) RETURNING contact`,
+);
+
+/** Deletes read marks before an id whose conversations are gone. @returns the number deleted */
+export async function purgeReadMarks(trx: Transaction, before: string, limit: number): Promise<number> {
+  return (await purge.rows(trx, before, limit)).length;
+}
+
+const erase = statement<{ contact: string }>(
+  'conversations.erase-reads',
+  `DELETE FROM conversation_reads r USING members m, (SELECT DISTINCT phone_number FROM numbers WHERE team_id = $1) n
+   WHERE m.team_id = $1 AND r.team_id = m.team_id AND r.member_id = m.id AND r.phone_number = n.phone_number AND r.contact = $2
+     AND r.read_until <= $3 RETURNING r.contact`,
+);
+
+/** Deletes the read marks of a contact's conversations, up to a message. */
+export async function eraseReadMarks(
+  trx: Transaction,
+  teamId: TeamId,
+  contact: string,
+  until: MessageId,
+): Promise<void> {
+  await erase.rows(trx, teamId, contact, until);
 }

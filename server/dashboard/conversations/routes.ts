@@ -21,9 +21,11 @@ import { findReader, type Reader } from './read-store.ts';
 
 const conversations = '/app/teams/:team_id/conversations';
 
-/** Conversations of a team, as one member has read them (specification section 12.11). */
-export function conversationRoutes(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Route[] {
-  /** @throws AppError 404 where the member was removed meanwhile */
+/** Routes of a team's conversations; unread messages are those of the calling member (specification section 12.11). */
+export function conversationRoutes(
+  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
+): Route[] {
+  /** @throws AppError 404 if the member was removed meanwhile */
   const readerOf = async ({ teamId, actor }: Principal): Promise<Reader> => {
     const memberId = parseId('usr', actor.id);
     const reader = memberId && (await findReader(services.database.pool, teamId, memberId));
@@ -89,7 +91,7 @@ export function conversationRoutes(services: Pick<Runtime, 'database' | 'clock' 
   ];
 }
 
-/** @throws AppError 404 for a text that is no phone number; 400, param contact */
+/** @throws AppError 404 if the text is no phone number; 400, param contact */
 function keyOf({
   phone_number: phoneNumber = '',
   contact = '',

@@ -2,22 +2,22 @@ import type { ResourceType } from '#contract/change.ts';
 import type { Change } from '#server/database/change.ts';
 import { rowMessagesMax } from './limits.ts';
 
-/** The rows that changes ask for. */
+/** The rows that gathered changes ask for. */
 export interface WantedRows {
-  /** Changed ones, by their uuids. */
+  /** The ids of changed messages. */
   readonly messageIds: ReadonlySet<string>;
-  /** Messages were created whose ids are not known. */
+  /** True if messages were created whose ids are not known. */
   readonly hasNewMessages: boolean;
   readonly numberIds: ReadonlySet<string>;
   readonly usage: boolean;
-  /** All numbers, the newest messages and the usage, whatever changed. */
+  /** True if all numbers, the newest messages and the usage are read, whatever changed. */
   readonly isRefresh: boolean;
 }
 
-/** The resource types whose rows are sent. For all others a stream says only that they changed. */
+/** Resource types whose rows are sent. For the other types, a stream only says that they changed. */
 export const typesWithRows: readonly ResourceType[] = ['message', 'number', 'usage'];
 
-/** Gathers the changes of a team until they are sent: which rows to read, and which types to announce. */
+/** Gathers a team's changes until they are sent: the rows to read, and the resource types to announce. */
 export class GatheredChanges {
   #messageIds = new Set<string>();
   #hasNewMessages = false;
@@ -40,7 +40,7 @@ export class GatheredChanges {
     }
   }
 
-  /** A resource type to announce. */
+  /** Adds resource types to announce. */
   announce(...types: readonly ResourceType[]): void {
     for (const type of types) this.#changed.add(type);
   }

@@ -2,50 +2,50 @@
  * Limits and periods of live streams (specification section 12.9).
  */
 
-/** Live streams at a time: of a team and of an account, on this process, and of all. */
+/** Live streams at a time: of a team and of an account in this process, and of the process. */
 export const liveStreamsMax = { ofTeam: 200, ofAccount: 20, ofProcess: 2_000 } as const;
 
-/** Rows are sent at most this often; a first change waits shortly for those of the same commit. */
+/** Shortest time between two events with rows; a first change waits below for others of its commit. */
 export const rowsIntervalMs = 250;
 
 export const changesGatherMs = 10;
 
-/** The event `changed` is sent at most this often. */
+/** Shortest time between two events `changed`. */
 export const changedIntervalMs = 1_000;
 
-/** Everything that is shown is read again after this time, since a hint may be lost (decision 0018). */
+/** All rows on display are read again after this time, because a hint may be lost (decision 0018). */
 export const refreshIntervalMs = 30_000;
 
-/** Messages that a refresh reads: the newest ones. */
+/** Newest messages that a refresh reads. */
 export const refreshMessagesMax = 50;
 
-/** Messages of one event. More are not read: `changed` says that there are some. */
+/** Messages in one event. If there are more, they are not read, and `changed` announces them. */
 export const rowMessagesMax = 200;
 
-/** Conversations of one event, of which each costs several look-ups. With more, `changed` names the type message. */
+/** Conversations in one event; each costs several look-ups. If there are more, `changed` names the type message. */
 export const rowConversationsMax = 50;
 
-/** JSON of one event; larger messages are not sent, and `changed` stands for them. */
+/** Size of one event's JSON; larger lists of messages are not sent, and `changed` announces them. */
 export const rowsMaxBytes = 256 * 1_024;
 
 /**
- * A new message may be committed after one with a later id. So reads go back by this much, which is longer than a
- * send waits for a lock.
+ * How far back reads go, because a new message may commit after one with a later id. It is longer than a send waits for
+ * a lock.
  */
 export const commitDelayMs = 6_000;
 
-/** Bytes that a slow client may leave untaken before its stream is closed. */
+/** Unread bytes of a slow client at which its stream is closed. */
 export const streamBufferMaxBytes = 1_024 * 1_024;
 
 export const keepAliveMs = 15_000;
 
-/** Session, membership and role of a stream are checked again after this time. */
+/** How often a stream's session, membership and role are checked. */
 export const accessCheckMs = 10_000;
 
-/** Reads of all teams that run at a time: they take few of the process's connections. */
+/** Reads of all teams that run at a time, so that they take few of the process's connections. */
 export const liveReadsRunningMax = 2;
 
-/** Range of the time after which a browser opens an ended stream again, so that not all do at once. */
+/** Range of the random time after which a browser opens an ended stream again, so that not all do at once. */
 export const retryMinMs = 1_000;
 
 export const retryMaxMs = 4_000;

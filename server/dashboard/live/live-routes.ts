@@ -3,7 +3,10 @@ import { eventStreamHeaders } from '#server/platform/http/event-stream.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import type { LiveStreams } from './live-streams.ts';
 
-/** The live stream of a team (specification section 12.9). Every member may open it, and gets what the role may read. */
+/**
+ * The live stream of a team (specification section 12.9). Every member may open it, and gets the types that their role
+ * may read.
+ */
 export function liveRoutes({ liveStreams }: { readonly liveStreams: LiveStreams }): Route[] {
   return [
     route({
@@ -15,7 +18,7 @@ export function liveRoutes({ liveStreams }: { readonly liveStreams: LiveStreams 
       handle: async (call) => {
         if (call.request.method === 'HEAD') return { body: '', headers: eventStreamHeaders };
         liveStreams.open(call);
-        // The stream has taken over the answer.
+        // The stream writes the answer itself.
         return { body: '' };
       },
     }),

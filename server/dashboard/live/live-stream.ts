@@ -19,14 +19,13 @@ export type StreamEnd = 'left' | 'slow' | 'access' | 'stopped' | 'failed';
 
 export type StreamCall = Pick<HandlerContext, 'principal' | 'signedIn' | 'reply' | 'reauthenticate'>;
 
-/** An event of one of the names of the contract. */
 export function liveEvent<N extends LiveEventName>(name: N, data: LiveEvents[N]): Buffer {
   return formatEvent(name, data);
 }
 
 /**
- * The live stream of one browser. It checks the access of its member from time to time. Events wait during a check, so that a
- * member who was removed gets none that was made after the check began.
+ * The live stream of one browser. It checks its member's access periodically. Events wait during a check, so that a
+ * removed member gets none from after the check began.
  */
 export class LiveStream {
   readonly teamId: TeamId;
@@ -56,7 +55,7 @@ export class LiveStream {
     this.#checkLater();
   }
 
-  /** The resource types that its member may read. Streams with the same types get the same bytes. */
+  /** The resource types that the member may read. Streams with the same types get the same bytes. */
   get visible(): readonly ResourceType[] {
     return this.#visible;
   }
@@ -71,12 +70,11 @@ export class LiveStream {
     this.#write(keepAliveComment);
   }
 
-  /** Ends the stream; the browser opens it again. */
   stop(): void {
     this.#close('stopped');
   }
 
-  /** Checks session, membership and role now. */
+  /** Checks session, membership and role now; during a check, checks once more after it. */
   check(): void {
     if (this.#held) this.#checkAgain = true;
     else void this.#check();
@@ -104,7 +102,7 @@ export class LiveStream {
     this.#checkLater();
   }
 
-  /** With another role the member may see other types, and rows that were left out so far. */
+  /** After a change of role, the member may read other types, whose rows the browser lacks. */
   #see({ permissions }: Principal): void {
     const visible = visibleResources(permissions);
     if (visible.join() === this.#visible.join()) return;
@@ -137,7 +135,7 @@ function sizeOf(events: readonly Buffer[]): number {
   return events.reduce((sum, event) => sum + event.length, 0);
 }
 
-/** undefined for a failure that says nothing about the access, such as a database that is away. */
+/** Why access ended; undefined if the error says nothing about access, as when the database is away. */
 function endReason(error: unknown): LiveEndReason | undefined {
   if (!(error instanceof AppError)) return undefined;
   if (error.status === 401) return 'signed_out';

@@ -10,7 +10,7 @@ import { keepAliveMs, liveReadsRunningMax, liveStreamsMax } from './limits.ts';
 import { LiveStream, type StreamCall, type StreamEnd } from './live-stream.ts';
 import { type FeedServices, TeamFeed } from './team-feed.ts';
 
-/** The live streams that this process serves, with a feed for each team that has one. */
+/** The live streams of this process, with one feed for each team that has any. */
 export class LiveStreams {
   readonly #services: FeedServices;
   readonly #feeds = new Map<TeamId, TeamFeed>();
@@ -40,8 +40,8 @@ export class LiveStreams {
   }
 
   /**
-   * Answers with a stream.
-   * @throws AppError 429 where the team or the account has too many, 503 where the process has, or stops
+   * Answers a request with a stream.
+   * @throws AppError 429 if the team or the account has too many streams, 503 if the process has, or is stopping
    */
   open(call: StreamCall): void {
     const { teamId } = call.principal;
@@ -83,7 +83,7 @@ export class LiveStreams {
       throw tooManyRequests(retrySeconds);
     if (this.#count >= liveStreamsMax.ofProcess)
       throw unavailable(
-        `${liveStreamsMax.ofProcess} live streams are open here. Repeat the request in a moment.`,
+        `The server is at its limit of ${liveStreamsMax.ofProcess} live streams. Repeat the request in a moment.`,
       );
   }
 
@@ -100,5 +100,5 @@ export class LiveStreams {
   }
 }
 
-/** When a browser that had too many streams should try again. */
+/** When a browser with too many streams should try again. */
 const retrySeconds = 30;

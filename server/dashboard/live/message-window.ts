@@ -2,7 +2,7 @@ import { firstIdAt, type MessageId } from '#server/platform/ids/ids.ts';
 import { commitDelayMs, rowMessagesMax } from './limits.ts';
 
 /**
- * Finds the new messages among the newest ids of a team. Commits are not in the order of ids: each read goes back by
+ * Finds new messages among a team's newest ids. Messages do not commit in the order of ids. So each read goes back by
  * `commitDelayMs`, and the window remembers the ids that it has returned.
  */
 export class MessageWindow {
@@ -18,14 +18,14 @@ export class MessageWindow {
     return this.#firstId;
   }
 
-  /** How many ids to read, newest first: those that are known, and one more than may be new. */
+  /** The number of ids to read, newest first: those already known, and one more than are sent. */
   get idsMax(): number {
     return this.#known.size + rowMessagesMax + 1;
   }
 
   /**
-   * @param ids the ids of the window, newest first, `idsMax` at most
-   * @returns the new ones; undefined where they are too many, which are then passed over
+   * Takes the ids of the window, newest first, at most `idsMax`.
+   * @returns the new ids; undefined if there are too many, which are then skipped
    */
   take(ids: readonly MessageId[], nowMs: number): MessageId[] | undefined {
     const found = ids.filter((id) => !this.#known.has(id));

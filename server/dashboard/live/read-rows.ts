@@ -17,13 +17,13 @@ import type { MessageWindow } from './message-window.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock'>;
 
-/** Rows to send, and the types that browsers read again: there were too many, or a conversation left the list. */
+/** Rows to send, and the types that browsers read again: there were too many rows, or a conversation left the list. */
 interface ReadRows {
   readonly rows: LiveRows;
   readonly tooMany: readonly ResourceType[];
 }
 
-/** Reads the rows that changes ask for, once for all streams of a team. */
+/** Reads the rows that gathered changes ask for, once for all streams of a team. */
 export async function readRows(
   services: Services,
   teamId: TeamId,
@@ -47,19 +47,19 @@ export async function readRows(
 }
 
 interface ReadConversations {
-  /** As the list of conversations has them, the latest activity first. */
+  /** The conversations in the order of the list, latest activity first. */
   readonly listed: ConversationFacts[];
-  /** The list has some no more: their only messages failed before a hand-out. */
+  /** True if some left the list: their only messages failed before a hand-out. */
   readonly areSomeGone: boolean;
 }
 
-/** @returns the conversations of these messages; undefined where they are too many */
+/** @returns the conversations of these messages; undefined if there are too many */
 async function readConversations(
   { database: { pages } }: Services,
   teamId: TeamId,
   messages: readonly MessageRow[],
 ): Promise<ReadConversations | undefined> {
-  // The contact of a message whose sender is not known is empty, and belongs to no conversation.
+  // A message from an unknown sender has an empty contact, and belongs to no conversation.
   const keys = messages.map(conversationOf).filter(({ contact }) => contact !== '');
   const distinct = new Map(keys.map((key) => [textOfKey(key), key]));
   if (distinct.size === 0) return { listed: [], areSomeGone: false };

@@ -20,12 +20,12 @@ import { readRows } from './read-rows.ts';
 
 export type FeedServices = Pick<Runtime, 'database' | 'clock' | 'logger'> & {
   readonly changes: Changes;
-  /** Bounds the reads of all teams. */
+  /** Limits the reads of all teams that run at a time. */
   readonly reads: Semaphore;
 };
 
 /**
- * Follows the changes of one team while it has streams (decision 0018). It reads the rows once, and sends the same
+ * Follows the changes of one team while it has live streams (decision 0018). It reads rows once, and sends the same
  * bytes to all streams whose members may read the same types.
  */
 export class TeamFeed {
@@ -101,7 +101,8 @@ export class TeamFeed {
       this.#hasFailed = false;
       this.#gathered.announce(...tooMany, ...this.#sendVisible(rows));
     } catch (error) {
-      // Browsers read by themselves what was to be sent. Only the first failure in a row is logged.
+      // The event `changed` makes browsers read the rows themselves. Only the first of several failures in a row is
+      // logged.
       this.#gathered.announce(...typesWithRows);
       if (!this.#hasFailed)
         logger.warn({ err: error, team: publicId('team', this.#teamId) }, 'reading for live streams failed');
@@ -110,7 +111,7 @@ export class TeamFeed {
     this.#request();
   }
 
-  /** @returns the types that were too large to be sent */
+  /** @returns the types whose rows were too large to send */
   #sendVisible(all: LiveRows): ResourceType[] {
     const isLarge = Buffer.byteLength(JSON.stringify(all.messages)) > rowsMaxBytes;
     const { usage, ...lists } = isLarge ? { ...all, messages: [], conversations: [] } : all;
@@ -134,7 +135,7 @@ export class TeamFeed {
     });
   }
 
-  /** Serialises an event once for all streams that may see the same types. */
+  /** Serializes an event once for all streams whose members may read the same types. */
   #send<N extends Parameters<typeof liveEvent>[0]>(
     name: N,
     dataFor: (visible: readonly ResourceType[]) => Parameters<typeof liveEvent<N>>[1] | undefined,

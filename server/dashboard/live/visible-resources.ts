@@ -1,7 +1,7 @@
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allows, type Permission, type PersonalPermission, type RoleGrant } from '#contract/permissions.ts';
 
-/** The permission that a member needs to read a resource type: that of its operations. */
+/** The permission to read each resource type, which its operations require, too. */
 const readPermissions: Readonly<Record<ResourceType, Permission | PersonalPermission>> = {
   team: 'team:read',
   member: 'team:read',
@@ -17,7 +17,6 @@ const readPermissions: Readonly<Record<ResourceType, Permission | PersonalPermis
   audit: 'audit:read',
 };
 
-/** The resource types that a role may read, in the order of the contract. */
 export function visibleResources(grants: readonly RoleGrant[]): ResourceType[] {
   return resourceTypes.filter((type) => allows(grants, readPermissions[type]));
 }

@@ -27,11 +27,11 @@ import {
   type MessageEventRow,
 } from './timeline-store.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
+type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>;
 
 /**
- * The timeline of a message: its steps with time and actor, its events and their deliveries (specification
- * section 12.8). Each statement reads a bounded number of rows by an index.
+ * The timeline of a message: its steps with time and actor, its events and their deliveries (specification section
+ * 12.8). Each statement reads a limited number of rows by an index.
  * @throws AppError 404
  */
 export async function getTimeline(
@@ -79,7 +79,7 @@ interface FailureData {
   readonly error_message?: string | null;
 }
 
-/** The actor of a cancellation, of the deletion of the number, or of the opt-out that failed a message. */
+/** The actor whose cancellation, deletion of the number or opt-out failed a message. */
 async function findFailedBy(services: Services, message: MessageRow): Promise<TimelineActor | null> {
   const { pages } = services.database;
   const { team_id: teamId, failed_at: failedAt } = message;
@@ -103,7 +103,7 @@ async function findFailedBy(services: Services, message: MessageRow): Promise<Ti
   return null;
 }
 
-/** From the audit log, with the name that the key or the person has now. */
+/** Finds the actor in the audit log, with the key's or person's current name. */
 async function findActor(
   { database }: Services,
   teamId: TeamId,

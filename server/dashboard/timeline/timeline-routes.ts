@@ -5,7 +5,9 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { getTimeline } from './get-timeline.ts';
 
-export function timelineRoutes(services: Pick<Runtime, 'database' | 'clock' | 'config'>): Route[] {
+export function timelineRoutes(
+  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'restoreHold'>,
+): Route[] {
   return [
     route({
       method: 'GET',

@@ -9,7 +9,7 @@ import {
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { NamedHandOutRow, StoredFileRow } from './timeline-store.ts';
 
-/** An event of a message, read from its envelope. */
+/** An event of a message, parsed from its envelope. */
 export interface StepEvent {
   readonly type: 'message.received' | 'message.sent' | 'message.delivered' | 'message.failed';
   readonly at: Date;
@@ -17,27 +17,26 @@ export interface StepEvent {
   readonly errorMessage: string | null;
 }
 
-/** The rows that the steps of a message are made from. */
 export interface TimelineFacts {
   readonly message: MessageDetail;
   readonly sender: MessageSender | null;
-  /** In their order. */
+  /** In the order of their numbers. */
   readonly handOuts: readonly NamedHandOutRow[];
   /** In the order of their sequence. */
   readonly events: readonly StepEvent[];
   readonly media: StoredFileRow | null;
-  /** The actor of a failure that a person, a key, the operator or the contact caused; null where it is not known. */
+  /** The person, key, operator or contact that caused a failure; null if unknown. */
   readonly failedBy: TimelineActor | null;
-  /** When this inbound message opted its sender out; null where it did not, or the contact has opted in since. */
+  /** When this inbound message opted its sender out; null if it did not, or the contact has opted in since. */
   readonly optedOutAt: Date | null;
 }
 
 const server: TimelineActor = { kind: 'server', id: '', name: '' };
 
 /**
- * The timeline of a message: its steps, oldest first (specification section 12.8). State changes come from its events,
- * which keep a failure that a late report corrected. The message's own times stand in for events that are not kept, and
- * for message.delivered on the plan free.
+ * The timeline of a message: its steps, oldest first (specification section 12.8). Status changes come from its events,
+ * which include a failure that a late report corrected. The message's own times replace events that were purged or, on
+ * the plan free, message.delivered.
  */
 export function timelineSteps(facts: TimelineFacts): TimelineStep[] {
   const steps = facts.message.direction === 'inbound' ? inboundSteps(facts) : outboundSteps(facts);
@@ -71,7 +70,7 @@ function outboundSteps(facts: TimelineFacts): TimelineStep[] {
   return [...steps, ...stateSteps(facts)];
 }
 
-/** An unconfirmed hand-out queues its message again, or fails it with device_timeout. */
+/** True if an unconfirmed hand-out queued its message again; otherwise it failed with device_timeout. */
 function wasQueuedAgain({ message, handOuts }: TimelineFacts, { hand_out, outcome }: NamedHandOutRow) {
   if (outcome !== 'unconfirmed' || hand_out > 1) return false;
   return handOuts.length > 1 || message.error_code !== 'device_timeout';
@@ -107,7 +106,7 @@ function stateSteps(facts: TimelineFacts): TimelineStep[] {
   });
 }
 
-/** Failures that another actor than the phone and the server causes. */
+/** Failures that neither the phone nor the server causes. */
 const ofOthers: ReadonlySet<FailureCode | null> = new Set(['cancelled', 'number_removed', 'opted_out']);
 
 function failedBy(facts: TimelineFacts, code: FailureCode | null): TimelineActor | null {
@@ -115,7 +114,7 @@ function failedBy(facts: TimelineFacts, code: FailureCode | null): TimelineActor
   return code === 'device_error' || code === 'not_delivered' ? reporterOf(facts) : server;
 }
 
-/** The phone whose report counted: that of the hand-out with an outcome, else the latest. */
+/** The phone whose report counted: that of the hand-out with an outcome, otherwise of the latest one. */
 function reporterOf({ handOuts }: TimelineFacts): TimelineActor | null {
   const reported = handOuts.findLast(({ outcome }) => outcome === 'sent' || outcome === 'failed');
   const handOut = reported ?? handOuts.at(-1);

@@ -7,6 +7,7 @@ import {
 } from '#contract/timeline.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
+import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
 import {
   type DeliveryId,
   type DeviceId,
@@ -23,7 +24,6 @@ import {
   deliveryColumns,
 } from '#server/webhooks/deliveries/delivery-store.ts';
 
-/** A hand-out with the name of its phone. */
 export interface NamedHandOutRow {
   readonly hand_out: number;
   readonly device_id: DeviceId;
@@ -33,26 +33,24 @@ export interface NamedHandOutRow {
   readonly resolved_at: Date | null;
 }
 
-/** An event of a message. */
 export interface MessageEventRow {
   readonly id: EventId;
   readonly type: MessageEventType;
-  /** The envelope as it was stored. */
+  /** The envelope that its deliveries send. */
   readonly body: string;
   readonly created_at: Date;
 }
 
-/** A delivery with the url of its webhook now. */
+/** A delivery with its webhook's current url. */
 export interface NamedDeliveryRow extends DeliveryRow {
   readonly url: string | null;
 }
 
-/** An attempt without the answer's body. */
+/** An attempt without the body of its answer. */
 export interface TimelineAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_truncated'> {
   readonly delivery_id: DeliveryId;
 }
 
-/** The file of a message. */
 export interface StoredFileRow {
   readonly name: string;
   readonly type: string;
@@ -71,7 +69,7 @@ const findFile = statement<StoredFileRow>(
   'timeline.file',
   'SELECT name, type, size_bytes, created_at FROM media WHERE message_id = $1 AND is_complete',
 );
-// Events are never older than their message: older partitions are skipped.
+// Events are never older than their message, so older partitions are skipped.
 const listEvents = statement<MessageEventRow>(
   'timeline.events',
   `SELECT e.id, e.type, e.body, e.created_at FROM events e
@@ -92,7 +90,7 @@ const listDeliveries = statement<NamedDeliveryRow>(
 );
 const listAttempts = statement<TimelineAttemptRow>(
   'timeline.attempts',
-  // As for one delivery: attempts are never older.
+  // Attempts are never older than their delivery, so older partitions are skipped.
   `SELECT a.* FROM unnest($2::uuid[], $3::uuid[]) AS d (delivery_id, first_id)
    CROSS JOIN LATERAL (
      SELECT a.delivery_id, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
@@ -118,12 +116,12 @@ const findDelivered = statement<{ is_found: boolean }>(
    ) m`,
 );
 
-/** A key or a member, also one that was revoked or removed. */
+/** A key or member, even if revoked or removed. */
 export type SenderRow =
   | { readonly kind: 'key'; readonly id: KeyId; readonly name: string }
   | { readonly kind: 'member'; readonly id: MemberId; readonly name: string };
 
-/** In the order in which they happened. */
+/** Lists the hand-outs of a message, the oldest first. */
 export function listNamedHandOuts(
   db: Queryable,
   teamId: TeamId,
@@ -132,14 +130,14 @@ export function listNamedHandOuts(
   return listHandOuts.rows(db, teamId, messageId);
 }
 
-/** undefined without a complete file. The caller has checked the team: ids of messages are of one. */
+/** Finds a message's complete file. The caller has checked that the message is of the team. */
 export function findStoredFile(db: Queryable, messageId: MessageId): Promise<StoredFileRow | undefined> {
   return findFile.row(db, messageId);
 }
 
 /**
- * Whether one of the newest messages of a phone number was reported as delivered. An iPhone with the shortcuts cannot tell of it
- * (specification section 11.6).
+ * True if one of a phone number's newest messages was reported as delivered. An iPhone with the shortcuts can't report
+ * that (specification section 11.6).
  */
 export async function findsDeliveryReport(
   db: Queryable,
@@ -149,15 +147,20 @@ export async function findsDeliveryReport(
   return (await findDelivered.row(db, teamId, phoneNumber))?.is_found ?? false;
 }
 
-/** In the order of their sequence; at most `timelineEventsMax`. */
-export function listMessageEvents(
+/** Lists a message's events in the order of their sequence; at most `timelineEventsMax`. */
+export async function listMessageEvents(
   db: Queryable,
   message: { readonly team_id: TeamId; readonly id: MessageId; readonly created_at: Date },
 ): Promise<MessageEventRow[]> {
-  return listEvents.rows(db, message.team_id, message.id, firstIdAt(message.created_at.getTime()));
+  const { team_id, id: message_id } = message;
+  const rows = await listEvents.rows(db, team_id, message_id, firstIdAt(message.created_at.getTime()));
+  return rows.map((event) => ({
+    ...event,
+    body: readStoredEnvelope({ team_id, id: event.id, type: event.type, message_id }, event.body),
+  }));
 }
 
-/** Lists the deliveries of each event: at most one more than `timelineDeliveriesMax`. */
+/** Lists the deliveries of each event; at most one more than `timelineDeliveriesMax`. */
 export function listDeliveriesOfEvents(
   db: Queryable,
   teamId: TeamId,
@@ -166,7 +169,7 @@ export function listDeliveriesOfEvents(
   return listDeliveries.rows(db, teamId, eventIds);
 }
 
-/** The latest `timelineAttemptsMax` of each delivery, oldest first. */
+/** Lists the latest `timelineAttemptsMax` attempts of each delivery, oldest first. */
 export function listAttemptsOfDeliveries(
   db: Queryable,
   teamId: TeamId,

@@ -5,7 +5,7 @@ import { fontPath } from '#server/platform/http/html-page.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { StaticAnswer } from '#server/platform/http/static-answer.ts';
 
-/** Letters of Latin-1, in all weights: the package of the dashboard's font has it. */
+/** The Latin-1 letters in all weights, from the package of the dashboard's font. */
 const file = import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');
 
 /** Serves the font of the pages that need no build of the dashboard (specification section 12.3). */

@@ -2,10 +2,10 @@ import { escapeHtml } from '#server/platform/escape-html.ts';
 import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
 import type { WebFile } from './web-build.ts';
 
-/** The mark of web/shell/brand.tsx, without its bubble. */
+/** The logo of web/shell/brand.tsx without its bubble. */
 const brandMark = '<svg viewBox="0 0 32 32"><rect width="32" height="32" rx="9"/></svg>';
 
-/** Headers of the dashboard's page: scripts and styles of this server alone, and no frame. */
+/** Headers of the dashboard's page: scripts and styles come only from this server, and no site may frame it. */
 export const shellHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
@@ -22,7 +22,7 @@ export interface EntryFiles {
   readonly font: string;
 }
 
-/** Reads the manifest of the build. */
+/** Finds these files in the manifest of the build. */
 export function findEntryFiles(files: readonly WebFile[]): EntryFiles {
   const bytes = files.find(({ name }) => name === 'manifest.json')?.bytes;
   if (!bytes) throw new Error('the build of the dashboard has no manifest.json');
@@ -33,30 +33,30 @@ export function findEntryFiles(files: readonly WebFile[]): EntryFiles {
   const entries = Object.entries(manifest);
   const main = entries.find(([, { isEntry }]) => isEntry)?.[1];
   const font = entries.find(([source]) => source.endsWith('inter-latin-wght-normal.woff2'))?.[1];
-  if (!main || !font) throw new Error('the build of the dashboard has no entry');
+  if (!main || !font) throw new Error('the manifest of the dashboard names no entry file');
   return { script: main.file, styles: main.css ?? [], font: font.file };
 }
 
-/** Data that come with the page. */
+/** Data embedded in the page. */
 export interface ShellData {
   /** The path of APP_URL, without a slash at its end. */
   readonly base: string;
-  /** The server's time: that of the browser's machine may be wrong. */
+  /** The server's time, because the browser's clock may be wrong. */
   readonly nowMs: number;
   /** The signed-in account and its teams. */
   readonly overview: unknown;
 }
 
 /**
- * The page of the dashboard, which loads the web application. It brings the signed-in account along, which saves a
- * request, and shows the frame until the application runs.
+ * Renders the page that loads the dashboard's web application. It embeds the signed-in account, which saves a request,
+ * and shows the frame until the application runs.
  */
 export function renderShell(
   { base, nowMs, overview }: ShellData,
   { script, styles, font }: EntryFiles,
 ): string {
   const asset = (name: string) => escapeHtml(`${base}/assets/${name}`);
-  // `<` would end the script element.
+  // A literal `<` could end the script element.
   const data = JSON.stringify(overview).replaceAll('<', '\\u003c');
   return `<!doctype html>
 <html lang="en" data-base="${escapeHtml(base)}" data-now="${nowMs}"><head><meta charset="utf-8">

@@ -22,10 +22,10 @@ import type { Clock } from '#server/platform/time/clock.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Every file that the result depends on. */
+/** Files that the build depends on. */
 const sources = ['web/**/*.{ts,tsx,css,svg}', 'web/package.json', 'contract/*.ts', 'package-lock.json'];
 
-/** A file of the build: its name has a hash of its content, except for the manifest's. */
+/** A file of the build. Its name has a hash of its content, except that of the manifest. */
 export interface WebFile {
   readonly name: string;
   readonly bytes: Buffer<ArrayBuffer>;
@@ -34,14 +34,14 @@ export interface WebFile {
 const run = promisify(execFile);
 const buildTimeoutMs = 120_000;
 
-/** Pauses between builds that fail. */
+/** Shortest and longest pause after a failed build. */
 const pauseMinMs = 5_000;
 const pauseMaxMs = 300_000;
 
-/** The start of the name of a folder that is built into. */
+/** Prefix of the folder of a build in progress. */
 const unfinishedPrefix = 'unfinished-';
 
-/** An older one was left by a process that was killed: no build takes so long. */
+/** An unfinished folder older than this is from a killed process, because no build takes so long. */
 const unfinishedMaxMs = 5 * buildTimeoutMs;
 
 interface Services {
@@ -50,8 +50,8 @@ interface Services {
 }
 
 /**
- * The built dashboard, by the hash of its sources (decision 0031). A build that is missing is made by a child process, in
- * some seconds. It becomes visible by a rename, so that processes that build at once do not disturb each other.
+ * The built dashboard, by the hash of its sources (decision 0031). A child process makes a missing build in some
+ * seconds. A rename makes it visible, so concurrent builds of several processes do not disturb each other.
  */
 export class WebBuild {
   readonly #services: Services;
@@ -63,9 +63,9 @@ export class WebBuild {
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param dataDir takes the build where the folder of the program can't be written to
-   * @param signal ends a build in progress: the service stops
-   * @param program the folder that holds `web/`
+   * @param dataDir holds the build if the program's folder is not writable
+   * @param signal ends a running build when the service stops
+   * @param program the folder that contains `web/`
    */
   constructor(services: Services, dataDir: string, signal: AbortSignal, program = root) {
     this.#services = services;
@@ -75,8 +75,9 @@ export class WebBuild {
   }
 
   /**
-   * The files, built first where they are missing. A failure is logged, and calls build again after a pause.
-   * @throws AppError 503 where the build fails, or failed less than a pause ago
+   * Returns the files, and builds them first if they are missing. A failure is logged; after a pause the next call
+   * builds again.
+   * @throws AppError 503 if the build fails, or failed less than a pause ago
    */
   files(): Promise<readonly WebFile[]> {
     if (!this.#files && this.#services.clock.elapsedMs() < this.#pausedUntilMs) {
@@ -92,12 +93,12 @@ export class WebBuild {
     return this.#files;
   }
 
-  /** The files that were read or are being built; undefined where nothing has asked for them: a file starts no build. */
+  /** The files that were read or are being built. undefined without an earlier request: this starts no build. */
   filesAtHand(): Promise<readonly WebFile[]> | undefined {
     return this.#files;
   }
 
-  /** Builds ahead of the first visitor; the log tells of a failure. */
+  /** Builds before the first visitor comes; a failure is logged. */
   prepare(): void {
     this.files().catch(() => undefined);
   }
@@ -118,7 +119,7 @@ export class WebBuild {
       if (files) return files;
     }
     const files = await readBuild(await this.#build(version));
-    if (!files) throw new Error('the build of the dashboard vanished');
+    if (!files) throw new Error('the files of the dashboard were deleted while it was built');
     return files;
   }
 
@@ -132,10 +133,10 @@ export class WebBuild {
         timeout: buildTimeoutMs,
         signal: this.#signal,
       });
-      // mkdtemp makes a folder for its own user alone; another user may run the service next.
+      // mkdtemp gives the folder to its user alone, but another user may run the service next.
       await chmod(unfinished, 0o755);
       const built = join(folder, version);
-      // Another process may have been faster: its result is the same.
+      // Another process may have finished first, with the same result.
       await rename(unfinished, built).catch((error: unknown) =>
         exists(built).then((is) => is || Promise.reject(error)),
       );
@@ -149,7 +150,7 @@ export class WebBuild {
     }
   }
 
-  /** The first folder that can be written to. One that holds this build holds it unreadably. */
+  /** The first writable folder, unless it holds this build unreadably. */
   async #writableFolder(version: string): Promise<string> {
     const [first = '', second = ''] = this.#folders;
     try {
@@ -157,7 +158,7 @@ export class WebBuild {
       await access(first, constants.W_OK);
       if (!(await exists(join(first, version)))) return first;
     } catch {
-      // The folder of the program belongs to another user.
+      // The program's folder belongs to another user, so DATA_DIR holds the build.
     }
     await mkdir(second, { recursive: true });
     return second;
@@ -169,7 +170,7 @@ const notBuilt = (cause?: unknown) =>
     cause,
   });
 
-/** The files of a build; undefined where there is none that this user may read. */
+/** Reads the files of a build; undefined if there is none that this user may read. */
 async function readBuild(folder: string): Promise<readonly WebFile[] | undefined> {
   try {
     const names = await readdir(folder);
@@ -183,7 +184,7 @@ async function readBuild(folder: string): Promise<readonly WebFile[] | undefined
   }
 }
 
-/** glob takes the names of folders and files. */
+/** glob calls it with the paths of folders and files. */
 const isGenerated = (path: string) => /(^|\/)(dist|node_modules)$/.test(path);
 
 async function hashOfSources(program: string): Promise<string> {
@@ -194,9 +195,9 @@ async function hashOfSources(program: string): Promise<string> {
 }
 
 /**
- * Removes builds of other versions, and folders that killed processes left. A process that still serves a build holds its
- * files in memory.
- * @param unfinished a folder that was just made: its time is that of the file system
+ * Deletes builds of other versions, and unfinished folders of killed processes. A process that still serves such a
+ * build has its files in memory.
+ * @param unfinished a folder that was just made, for the file system's time
  */
 async function removeLeftovers(folder: string, version: string, unfinished: string): Promise<void> {
   const { mtimeMs: nowMs } = await stat(unfinished);

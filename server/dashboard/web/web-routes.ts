@@ -9,7 +9,7 @@ import { readOverview } from '../read-overview.ts';
 import { findEntryFiles, renderShell, shellHeaders } from './shell-page.ts';
 import type { WebBuild } from './web-build.ts';
 
-/** Addresses of the dashboard's pages; the web application knows what is at each (web/router.tsx). */
+/** Paths of the dashboard's pages; the web application renders the page of each (web/router.tsx). */
 const pagePaths = [
   '/',
   '/teams/:team_id',
@@ -25,7 +25,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 };
 
-/** The dashboard: its page at each address, and the files that it loads (specification section 12.3). */
+/** Routes of the dashboard: its page at each path, and the files that it loads (specification section 12.3). */
 export function webRoutes(
   services: Runtime & { readonly requireSession: RequireSession; readonly webBuild: WebBuild },
 ): Route[] {
@@ -69,7 +69,7 @@ export function webRoutes(
   ];
 }
 
-/** The files of the build by their names. Names have a hash of the content, so that browsers may keep them for ever. */
+/** Serves the build's files by name. Names contain a hash of the content, so browsers may cache them for ever. */
 class WebAssets {
   readonly #build: WebBuild;
   readonly #answers = new Map<string, StaticAnswer>();

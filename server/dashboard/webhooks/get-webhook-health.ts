@@ -8,8 +8,8 @@ import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { findLastFailure } from './webhook-health-store.ts';
 
 /**
- * Why a webhook fails or is off, and since when it may have missed events (specification section 12.3). Reads as many
- * deliveries at most as a page of its log.
+ * Reads why a webhook fails or is off, and since when it may have missed events (specification section 12.3). It reads
+ * at most as many deliveries as a page of the webhook's log.
  * @throws AppError 404
  */
 export async function getWebhookHealth(

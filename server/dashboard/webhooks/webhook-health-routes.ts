@@ -8,7 +8,7 @@ import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
 import { getWebhookHealth } from './get-webhook-health.ts';
 import { findRequestBody } from './webhook-health-store.ts';
 
-/** Routes for data that the pages of webhooks show and /v1 does not answer (specification section 12.3). */
+/** Routes for data of the webhook pages that /v1 does not have (specification section 12.3). */
 export function webhookHealthRoutes(services: Pick<Runtime, 'database'>): Route[] {
   const { pages } = services.database;
   return [

@@ -1,18 +1,25 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
-import { type DeliveryId, firstIdAt, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { type EnvelopeColumns, readStoredEnvelope } from '#server/events/stored-envelope.ts';
+import {
+  type DeliveryId,
+  type EventId,
+  firstIdAt,
+  type TeamId,
+  type WebhookId,
+} from '#server/platform/ids/ids.ts';
 import type { AttemptRow } from '#server/webhooks/deliveries/delivery-store.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 
-/** A failed attempt, without the answer's body. */
+/** A failed attempt without the body of its answer. */
 export interface FailedAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_truncated'> {
   readonly delivery_id: DeliveryId;
 }
 
-/** The deliveries whose latest attempts are compared: the newest that were tried, and those that retry next. */
+/** Deliveries whose latest attempts are compared: the newest ones with an attempt, and those that retry next. */
 const comparedMax = 50;
 
-// Behind a backlog the newest deliveries were not tried yet: the lane retry names some that were. Attempts are never
-// older than their delivery: older partitions are skipped.
+// During a backlog the newest deliveries have no attempt yet, but those in the lane retry do. Attempts are never older
+// than their delivery, so older partitions are skipped.
 const findFailure = statement<FailedAttemptRow>(
   'webhooks.find-last-failure',
   `SELECT a.* FROM (
@@ -38,17 +45,18 @@ const findFailure = statement<FailedAttemptRow>(
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
 );
-const findBody = statement<{ readonly body: string | null }>(
+const findBody = statement<Pick<EnvelopeColumns, 'type' | 'message_id'> & { readonly body: string }>(
   'webhooks.find-request-body',
-  `SELECT coalesce(
-     (SELECT body FROM due_deliveries WHERE webhook_id = $2 AND delivery_id = $3 AND team_id = $1),
-     (SELECT body FROM events WHERE team_id = $1 AND id = $4)
-   ) AS body`,
+  // The sample of a test has no event, and so no type and no message.
+  `SELECT '' AS type, NULL AS message_id, body FROM due_deliveries
+   WHERE webhook_id = $2 AND delivery_id = $3 AND team_id = $1 AND body IS NOT NULL
+   UNION ALL
+   SELECT type, message_id, body FROM events WHERE team_id = $1 AND id = $4`,
 );
 
 /**
- * The latest failed attempt among the deliveries of a webhook that have not succeeded.
- * @param before only deliveries of events before that time: none that came after it was switched off
+ * Finds the latest failed attempt among a webhook's deliveries that have not succeeded.
+ * @param before only deliveries of events before that time, when the webhook was switched off
  */
 export function findLastFailure(
   db: Queryable,
@@ -60,16 +68,21 @@ export function findLastFailure(
   return findFailure.row(db, teamId, webhookId, end);
 }
 
-/** The body of a delivery's request: that of its event, or the sample of a test that waits; null where none is stored. */
+/** The body of a delivery's request: its event's, or the sample of a waiting test; null if none is stored. */
 export async function findRequestBody(
   db: Queryable,
   delivery: {
     readonly team_id: TeamId;
     readonly webhook_id: WebhookId;
     readonly id: DeliveryId;
-    readonly event_id: string;
+    readonly event_id: EventId;
   },
 ): Promise<string | null> {
   const { team_id: teamId, webhook_id: webhookId, id, event_id: eventId } = delivery;
-  return (await findBody.row(db, teamId, webhookId, id, eventId))?.body ?? null;
+  const found = await findBody.row(db, teamId, webhookId, id, eventId);
+  if (!found) return null;
+  return readStoredEnvelope(
+    { team_id: teamId, id: eventId, type: found.type, message_id: found.message_id },
+    found.body,
+  );
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { EngineError } from './engine-error.ts';
 import type { EnginePrograms } from './engine-files.ts';
@@ -19,15 +20,15 @@ interface ClusterOptions {
   readonly programs: EnginePrograms;
   readonly user: EngineUser;
   readonly logger: Logger;
-  /** false: not flushed to the disk, for tests that run without fsync. */
+  /** false: files are not flushed to the disk, for tests that run without fsync. */
   readonly flush: boolean;
-  /** Aborts the creation: no part of an unfinished database stays. */
+  /** Aborts the creation; an unfinished database is removed. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Creates the data folder if there is none. It is built under another name and renamed when it is complete and on the
- * disk, so DATA_DIR/pg either doesn't exist or is whole.
+ * Creates the data folder if it is missing. It is built under another name, and renamed once it is complete and
+ * flushed. So DATA_DIR/pg either does not exist or is complete.
  */
 export async function prepareCluster(options: ClusterOptions): Promise<void> {
   const { layout, programs, user, logger } = options;
@@ -57,7 +58,8 @@ async function createCluster({
   const flags = [
     `--pgdata=${unfinished}`,
     '--username=postgres',
-    // PostgreSQL trusts every local connection: the socket folder's mode restricts access. Nothing listens on TCP.
+    // PostgreSQL trusts every local connection, because the socket folder's mode restricts access. It does not listen
+    // on TCP.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
@@ -80,10 +82,7 @@ async function createCluster({
   logger.info({ data_dir: layout.dataDir, user: user.name }, 'the embedded database was created');
 }
 
-/**
- * Removes the unfinished folders of killed starts. Their initdb may still run for a moment:
- * without its folder it gives up.
- */
+/** Deletes the unfinished folders of killed starts. An initdb that still runs fails without its folder. */
 async function removeUnfinished(layout: EngineLayout, logger: Logger): Promise<void> {
   for (const name of await readdir(layout.dataDir)) {
     if (!name.startsWith(unfinishedPrefix)) continue;
@@ -104,9 +103,8 @@ async function checkMajor(layout: EngineLayout, major: string): Promise<void> {
   if (found.trim() === major) return;
   throw new EngineError(
     `DATA_DIR ${layout.dataDir} holds data of PostgreSQL ${found.trim()}, and this release brings PostgreSQL ${major}. ` +
-      'Start the former release again. To change over, make a copy there with pg_dump of a PostgreSQL installation of your own, ' +
-      'from the address that `npm run -s ownline -- database-url` prints, and load it with pg_restore --clean --if-exists into ' +
-      'what this release makes in an empty DATA_DIR that has a copy of secrets.key.',
+      `Start the former release again. To change over, make a backup there with \`${commandLine} backup FILE\`, and load it with ` +
+      `this release into an empty DATA_DIR: \`${commandLine} restore FILE\`.`,
   );
 }
 
@@ -120,9 +118,9 @@ async function flushFolder(path: string): Promise<void> {
 }
 
 /**
- * Runs initdb in a process group of its own. A Ctrl-C on the terminal does not reach it, and a stop ends it together
- * with the PostgreSQL that it runs.
- * @returns its error output; undefined where it succeeded
+ * Runs initdb in its own process group: a Ctrl-C on the terminal does not reach it, and a stop also ends its
+ * PostgreSQL.
+ * @returns its error output; undefined if it succeeded
  */
 async function runInitdb(
   program: string,
@@ -144,8 +142,8 @@ async function runInitdb(
   }
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const giveUp = () => void (isRunning() && process.kill(-pid, 'SIGTERM'));
-  // At an exit of this process the end of initdb is not noticed: the time-out passes, and the second
-  // signal ends it for certain.
+  // At the exit of this process the end of initdb can't be noticed: after the time-out the second signal ends it for
+  // certain.
   const endGuard = runAtExit(() =>
     endProcessSync(-pid, isRunning, [
       { signal: 'SIGTERM', limitMs: 500 },

@@ -3,9 +3,9 @@ import { basename, dirname, join, relative } from 'node:path';
 import { EngineError } from './engine-error.ts';
 
 /**
- * Copies bin/, lib/ and share/ of a platform package's native/ folder and adds the links between the libraries. npm
- * can't pack links: the package makes them when it is installed, which `npm ci --ignore-scripts` leaves out. All files
- * are readable by all users, whatever npm's umask was, and are on the disk when this returns.
+ * Copies bin/, lib/ and share/ of a platform package's native/ folder, and adds the symlinks between libraries. npm
+ * can't pack symlinks, and `npm ci --ignore-scripts` skips the package's script that makes them. All files become
+ * readable by all users, whatever npm's umask was, and are flushed to the disk.
  * @param target an empty folder
  */
 export async function copyPrograms(packageFolder: string, target: string): Promise<void> {
@@ -36,7 +36,7 @@ async function copyTree(source: string, target: string): Promise<void> {
   await flush(target);
 }
 
-/** Without it a power cut could leave empty files behind the rename that declares the copy complete. */
+/** Flushes a file: otherwise a power cut could leave it empty after the rename that marks the copy as complete. */
 async function flush(path: string): Promise<void> {
   const file = await open(path, 'r');
   try {
@@ -46,7 +46,7 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-/** An entry names both ends from the package's folder: native/lib/libpq.so.5.18 and native/lib/libpq.so.5. */
+/** Adds one symlink. Both paths of an entry begin at the package's folder, as native/lib/libpq.so.5. */
 async function makeLink(entry: unknown, target: string): Promise<void> {
   if (!isLink(entry)) throw new EngineError('pg-symlinks.json of the embedded database has an unknown form.');
   const place = join(target, relative('native', entry.target));

@@ -14,9 +14,9 @@ const notReadyCodes = new Set(['57P03', '53300']);
 const noSocketCodes = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Waits until PostgreSQL accepts connections. There is no time-out: recovery after a crash may
- * take long, and is logged.
- * @returns false where it ended instead
+ * Waits until PostgreSQL accepts connections. There is no time-out, because recovery after a crash may take long; it is
+ * logged.
+ * @returns false if PostgreSQL ended instead
  * @throws the reason of `signal`
  */
 export async function waitUntilReady(
@@ -46,8 +46,8 @@ export async function waitUntilReady(
 }
 
 /**
- * Creates the application's role and database, or the missing one of them. The role is no superuser, like the one on an
- * operator's own PostgreSQL.
+ * Creates the application's role and database where missing. The role is no superuser, as on an operator's own
+ * PostgreSQL.
  */
 export async function prepareApplicationDatabase(socketFolder: string, createdb: boolean): Promise<void> {
   await withSuperuser(socketFolder, async (client) => {
@@ -70,7 +70,7 @@ async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) 
     ssl: false,
     connectionTimeoutMillis: 5_000,
   });
-  // A connection that breaks while idle emits its error here; the next statement fails by itself.
+  // A connection that breaks while idle emits its error here; the next statement fails with it.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -83,6 +83,6 @@ async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) 
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  // Without a code: a time-out, or a connection that ended during its set-up.
+  // An error without a code is a time-out, or a connection that ended during its set-up.
   return code === undefined || notReadyCodes.has(code) || noSocketCodes.has(code);
 }

@@ -12,16 +12,16 @@ import type { EngineUser } from './engine-user.ts';
 
 const run = promisify(execFile);
 
-/** The npm package that holds PostgreSQL for this platform. */
+/** The npm package with PostgreSQL for this platform. */
 export interface EnginePackage {
   readonly folder: string;
   /** The package's version, such as 18.4.0-beta.17. */
   readonly version: string;
-  /** PostgreSQL's major version, such as 18: it can't open the data of another one. */
+  /** PostgreSQL's major version, such as 18: it can't open the data of another major version. */
   readonly major: string;
 }
 
-/** The copy of PostgreSQL that runs. */
+/** The copy of PostgreSQL's programs that runs. */
 export interface EnginePrograms {
   readonly postgres: string;
   readonly initdb: string;
@@ -31,7 +31,7 @@ export interface EnginePrograms {
 const externalDatabaseHint = 'Set DATABASE_URL to a PostgreSQL 15 or newer instead.';
 const glibcMin = [2, 27] as const;
 
-/** Finds PostgreSQL among the installed packages; throws EngineError on unsupported machines. */
+/** Finds the npm package with PostgreSQL. @throws EngineError on an unsupported machine */
 export async function findEnginePackage(): Promise<EnginePackage> {
   const platform = `${process.platform}-${process.arch}`;
   if (process.platform === 'win32') {
@@ -56,8 +56,8 @@ export async function findEnginePackage(): Promise<EnginePackage> {
 }
 
 /**
- * Copies PostgreSQL to DATA_DIR/engine/<version> if it isn't there yet. npm ci would delete the original under a
- * running server, and PostgreSQL's user may not be able to enter Ownline's folder.
+ * Copies PostgreSQL to DATA_DIR/engine/<version> if it is missing there. npm ci would delete the original under a
+ * running server, and PostgreSQL's user may not have access to Ownline's folder.
  */
 export async function installPrograms(
   source: EnginePackage,
@@ -73,7 +73,7 @@ export async function installPrograms(
       await checkRuns(join(unfinished, 'bin', 'postgres'), user);
       await rename(unfinished, folder);
     } catch (error) {
-      // On a full disk the partial copy would prevent the next start.
+      // On a full disk a partial copy would prevent the next start.
       await rm(unfinished, { recursive: true, force: true });
       throw error;
     }
@@ -85,7 +85,7 @@ export async function installPrograms(
   };
 }
 
-/** Deletes copies of other versions and unfinished ones. No process may run from them any more. */
+/** Deletes unfinished copies and those of other versions. No process may run from them any more. */
 export async function removeOtherVersions(
   source: EnginePackage,
   layout: EngineLayout,
@@ -114,7 +114,7 @@ async function checkRuns(postgres: string, user: EngineUser): Promise<void> {
   }
 }
 
-/** @param version glibc's version; undefined where the C library is another one */
+/** @param version glibc's version; undefined with another C library */
 export function checkGlibc(version: string | undefined): void {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   if (major > glibcMin[0] || (major === glibcMin[0] && minor >= glibcMin[1])) return;

@@ -10,12 +10,12 @@ import type { EngineUser } from './engine-user.ts';
 const run = promisify(execFile);
 
 /**
- * Creates DATA_DIR if it is missing. Root's always gets mode 0711, because the engine's user has to pass through; any
- * other user's existing folder is left as it is.
- * @returns its real path, which is how PostgreSQL names it too
+ * Creates DATA_DIR if it is missing. As root it gets mode 0711, even if it exists, because the engine's user has to
+ * pass through. Another user's existing folder stays as it is.
+ * @returns its real path, which PostgreSQL uses, too
  */
 export async function prepareDataDir(path: string): Promise<string> {
-  // PostgreSQL's programs pass the path to a shell in double quotes, or write it into a line of a file.
+  // PostgreSQL's programs use the path in double quotes in a shell, or as a line of a file.
   if (/["$`\\\n]/.test(resolve(path))) {
     throw new EngineError(
       `DATA_DIR ${path} has one of " $ \` \\ or a line break in its path. Choose another.`,
@@ -34,7 +34,10 @@ export async function prepareDataDir(path: string): Promise<string> {
   }
 }
 
-/** Fails early, and names the folder that PostgreSQL's user can't enter. */
+/**
+ * Checks that PostgreSQL's user can enter DATA_DIR.
+ * @throws EngineError that names the folder which the user can't enter
+ */
 export async function checkReachable(dataDir: string, user: EngineUser): Promise<void> {
   if (user.spawnAs.uid === undefined || (await canEnter(dataDir, user))) return;
   let closed = dataDir;
@@ -43,12 +46,12 @@ export async function checkReachable(dataDir: string, user: EngineUser): Promise
     closed = parent;
   }
   throw new EngineError(
-    `PostgreSQL runs as the user ${user.name}, to whom ${closed} is closed, so it can't reach DATA_DIR ${dataDir}. ` +
-      `Choose a DATA_DIR outside of ${closed}, such as /var/lib/ownline, or open the way: chmod o+x ${closed}`,
+    `PostgreSQL runs as the user ${user.name}, who may not open ${closed}, so it can't reach DATA_DIR ${dataDir}. ` +
+      `Choose a DATA_DIR outside of ${closed}, such as /var/lib/ownline, or run: chmod o+x ${closed}`,
   );
 }
 
-/** Tries it, because mode bits show neither access lists nor mounts. */
+/** Enters the folder as that user: mode bits show neither access lists nor mounts. */
 async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
   return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { ...user.spawnAs, cwd: '/' }).then(
     () => true,
@@ -56,7 +59,7 @@ async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
   );
 }
 
-/** A folder that only the engine's user and root can look into. */
+/** Creates a folder that only the engine's user and root can enter. */
 export async function createPrivateFolder(path: string, user: EngineUser): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
@@ -64,15 +67,17 @@ export async function createPrivateFolder(path: string, user: EngineUser): Promi
   await makeFolderPrivate(path, user);
 }
 
-/** Sets owner and mode of a folder that exists. */
+/** Makes an existing folder private to the engine's user. */
 export async function makeFolderPrivate(path: string, user: EngineUser): Promise<void> {
   if (!(await lstat(path)).isDirectory()) throw new EngineError(`${path} must be a folder. Move it away.`);
-  // Mode before owner: once the user owns the folder, it could replace it by a link.
+  // Sets the mode before the owner: once the user owns the folder, they could replace it with a symlink.
   await chmod(path, 0o700);
   if (user.spawnAs.uid !== undefined) await lchown(path, user.uid, user.gid);
 }
 
-/** Makes the engine's user the owner of a folder and its content. Links themselves change owner, not their targets. */
+/**
+ * Makes the engine's user the owner of a folder and its content. A symlink itself changes its owner, not its target.
+ */
 export async function changeTreeOwner(folder: string, user: EngineUser): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) {
     await lchown(join(folder, name), user.uid, user.gid);

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 /** Paths of the embedded database's parts below DATA_DIR. */
 export interface EngineLayout {
   readonly dataDir: string;
-  /** The database itself: PostgreSQL's data folder. */
+  /** PostgreSQL's data folder, with the database. */
   readonly pgFolder: string;
   /** Copies of PostgreSQL's programs, one folder per version. */
   readonly programsFolder: string;
-  /** The socket's folder, unless this path is too long for one. */
+  /** The socket's folder, unless this path is too long for a socket. */
   readonly usualSocketFolder: string;
-  /** A file that holds the path of the socket's folder. */
+  /** A file with the path of the socket's folder. */
   readonly socketFolderRecord: string;
   readonly logFile: string;
   readonly lockFile: string;
-  /** A file that holds the id of the process which has the lock. */
+  /** A file with the id of the process that has the lock. */
   readonly lockOwnerFile: string;
 }
 

@@ -1,5 +1,6 @@
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { commandLine } from '#server/platform/process/command-line.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineLayout } from './engine-layout.ts';
 
@@ -12,10 +13,9 @@ const SQLITE_BUSY = 5;
 /**
  * Makes this process the only owner of DATA_DIR, or throws an error that names the owner.
  *
- * The lock is the kernel's, on an empty file, and ends with its process. A kill -9 or a recycled pid leaves no
- * stale lock. It also holds between containers that share a volume, where pids mean nothing. Node offers such
- * locks through SQLite only, which is here for nothing else. No other code of this process may open the file:
- * closing it would release the lock.
+ * The lock is the kernel's, on an empty file, and ends with its process: a kill -9 leaves no stale lock. It also works
+ * between containers that share a volume, where pids mean nothing. Node offers such locks only through SQLite, which is
+ * used for nothing else. No other code of this process may open the file, because closing it would release the lock.
  */
 export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
   await makeLockFile(layout.lockFile);
@@ -35,7 +35,9 @@ export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
   };
 }
 
-/** Inaccessible for other users, who could lock it otherwise. An existing file is never opened: see above. */
+/**
+ * Creates the lock file, inaccessible for other users, who could otherwise lock it. It is never opened here: see above.
+ */
 async function makeLockFile(lockFile: string): Promise<void> {
   await writeFile(lockFile, '', { mode: 0o600, flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
@@ -47,7 +49,7 @@ function takeLock({ dataDir, lockFile }: EngineLayout): DatabaseSync | undefined
   let lock: DatabaseSync | undefined;
   try {
     lock = new DatabaseSync(lockFile, { timeout: 0 });
-    // A journal in memory: nothing is written, so the lock needs no second file.
+    // With the journal in memory, SQLite writes nothing and needs no second file.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
@@ -65,6 +67,6 @@ async function describeOwner({ dataDir, lockOwnerFile }: EngineLayout): Promise<
   return [
     `DATA_DIR ${dataDir} is in use by ${pid === '' ? 'another process' : `process ${pid}`}, which runs its embedded database.`,
     'Stop that process first, or run this one beside it on the same database, with the same SECRETS_KEY:',
-    '  DATABASE_URL=$(npm run -s ownline -- database-url) npm start',
+    `  DATABASE_URL=$(${commandLine} database-url) npm start`,
   ].join('\n');
 }

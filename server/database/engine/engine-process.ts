@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The command line of a process; undefined where no such process runs. A zombie has none. */
+/** The command line of a process; undefined if it does not run. A zombie has none. */
 export async function commandLineOf(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -18,15 +18,15 @@ export async function commandLineOf(pid: number): Promise<string | undefined> {
 }
 
 /**
- * Whether this process is the PostgreSQL of a data folder. Its pid proves nothing: after a restart of the machine or
- * container any process may have it.
+ * True if a process is the PostgreSQL of a data folder. The pid alone proves nothing: after a restart of the machine or
+ * container, any process may have it.
  */
 export async function isPostmasterOf(pid: number, pgFolder: string): Promise<boolean> {
   const words = await commandLineOf(pid);
   return words?.includes(commandOf(pgFolder)) === true;
 }
 
-/** As isPostmasterOf, synchronously, while this process exits. */
+/** isPostmasterOf, synchronously, while this process exits. */
 export function isPostmasterOfSync(pid: number, pgFolder: string): boolean {
   try {
     const words =
@@ -43,7 +43,7 @@ function commandOf(pgFolder: string): string {
   return `postgres -D ${pgFolder} `;
 }
 
-/** Whether any process has this pid. */
+/** True if any process has this pid. */
 export function isPidInUse(pid: number): boolean {
   try {
     process.kill(pid, 0);

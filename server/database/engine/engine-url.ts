@@ -6,14 +6,14 @@ import { isPostmasterOf } from './engine-process.ts';
 import { readPostmasterRecord } from './postmaster-files.ts';
 import { isPrivateTo, readSocketFolder, socketPort } from './socket-folder.ts';
 
-/** The URL of the application's database, in a form that node-postgres and psql both read. */
+/** The URL of the application's database, in a form that both node-postgres and psql accept. */
 export function engineUrl(socketFolder: string): string {
   return `postgresql://ownline@/ownline?host=${encodeURIComponent(socketFolder)}&port=${socketPort}`;
 }
 
 /**
  * The URL of the embedded database that another process runs in DATA_DIR.
- * @throws EngineError where none runs, or it belongs to another user
+ * @throws EngineError if none runs, or it belongs to another user
  */
 export async function findEngineUrl(dataDir: string): Promise<string> {
   const layout = engineLayout(resolve(dataDir));

@@ -12,7 +12,7 @@ export interface EngineUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
-  /** Spawn options that run a child process as this user; empty where this process already does. */
+  /** Spawn options that run a child process as this user; empty if this process already does. */
   readonly spawnAs: { readonly uid?: number; readonly gid?: number };
 }
 
@@ -22,8 +22,9 @@ interface ChoosingOptions {
 }
 
 /**
- * The user of this process; as root the owner of the database that is already there, else `ownline`, `postgres`
- * or `nobody`, whichever exists first. A database of `nobody` moves to a better user as soon as there is one.
+ * Chooses the user that PostgreSQL runs as: the user of this process. As root it is the owner of an existing database,
+ * otherwise `ownline`, `postgres` or `nobody`, whichever exists first. A database of `nobody` moves to a better user as
+ * soon as there is one.
  */
 export async function chooseEngineUser({ layout, logger }: ChoosingOptions): Promise<EngineUser> {
   const owner = await stat(layout.pgFolder).catch(() => undefined);
@@ -69,7 +70,7 @@ function rootsUser(name: string, uid: number, gid: number): EngineUser {
   return { name, uid, gid, spawnAs: { uid, gid } };
 }
 
-/** A uid without an entry, as in containers, is shown as its number. */
+/** The name of a user; a uid without an entry, as in containers, is returned as its number. */
 async function userName(uid: number): Promise<string> {
   return run('id', ['-nu', String(uid)]).then(
     ({ stdout }) => stdout.trim(),

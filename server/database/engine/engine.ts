@@ -16,7 +16,7 @@ import { toEngineError } from './to-engine-error.ts';
 export interface Engine {
   /** URL for the application's role, which is no superuser. */
   readonly databaseUrl: string;
-  /** Pid of the running PostgreSQL, or of the last one during a restart. */
+  /** Pid of the running PostgreSQL; during a restart, that of the previous one. */
   postmasterPid(): number;
   /** Stops PostgreSQL and releases DATA_DIR. A second call waits for the first. */
   stop(): Promise<void>;
@@ -28,17 +28,17 @@ interface EngineOptions {
   readonly logger: Logger;
   /** PostgreSQL settings that override ours, such as fsync=off in tests. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** true: the application's role may create databases, as tests do. */
+  /** True lets the application's role create databases, as tests do. */
   readonly createdb?: boolean;
-  /** Gives up the start. */
+  /** Aborts the start. */
   readonly signal?: AbortSignal;
   /** How often the size of postgres.log is checked. */
   readonly logCheckIntervalMs?: number;
 }
 
 /**
- * Starts the embedded PostgreSQL of DATA_DIR and keeps it running until `stop`. The first start creates it; a later one
- * takes over a PostgreSQL that outlived a killed process.
+ * Starts the embedded PostgreSQL of DATA_DIR, and keeps it running until `stop`. The first start creates the database.
+ * A later one takes over a PostgreSQL that outlived a killed process.
  * @throws EngineError with a message for the operator, or the reason of `signal`
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {

@@ -1,8 +1,8 @@
 const guards = new Set<() => void>();
 
 /**
- * Runs a function when this process exits by process.exit or an uncaught exception. The function must be synchronous,
- * because the event loop has stopped by then.
+ * Runs a function when this process exits by process.exit or an uncaught exception. It must be synchronous, because the
+ * event loop has stopped by then.
  * @returns a function that unregisters it
  */
 export function runAtExit(guard: () => void): () => void {
@@ -21,7 +21,7 @@ interface Ending {
 }
 
 /**
- * Sends one signal after the other until the process has ended, and blocks the event loop meanwhile.
+ * Sends the signals one after another until the process has ended; it blocks the event loop meanwhile.
  * @param target a process id, or a negative one for a process group
  */
 export function endProcessSync(target: number, isRunning: () => boolean, endings: readonly Ending[]): void {

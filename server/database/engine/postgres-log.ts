@@ -3,8 +3,8 @@ import { copyFile, readFile, rm, stat, truncate } from 'node:fs/promises';
 const logMaxBytes = 10 * 1024 * 1024;
 
 /**
- * Moves the content of a log that has grown too long to `postgres.log.1`, which it replaces. PostgreSQL appends to the
- * open file all the while, so the file itself stays: it is copied and emptied.
+ * Moves the content of a log that is too long to `postgres.log.1`, replacing the earlier one. PostgreSQL keeps the file
+ * open, so the file is copied and truncated, not renamed.
  */
 export async function rotateLog(logFile: string): Promise<void> {
   const size = await stat(logFile).then(
@@ -18,7 +18,7 @@ export async function rotateLog(logFile: string): Promise<void> {
   await truncate(logFile);
 }
 
-/** The last lines of PostgreSQL's log, for an error message. Statements and their values are never in its log. */
+/** The last lines of PostgreSQL's log, for an error message. The log has neither statements nor their values. */
 export async function lastLogLines(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-8).join('\n');

@@ -1,6 +1,6 @@
 /**
- * The command line of PostgreSQL. Settings are passed here and not in postgresql.conf, so that a new release brings its
- * own; `parameters` override them.
+ * The command line of PostgreSQL. Settings are passed here rather than in postgresql.conf, so that a new release can
+ * change them. `parameters` override them.
  */
 export function postgresArguments(
   pgFolder: string,
@@ -10,7 +10,7 @@ export function postgresArguments(
 ): string[] {
   const settings = {
     listen_addresses: '',
-    // A list whose items may be quoted, for a path with a comma or a space.
+    // The setting is a list: quotes protect a path with a comma or a space.
     unix_socket_directories: `"${socketFolder.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
     port: String(port),
@@ -20,7 +20,7 @@ export function postgresArguments(
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_line_prefix: '%m [%p] ',
-    // An error's detail and statement may contain addresses, texts and hashes: neither is logged.
+    // An error's detail and statement may have addresses, texts and hashes, so they are not logged.
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     ...parameters,

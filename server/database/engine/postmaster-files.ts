@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { isPidInUse, isPostmasterOf } from './engine-process.ts';
 import { socketPort } from './socket-folder.ts';
 
-/** A running PostgreSQL's entries in postmaster.pid. */
+/** Entries in the postmaster.pid of a running PostgreSQL. */
 export interface PostmasterRecord {
   readonly pid: number;
   readonly pgFolder: string;
   readonly socketFolder: string;
 }
 
-/** @returns undefined where nothing has run since the last proper stop */
+/** @returns undefined if nothing has run since the last proper stop */
 export async function readPostmasterRecord(pgFolder: string): Promise<PostmasterRecord | undefined> {
   const text = await readFile(join(pgFolder, 'postmaster.pid'), 'utf8').catch(
     (error: NodeJS.ErrnoException) => {
@@ -24,8 +24,8 @@ export async function readPostmasterRecord(pgFolder: string): Promise<Postmaster
 }
 
 /**
- * Whether PostgreSQL's last start used the program and arguments of a start now, as PostgreSQL recorded them. Then
- * version, folders and settings are the same.
+ * True if PostgreSQL's last start, by its own record, used the program and arguments of a start now. Then version,
+ * folders and settings are the same.
  */
 export async function wasStartedWith(
   pgFolder: string,
@@ -37,9 +37,9 @@ export async function wasStartedWith(
 }
 
 /**
- * Deletes the pid files of a dead PostgreSQL whose pid another process has now: PostgreSQL would take that process for
- * itself and refuse to start. If the pid is free, PostgreSQL detects it by itself. It detects leftover processes of the
- * former one by their shared memory, with or without these files.
+ * Deletes the pid files of a dead PostgreSQL if another process has its pid now: PostgreSQL would otherwise refuse to
+ * start. If the pid is free, PostgreSQL ignores the files by itself. It detects leftover child processes by their
+ * shared memory, even without these files.
  */
 export async function removeStalePidFiles(pgFolder: string, socketFolder: string): Promise<void> {
   for (const file of [join(pgFolder, 'postmaster.pid'), join(socketFolder, `.s.PGSQL.${socketPort}.lock`)]) {

@@ -13,7 +13,7 @@ import { readPostmasterRecord } from './postmaster-files.ts';
 /** The main process of a running PostgreSQL. */
 export interface Postmaster {
   readonly pid: number;
-  /** Resolves when it has ended. */
+  /** Resolves once the process has ended. */
   readonly ended: Promise<void>;
   isRunning(): Promise<boolean>;
 }
@@ -23,7 +23,7 @@ interface LaunchOptions {
   readonly words: readonly string[];
   readonly logFile: string;
   readonly user: EngineUser;
-  /** Nothing is started after it has fired. */
+  /** Once aborted, nothing is started. */
   readonly signal: AbortSignal;
 }
 
@@ -32,8 +32,8 @@ const fastShutdownMs = 10_000;
 const immediateShutdownMs = 10_000;
 
 /**
- * Starts PostgreSQL in a session of its own: a Ctrl-C on the terminal does not reach it, and it outlives this process.
- * Its environment is its own too, since variables such as PGPORT would change its behaviour.
+ * Starts PostgreSQL in its own session: a Ctrl-C on the terminal does not reach it, and it outlives this process. It
+ * also gets its own environment, because variables such as PGPORT would change its behaviour.
  */
 export async function launchPostmaster(options: LaunchOptions): Promise<Postmaster> {
   await rotateLog(options.logFile);
@@ -54,11 +54,11 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   }
   const ended = once(child, 'exit').then(() => undefined);
   child.unref();
-  // No await since the spawn: an exit of this process finds it registered.
+  // There is no await since the spawn, so that an exit of this process finds it registered.
   return { pid, ended, isRunning: async () => child.exitCode === null && child.signalCode === null };
 }
 
-/** Finds the PostgreSQL that runs a data folder, started by an earlier process that was killed. */
+/** Finds the PostgreSQL of a data folder that an earlier, killed process started. */
 export async function findRunningPostmaster(pgFolder: string): Promise<Postmaster | undefined> {
   const record = await readPostmasterRecord(pgFolder);
   if (record === undefined || !(await isPostmasterOf(record.pid, pgFolder))) return undefined;
@@ -74,12 +74,15 @@ export async function findRunningPostmaster(pgFolder: string): Promise<Postmaste
   };
 }
 
-/** Polls each second: it is not our child process, so no event reports its end. */
+/** Polls each second: PostgreSQL is not our child process, so no event reports its end. */
 async function waitForEnd(isRunning: () => Promise<boolean>): Promise<void> {
   while (await isRunning()) await pause(livenessIntervalMs, undefined, { ref: false });
 }
 
-/** Shuts PostgreSQL down and writes everything out. Where that takes too long, it stops without, and recovers later. */
+/**
+ * Shuts PostgreSQL down with all data written. If that takes too long, it is ended at once, and recovers at its next
+ * start.
+ */
 export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<void> {
   if (await endsAfter(postmaster, 'SIGINT', fastShutdownMs)) return;
   logger.warn({ pid: postmaster.pid }, 'PostgreSQL takes too long to stop: ending it at once');
@@ -87,7 +90,7 @@ export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<
   throw new EngineError(`PostgreSQL (process ${postmaster.pid}) does not stop.`);
 }
 
-/** As `shutDown`, synchronously, while this process exits: it returns once PostgreSQL has ended. */
+/** `shutDown`, synchronously, while this process exits: it returns once PostgreSQL has ended. */
 export function shutDownSync(pid: number, pgFolder: string): void {
   endProcessSync(pid, () => isPostmasterOfSync(pid, pgFolder), [
     { signal: 'SIGINT', limitMs: fastShutdownMs / 2 },

@@ -6,18 +6,18 @@ import { checkReachable, createPrivateFolder, makeFolderPrivate } from './engine
 import type { EngineLayout } from './engine-layout.ts';
 import type { EngineUser } from './engine-user.ts';
 
-/** Part of the socket's name. No TCP port is used. */
+/** Part of the socket's file name. PostgreSQL listens on no TCP port. */
 export const socketPort = 5432;
 
 const socketFile = `/.s.PGSQL.${socketPort}`;
 
-/** A socket's path has at most 107 bytes on Linux and 103 on macOS; PostgreSQL does not start with a longer one. */
+/** A socket's path has at most 107 bytes on Linux and 103 on macOS. PostgreSQL refuses longer ones. */
 const socketPathMaxBytes = 103;
 
 /**
- * Prepares the folder of the socket, with mode 0700: PostgreSQL trusts every process that reaches the socket. The
- * folder is DATA_DIR/socket if that path is short enough. Otherwise it is one below the temporary folder, kept from
- * start to start so that the address of the database stays the same.
+ * Prepares the socket's folder with mode 0700, because PostgreSQL trusts every process that reaches the socket. It is
+ * DATA_DIR/socket if that path is short enough, otherwise one in the temporary folder. It is reused at every start, so
+ * that the database's URL stays the same.
  */
 export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser): Promise<string> {
   if (fits(layout.usualSocketFolder)) {
@@ -30,8 +30,8 @@ export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser
 }
 
 /**
- * Creates the folder again if it was deleted, as programs that clean temporary folders do: connections look for the
- * socket at its old address. A folder of another user is refused.
+ * Creates the folder again if a program that cleans temporary folders deleted it: connections use its path. A folder of
+ * another user is refused.
  */
 export async function restoreSocketFolder(folder: string, user: EngineUser): Promise<void> {
   if (await isPrivateTo(folder, user.uid)) return;
@@ -49,7 +49,7 @@ export async function hasSocket(folder: string): Promise<boolean> {
   return (await lstat(folder + socketFile).catch(() => undefined)) !== undefined;
 }
 
-/** The folder that the last start recorded; undefined where there was none. */
+/** The folder that the last start recorded; undefined if there is none. */
 export async function readSocketFolder(layout: EngineLayout): Promise<string | undefined> {
   const text = await readFile(layout.socketFolderRecord, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -59,8 +59,8 @@ export async function readSocketFolder(layout: EngineLayout): Promise<string | u
 }
 
 /**
- * Whether the user owns the folder, alone. After a cleaning of the temporary folder, another user may have created one
- * of that name: its socket is never connected to.
+ * True if the user alone can enter the folder. After temporary folders were cleaned, another user may have created one
+ * of the same name: its socket is never used.
  */
 export async function isPrivateTo(folder: string, uid: number): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined);

@@ -28,15 +28,15 @@ interface SupervisorOptions {
 
 const firstPauseMs = 200;
 const pauseMaxMs = 5_000;
-/** After a run of this length the backoff begins anew. */
+/** A run of this length resets the backoff. */
 const steadyAfterMs = 60_000;
-/** After a crash its child processes need a moment to end, and no new PostgreSQL starts before. */
+/** Starts after a crash: PostgreSQL's remaining child processes need a moment to end. */
 const startsAfterCrash = 7;
 
 /**
- * Keeps PostgreSQL running. Promise: after `start` it accepts connections; when it dies it is started again, with a
- * backoff from 0.2 to 5 seconds; after `stop` it has ended and is never started again. If this process exits without
- * `stop`, PostgreSQL is stopped first; only a kill -9 leaves it running.
+ * Supervisor: keeps PostgreSQL running. After `start`, it accepts connections. When it dies, it is started again, with
+ * a backoff from 0.2 to 5 seconds. After `stop`, it has ended for good. If this process exits without `stop`,
+ * PostgreSQL is stopped first; only a kill -9 leaves it running.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -96,7 +96,7 @@ export class Supervisor {
     clearInterval(this.#logChecks);
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
     await this.#watching;
-    // Checked again: a start in progress may have created its process only now.
+    // Checked again, because a start in progress may have created its process only now.
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
     this.#endGuard();
   }
@@ -124,7 +124,7 @@ export class Supervisor {
     }
   }
 
-  /** Takes over the running PostgreSQL, if it is the one we would start; else starts ours. */
+  /** Takes over a running PostgreSQL if it has the same program and settings; otherwise starts one. */
   async #obtain(): Promise<void> {
     const { layout, program, words, socketFolder, user, logger } = this.#options;
     const { signal } = this.#stopping;
@@ -151,7 +151,7 @@ export class Supervisor {
     );
   }
 
-  /** One rotation at a time: a second one would replace the copy of the first by the emptied file. */
+  /** Only one rotation at a time: a second one would overwrite the first one's copy with the truncated file. */
   #rotateLog(): void {
     this.#logRotation ??= rotateLog(this.#options.layout.logFile)
       .catch((error: Error) =>

@@ -3,8 +3,8 @@ import { describeFullDisk } from '../disk-space.ts';
 import { EngineError } from './engine-error.ts';
 
 /**
- * @returns why the embedded database did not start, with the path and a remedy; the error itself
- *   where the reason is unknown
+ * Maps an error to the cause and remedy of a failed start of the embedded database.
+ * @returns an EngineError; the error itself if the cause is unknown
  */
 export async function toEngineError(error: unknown, dataDir: string): Promise<unknown> {
   const message = error instanceof Error ? error.message : String(error);

@@ -1,22 +1,19 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { FairQueue } from './fair-queue.ts';
 
-/**
- * Answers per tick where calls wait only for the batch before. Two or eight perform alike; sixteen
- * are slower (decision 0005).
- */
+/** Calls answered per tick with windowMs 0: two or eight perform alike, sixteen are slower (decision 0005). */
 const repliesPerTick = 4;
 
 interface BatcherOptions<Input, Output> {
-  /** Runs a batch; returns one output per input in the same order. */
+  /** Runs a batch. It returns one output per input, in the same order. */
   readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly sizeMax: number;
   readonly inFlightMax: number;
-  /** How long the first input of a batch waits for others; 0 takes those of the same tick of the event loop. */
+  /** Time that the first input of a batch waits for others; 0 gathers the inputs of one tick of the event loop. */
   readonly windowMs: number;
-  /** Inputs that may wait; one more is refused, except where its queue has less than its share of them. */
+  /** Upper bound on waiting inputs; beyond it, a queue with its share of them or more is refused (FairQueue). */
   readonly waitingMax: number;
-  /** The queue of an input; batches take from the queues round robin. Without it all inputs have one queue. */
+  /** The queue of an input; batches take from the queues round robin. By default all inputs share one queue. */
   readonly queueOf?: (input: Input) => unknown;
   readonly refuse: () => Error;
 }
@@ -75,9 +72,9 @@ export class Batcher<Input, Output> {
   }
 
   /**
-   * Sends the next batch before the callers of this one are answered: the database works meanwhile. The batch takes
-   * half of all calls in progress. With nearly all in one batch, the database would idle while callers are answered and
-   * call again, and this process while the batch runs.
+   * Starts the next batch before the callers of this one are answered, so that the database works meanwhile. The batch
+   * takes half of all calls in progress. A batch of nearly all calls would leave the database idle while they are
+   * answered, and this process idle while the batch runs.
    */
   #onBatchDone(answered: number): void {
     this.#inFlight -= 1;
@@ -88,9 +85,9 @@ export class Batcher<Input, Output> {
 }
 
 /**
- * Answers a few calls in each tick of the event loop. In between, the process reads new calls and the
- * result of the batch in progress. With all at once that result would stay unread, and the database idle,
- * until the last answer is written.
+ * Answers a few calls in each tick of the event loop. Between ticks the process reads new calls and the result of the
+ * batch in progress. If all were answered at once, that result would stay unread, and the database idle, until the last
+ * answer.
  */
 async function answer<Input, Output>(
   batch: readonly Waiting<Input, Output>[],
@@ -100,7 +97,7 @@ async function answer<Input, Output>(
   for (const [index, waiting] of batch.entries()) {
     if (index > 0 && index % perTick === 0) await nextTick();
     const output = outputs[index];
-    if (output === undefined) waiting.reject(new Error('a batch left a call without an answer'));
+    if (output === undefined) waiting.reject(new Error('a batch returned no result for one of its calls'));
     else waiting.resolve(output);
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Fair queue: a FIFO queue per key, taken round robin. A key with a long queue delays no other one. The bound is
- * shared: once it is reached, only keys that have their share of it or more are refused.
+ * Fair queue: a FIFO queue per key, taken round robin, so that a key with a long queue delays no other key. The bound
+ * is shared: once it is reached, only keys with their share of it or more are refused.
  */
 export class FairQueue<Item> {
   readonly #sizeMax: number;
-  /** Only keys with waiting items, in the order in which they are served. */
+  /** Only keys with waiting items, in the order in which they are served next. */
   readonly #queues = new Map<unknown, Item[]>();
   #size = 0;
 
@@ -26,7 +26,7 @@ export class FairQueue<Item> {
     return true;
   }
 
-  /** Takes up to `count` items, the same number of each key as far as it has them. */
+  /** Takes up to `count` items, the same number for each key as far as it has them. */
   take(count: number): Item[] {
     const taken: Item[] = [];
     while (taken.length < count && this.#size > 0) {
@@ -42,7 +42,7 @@ export class FairQueue<Item> {
       const items = queue.splice(0, each);
       this.#size -= items.length;
       for (const item of items) taken.push(item);
-      // A key that was served goes to the end of the next round, which may be the next batch.
+      // A served key moves to the end of the order, which the next batch continues.
       this.#queues.delete(key);
       if (queue.length > 0) this.#queues.set(key, queue);
     }

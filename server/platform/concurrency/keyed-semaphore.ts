@@ -6,10 +6,10 @@ interface KeyedSemaphoreOptions {
   readonly runningMax: number;
 }
 
-/** A queue of each key, and its bounds. */
+/** Bounds of a queue. A key has one queue for each name. */
 export interface QueueBounds {
   readonly name: string;
-  /** Tasks that may wait; one more is refused. */
+  /** Tasks that may wait; a further task is refused. */
   readonly waitingMax: number;
   /** How long a task may wait before it is refused. */
   readonly waitMaxMs: number;
@@ -23,13 +23,13 @@ interface Waiting {
 
 interface KeyState {
   running: number;
-  /** Queues that are not empty, in the order in which they are served. */
+  /** Queues with waiting tasks, in the order in which they are served next. */
   readonly queues: Map<string, Waiting[]>;
 }
 
 /**
- * Semaphore per key, with bounded FIFO queues in front of it. A key may have several queues, which are served round
- * robin, so that a long one does not delay the others. Keys that are idle use no memory.
+ * Semaphore per key, with bounded FIFO queues in front of it. A key may have several queues, served round robin, so
+ * that a long one does not delay the others. Idle keys use no memory.
  */
 export class KeyedSemaphore {
   readonly #options: KeyedSemaphoreOptions;
@@ -39,12 +39,12 @@ export class KeyedSemaphore {
     this.#options = options;
   }
 
-  /** Keys with work that runs or waits. */
+  /** The number of keys with running or waiting tasks. */
   get size(): number {
     return this.#keys.size;
   }
 
-  /** @throws the error that `refuse` returns, where the queue is full or the wait was too long: then `work` did not run */
+  /** @throws the error of `refuse` where the queue is full or the wait was too long; `work` did not run then */
   async run<T>(key: string, queue: QueueBounds, work: () => Promise<T>): Promise<T> {
     const state = this.#keys.get(key) ?? { running: 0, queues: new Map<string, Waiting[]>() };
     this.#keys.set(key, state);
@@ -72,7 +72,7 @@ export class KeyedSemaphore {
     });
   }
 
-  /** Passes the permit to the next waiting call, if there is one: new work never overtakes waiting work. */
+  /** Passes the permit to the next waiting task, if there is one, so that a new task never overtakes it. */
   #release(key: string, state: KeyState): void {
     const next = takeNext(state.queues);
     if (next) {
@@ -90,7 +90,7 @@ function takeNext(queues: Map<string, Waiting[]>): Waiting | undefined {
   if (!first) return undefined;
   const [name, queue] = first;
   const next = queue.shift();
-  // To the end of the key's queues.
+  // The served queue moves to the end of the key's queues.
   queues.delete(name);
   if (queue.length > 0) queues.set(name, queue);
   return next;

@@ -1,6 +1,6 @@
 /**
  * Long poll: one request that is held until there is something to answer (specification sections 4.5 and 11.4). Each
- * wake makes it look again, until it ends; `End` says how a wait may end without an answer.
+ * wake makes it look again, until it ends. `End` lists the ways to end without an answer.
  */
 export class LongPoll<End extends string> {
   #end: End | undefined;
@@ -15,7 +15,7 @@ export class LongPoll<End extends string> {
     return this.#end;
   }
 
-  /** Whether there is a reason to look. */
+  /** Whether the poll was woken, or never looked yet. */
   get awake(): boolean {
     return this.#awake;
   }
@@ -30,7 +30,7 @@ export class LongPoll<End extends string> {
     this.#wake.resolve();
   }
 
-  /** Resolves once there is a reason to look, or the wait has ended. */
+  /** Resolves once the poll was woken or has ended. */
   async untilWoken(): Promise<void> {
     if (!this.#awake && !this.#end) await this.#wake.promise;
     this.#awake = false;

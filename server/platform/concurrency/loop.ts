@@ -4,16 +4,43 @@ interface LoopOptions {
   readonly name: string;
   readonly intervalMs: number;
   readonly logger: Logger;
-  /** One round of work. A failure is logged and the next round tries again. */
+  /** Runs one round of work. A failure is logged, and the next round tries again. */
   readonly run: () => Promise<void>;
 }
 
+/** Health of a loop in this process; times are readings of `performance.now()`. */
+export interface LoopHealth {
+  /** The start of the loop; undefined before it. */
+  readonly startedAtMs: number | undefined;
+  /** The start of the latest round, and the duration of the latest round that has ended. */
+  readonly lastRunAtMs: number | undefined;
+  readonly lastDurationMs: number | undefined;
+  readonly lastSuccessAtMs: number | undefined;
+  /** Number of failed rounds since the process began. */
+  readonly failures: number;
+  /** The first line of the latest round's error, at most 200 characters; undefined after a success. */
+  readonly lastError: string | undefined;
+}
+
+function firstLineOf(error: unknown): string {
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  return (text.split('\n', 1)[0] ?? '').slice(0, 200) || 'an error without a text';
+}
+
 /**
- * Loop: work that repeats. Rounds never overlap; `notify` requests one now; `stop` awaits the round in progress and
- * promises that none begins afterwards.
+ * Loop: work that repeats. Rounds never overlap, and `notify` requests one now. `stop` awaits the round in progress; no
+ * round begins afterwards.
  */
 export class Loop {
   readonly #options: LoopOptions;
+  #health: LoopHealth = {
+    startedAtMs: undefined,
+    lastRunAtMs: undefined,
+    lastDurationMs: undefined,
+    lastSuccessAtMs: undefined,
+    failures: 0,
+    lastError: undefined,
+  };
   #round: Promise<void> | undefined;
   #again = false;
   #timer: NodeJS.Timeout | undefined;
@@ -23,8 +50,26 @@ export class Loop {
     this.#options = options;
   }
 
+  get name(): string {
+    return this.#options.name;
+  }
+
+  get intervalMs(): number {
+    return this.#options.intervalMs;
+  }
+
+  get health(): LoopHealth {
+    return this.#health;
+  }
+
+  /** A loop is one background job (job-health.ts); a worker lists the loops that it consists of. */
+  get loops(): readonly Loop[] {
+    return [this];
+  }
+
   start(): void {
     this.#stopped = false;
+    this.#health = { ...this.#health, startedAtMs: performance.now() };
     this.notify();
   }
 
@@ -48,13 +93,19 @@ export class Loop {
   }
 
   async runOnce(): Promise<void> {
+    const startedAtMs = performance.now();
+    this.#health = { ...this.#health, lastRunAtMs: startedAtMs };
     try {
       await this.#options.run();
+      this.#health = { ...this.#health, lastSuccessAtMs: performance.now(), lastError: undefined };
     } catch (error) {
+      this.#health = { ...this.#health, failures: this.#health.failures + 1, lastError: firstLineOf(error) };
       this.#options.logger.error(
         { err: error, loop: this.#options.name },
-        'a round of a loop failed; the loop retries',
+        'a round of a background job failed; the server retries',
       );
+    } finally {
+      this.#health = { ...this.#health, lastDurationMs: performance.now() - startedAtMs };
     }
   }
 

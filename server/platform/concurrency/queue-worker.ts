@@ -6,10 +6,10 @@ interface QueueWorkerOptions<Task> {
   readonly name: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The interval of the sweep, which also finds tasks that became due without a notification. */
+  /** Interval of the sweep, which also finds due tasks without a notification. */
   readonly sweepMs: number;
   readonly runningMax: number;
-  /** How long tasks may go on after `stop`, before their signal aborts. */
+  /** Time that tasks in progress have after `stop`, before their signal aborts. */
   readonly stopMs: number;
   /** Claims due tasks with a lease, at most as many as there are free slots. */
   readonly claim: (running: readonly Task[]) => Promise<readonly Task[]>;
@@ -18,10 +18,10 @@ interface QueueWorkerOptions<Task> {
 }
 
 /**
- * Queue worker: runs tasks that it claims with a lease. A round only fills free slots, and the end of each task requests
- * a round, so that one slow task delays no other.
+ * Queue worker: runs tasks that it claims with a lease. A round only fills free slots, and the end of each task
+ * requests a round, so that one slow task delays no other.
  *
- * Promise of `stop`: no task begins after it; tasks in progress have `stopMs` and are then aborted.
+ * Promise of `stop`: no task begins after it. Tasks in progress have `stopMs`, then they are aborted.
  */
 export class QueueWorker<Task> {
   readonly #options: QueueWorkerOptions<Task>;
@@ -33,6 +33,10 @@ export class QueueWorker<Task> {
     this.#options = options;
     const { name, sweepMs, logger } = options;
     this.#loop = new Loop({ name, intervalMs: sweepMs, logger, run: () => this.#fill() });
+  }
+
+  get loops(): readonly Loop[] {
+    return [this.#loop];
   }
 
   start(): void {

@@ -2,9 +2,9 @@ interface RepeatLimiterOptions<Item> {
   /** Items of one kind that pass in a window. */
   readonly max: number;
   readonly windowMs: number;
-  /** Kinds that a window counts separately; further ones count as one kind. */
+  /** Kinds that a window counts apart; all further kinds count as one. */
   readonly kindsMax: number;
-  /** Called for each kind with repeats, at the end of a window and of the process. */
+  /** Called for each kind with repeats, at the end of a window or of the process. */
   readonly summarize: (latest: Item, repeats: number) => void;
 }
 
@@ -14,7 +14,7 @@ interface Kind<Item> {
   repeats: number;
 }
 
-/** Rate limiter for the log lines of equal events: the first ones pass, the others are counted and summarized. */
+/** Rate limiter for log lines of equal events: the first ones pass, the others are counted and summarized. */
 export class RepeatLimiter<Item> {
   readonly #options: RepeatLimiterOptions<Item>;
   readonly #kinds = new Map<string, Kind<Item>>();
@@ -23,7 +23,7 @@ export class RepeatLimiter<Item> {
     this.#options = options;
   }
 
-  /** Counts an event. @returns whether it passes */
+  /** Counts an event. @returns true where it passes */
   pass(name: string, item: Item): boolean {
     if (this.#kinds.size === 0) this.#begin();
     const key = this.#kinds.has(name) || this.#kinds.size < this.#options.kindsMax ? name : '';
@@ -47,7 +47,7 @@ export class RepeatLimiter<Item> {
       for (const { latest, repeats } of kinds) if (repeats > 0) this.#options.summarize(latest, repeats);
     };
     const timer = setTimeout(end, this.#options.windowMs).unref();
-    // First: pino flushes its buffer in a listener of its own.
+    // Runs before other listeners, because pino flushes its buffer in one of them.
     process.prependListener('exit', end);
   }
 }

@@ -13,7 +13,7 @@ export class Semaphore {
     try {
       return await work();
     } finally {
-      // The permit passes to the next waiter, so that a new call cannot overtake waiting ones.
+      // The permit passes to the next waiting task, so that a new task cannot overtake it.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#free += 1;

@@ -1,8 +1,8 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /**
- * Single flight with a cache: calls share the query that runs, and its result or failure, for `ttlMs` after it ended.
- * However many callers there are, the query runs no more often than that.
+ * Single flight with a cache: callers share the running query, and its result or failure for `ttlMs` after it ended.
+ * The query therefore runs at most once per `ttlMs`, however many callers there are.
  */
 export function singleFlightQuery<T>(
   clock: Pick<Clock, 'elapsedMs'>,

@@ -2,17 +2,17 @@ import type { Clock } from '#server/platform/time/clock.ts';
 
 interface ThrottleOptions {
   readonly clock: Clock;
-  /** How long the first request waits for further ones. */
+  /** Time that the first request waits for further ones. */
   readonly gatherMs: number;
-  /** From the start of a run to that of the next. */
+  /** Time from the start of a run to the start of the next. */
   readonly intervalMs: number;
-  /** Handles its own errors. */
+  /** The throttled work. It never rejects. */
   readonly run: () => Promise<void>;
 }
 
 /**
- * Throttle: runs work soon after it is requested, and at most once per interval. Requests of one interval make one run,
- * and runs never overlap.
+ * Throttle: runs work soon after it is requested, and at most once per interval. Requests during an interval make one
+ * run together, and runs never overlap.
  */
 export class Throttle {
   readonly #options: ThrottleOptions;

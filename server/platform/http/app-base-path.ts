@@ -1,14 +1,15 @@
 /**
- * A path of ours below APP_URL, which may have a path of its own behind a proxy. Without scheme and host: a browser
- * that uses another name of this server stays there, where its cookie is.
+ * Puts the path of APP_URL before a path. The result has no scheme and host: a browser that uses another name of this
+ * server stays on that name, where its cookie is.
  */
 export function withAppBasePath(appUrl: string, path: string): string {
   return `${new URL(appUrl).pathname.replace(/\/+$/, '')}${path}`;
 }
 
 /**
- * Segments between single slashes, and a query. A segment may name a contact, such as +14155550101 or ada%40example.com.
- * Encoded slashes, backslashes and control characters are refused: nothing may read as another host, even where a proxy decodes it.
+ * Segments between single slashes, and a query. A segment may name a contact, such as +14155550101 or
+ * ada%40example.com. Encoded slashes, backslashes and control characters are refused: no path may read as another host,
+ * even if a proxy decodes it.
  */
 const segmentCharacter = /(?:[\w.~+@:-]|%(?!2f|5c|[01]|7f)[\da-f]{2})/i.source;
 const plainPath = new RegExp(
@@ -17,7 +18,7 @@ const plainPath = new RegExp(
 );
 const redirectMaxCharacters = 500;
 
-/** A local path as a requested redirect target; `/` for anything else, so that no link leads to another host. */
+/** @returns the requested redirect target if it is a local path, else `/`: no link leads to another host */
 export function safeRedirect(asked: unknown): string {
   const isOwn = typeof asked === 'string' && asked.length <= redirectMaxCharacters && plainPath.test(asked);
   return isOwn ? asked : '/';

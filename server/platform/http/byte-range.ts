@@ -1,12 +1,12 @@
-/** Bytes of a body, `start` to `end`, both included. */
+/** A range of a body's bytes; `start` and `end` are both included. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Reads a Range header (RFC 9110, section 14.2).
- * @returns the range; `unsatisfiable`; undefined where the whole body is sent: no header, another unit, several ranges
+ * Parses a Range header (RFC 9110, section 14.2).
+ * @returns undefined where the whole body is sent: without a header, or for another unit or several ranges
  */
 export function parseByteRange(
   header: string | undefined,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Aborted once the client has closed the connection: for requests that are held. */
+/** A signal for held requests that aborts once the client has closed the connection. */
 export function disconnectSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   reply.raw.once('close', () => controller.abort());
@@ -12,7 +12,7 @@ export function isDisconnected({ raw }: FastifyReply): boolean {
   return raw.destroyed || raw.socket === null || raw.socket.destroyed;
 }
 
-/** Whether the client closed the connection before the whole body had come. */
+/** Whether the client closed the connection before its whole body arrived. */
 export function isRequestAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }

@@ -4,16 +4,16 @@ import { AppError } from '#server/platform/app-error.ts';
 
 /**
  * Answers requests that Node refuses before they can be routed: broken framing, too many header bytes, a request that
- * never ends, CONNECT, an unknown expectation. Each gets the same envelope as every other refusal (specification
- * section 7.1), and its connection is closed, because its further bytes can't be trusted.
+ * never ends, CONNECT, an unknown expectation. Each gets the usual error envelope (specification section 7.1). Its
+ * connection is then closed, because its further bytes can't be trusted.
  *
- * Complete requests before it on the same connection are answered first. Otherwise their sender would take the refusal
- * for the answer to a message that was accepted.
+ * Complete requests before it on the connection are answered first. Otherwise their sender would take the error for the
+ * answer to an accepted message.
  */
 export class ClientErrorResponder {
-  /** Makes the request-id of such an answer. */
+  /** Creates the request id of an answer to a request that Node refused. */
   readonly #nextRequestId: () => string;
-  /** Per connection, in order: responses that are unfinished, or were finished before the request body was read. */
+  /** Responses of a connection, in order: unfinished ones, and those finished before the request body was read. */
   readonly #open = new WeakMap<Duplex, ServerResponse[]>();
   readonly #refused = new WeakSet<Duplex>();
 
@@ -26,14 +26,18 @@ export class ClientErrorResponder {
     server.on('connect', (_request, socket) =>
       this.#refuse(
         socket,
-        new AppError('invalid_request', 'This server is no proxy: CONNECT is not served.', { status: 405 }),
+        new AppError(
+          'invalid_request',
+          'This server is not a proxy and does not serve CONNECT. Send the request directly.',
+          { status: 405 },
+        ),
       ),
     );
     server.on('checkExpectation', (request, response) => {
       this.#track(request.socket, response);
       const refusal = new AppError(
         'invalid_request',
-        'This server meets no expectation but 100-continue. Send the request without Expect, or with that one.',
+        'This server supports no Expect header other than 100-continue. Send the request without Expect.',
         {
           status: 417,
         },
@@ -43,9 +47,9 @@ export class ClientErrorResponder {
     });
   }
 
-  /** The handler of Node's `clientError`. */
+  /** Handles Node's event `clientError`. */
   readonly onClientError = (error: Error & { code?: string }, socket: Duplex): void => {
-    // The connection is closed: an answer would reach no client.
+    // An answer would reach no client on a closed connection.
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
     this.#refuse(socket, refusalOf(error.code));
   };
@@ -56,19 +60,19 @@ export class ClientErrorResponder {
       this.#open.set(socket, [response]);
       return;
     }
-    // Responses are sent in order: finished ones come first.
+    // Responses are sent in order, so finished ones are at the start.
     while (open[0] && isOver(open[0])) open.shift();
     open.push(response);
   }
 
   #refuse(socket: Duplex, refusal: AppError): void {
-    // Node reports each further chunk that it can't parse.
+    // After a parse error Node reports each later chunk as well; only the first is answered.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
     const open = [...(this.#open.get(socket) ?? [])];
     const last = open.findLast((response) => response.req.complete && !response.writableFinished);
     const finish = () => {
-      // A request with an unreadable body may have been answered before all of the body came.
+      // A request with an unreadable body may have been answered before all of the body arrived.
       const isAnswered = open.some((response) => !response.req.complete && response.headersSent);
       writeRefusal(socket, isAnswered ? undefined : refusal, this.#nextRequestId());
     };
@@ -90,15 +94,19 @@ function refusalOf(code: string | undefined): AppError {
     case 'HPE_HEADER_OVERFLOW':
       return new AppError(
         'invalid_request',
-        'Address and headers are too large. Send fewer or shorter ones: 16 KB at most.',
+        'The address and the headers are too large. Shorten them to 16 KB together.',
         { status: 431 },
       );
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new AppError('invalid_request', 'The chunk extensions are too large.', { status: 413 });
+      return new AppError(
+        'invalid_request',
+        'The chunk extensions of the body are too large. Send chunks without extensions.',
+        { status: 413 },
+      );
     default:
       return new AppError(
         'invalid_request',
-        'This is not a readable HTTP/1.1 request. Check its first line, headers and body length.',
+        'This is not a valid HTTP/1.1 request. Check its first line, headers and body length.',
       );
   }
 }

@@ -10,10 +10,9 @@ const idleCloseMs = 50;
 const quietWithinMs = 500;
 
 /**
- * Graceful shutdown: every request that had reached the machine whole is answered, and no new connection is accepted.
- * Kept connections are closed as soon as they are idle, rather than at their time-out. Those with an incomplete request
- * are closed soon after all others are answered.
- * @param graceMs time for a request to become whole, once no other is left
+ * Graceful shutdown: accepts no new connection, and answers every request that had arrived whole. Idle connections are
+ * closed at once. A connection with an incomplete request is closed soon after all others are answered.
+ * @param graceMs time for a request to become complete, once all others are answered
  */
 export async function closeServer(server: FastifyInstance, graceMs = stopIncompleteRequestMs): Promise<void> {
   if (server.server.listening) await untilQuiet(server);
@@ -28,7 +27,7 @@ export async function closeServer(server: FastifyInstance, graceMs = stopIncompl
   await unfinished;
 }
 
-/** Node counts a connection as idle once its answer is written to the socket, and would cut off untaken bytes. */
+/** Node counts a connection as idle once its answer is written to the socket; closing it would cut off unsent bytes. */
 function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
@@ -40,7 +39,7 @@ function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
 async function closeUnfinished(server: FastifyInstance, graceMs: number, closed: AbortSignal): Promise<void> {
   await untilAnswered(server, closed);
   await pause(graceMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
-  // If the event loop was blocked meanwhile, complete requests may be unread.
+  // If the event loop was blocked meanwhile, complete requests may still be unread.
   await untilQuiet(server);
   await untilAnswered(server, closed);
   server.server.closeAllConnections();
@@ -53,7 +52,7 @@ async function untilAnswered({ inFlight, openSockets }: FastifyInstance, closed:
 }
 
 async function untilFlushed(openSockets: OpenSockets, closed: AbortSignal): Promise<void> {
-  // The last handler writes its answer in this round.
+  // The last handler writes its answer in this iteration of the event loop.
   await endOfRound();
   const deadlineMs = performance.now() + stopFlushMs;
   let stalledAtMs = performance.now() + stopStalledMs;
@@ -72,8 +71,9 @@ function waitingSockets(openSockets: OpenSockets): readonly Socket[] {
 }
 
 /**
- * Resolves once a round of the event loop accepted no connection and read nothing. Closing the listening socket resets
- * connections in the kernel's backlog. A connection also looks idle while its next request is unread.
+ * Resolves after an iteration of the event loop that accepted no connection and read nothing. Closing the listening
+ * socket earlier would reset connections in the kernel's backlog. A connection also looks idle while its next request
+ * is unread.
  */
 async function untilQuiet({ server, openSockets }: FastifyInstance): Promise<void> {
   let met = 0;
@@ -83,7 +83,7 @@ async function untilQuiet({ server, openSockets }: FastifyInstance): Promise<voi
   const progress = () => met + sum([...openSockets], ({ bytesRead }) => bytesRead);
   server.on('connection', count).on('request', count);
   const deadlineMs = performance.now() + quietWithinMs;
-  // The present round has polled already.
+  // The current iteration has already polled for events.
   await endOfRound();
   for (let before = -1; before !== progress() && performance.now() < deadlineMs; ) {
     before = progress();

@@ -6,8 +6,8 @@ import { delayedCloseMs, delayedClosesMax, drainMaxBytes } from './limits.ts';
 
 /**
  * Lingering close (RFC 9112, section 9.6) for requests whose body is not read. The answer is sent, nothing more is
- * read, and the connection is closed 2 s later. Closing it at once would reset it before the client reads the answer.
- * Reading the rest would let strangers use the event loop for bodies that are discarded.
+ * read, and the connection is closed 2 s later. An immediate close would reset it before the client reads the answer.
+ * Reading the rest would spend event loop time on bodies that are discarded.
  */
 export class DelayedClose {
   readonly #clock: Clock;
@@ -17,15 +17,15 @@ export class DelayedClose {
     this.#clock = clock;
   }
 
-  /** Call before the answer is sent. Past the limit of lingering connections, this one is closed at once. */
+  /** Call it before the answer is sent. Above the limit of lingering connections, this one is closed at once. */
   apply({ raw }: FastifyRequest, reply: FastifyReply): void {
     reply.header('connection', 'close');
     const { socket } = raw;
     if (this.#lingering.size >= delayedClosesMax) return;
-    // Marks the body as read: otherwise Node reads and discards all of it after the answer.
+    // Marks the body as read; otherwise Node would read and discard all of it after the answer.
     raw.read(0);
     socket.pause();
-    // Node calls this after the last answer of a connection.
+    // Node calls destroySoon after the last answer of a connection.
     socket.destroySoon = () => {
       this.#lingering.add(socket);
       const cancel = this.#clock.after(delayedCloseMs, () => socket.destroy());
@@ -38,7 +38,7 @@ export class DelayedClose {
   }
 }
 
-/** Whether the rest of a request's body is too large to read and discard, or of unknown length. */
+/** Whether the unread rest of a body is too large to read and discard, or of unknown length. */
 export function hasLargeRest({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > drainMaxBytes;

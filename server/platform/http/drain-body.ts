@@ -3,9 +3,9 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { drainMaxBytes, drainTimeoutMs } from './limits.ts';
 
 /**
- * Reads a body to its end and discards it, so that the answer to a refused request arrives. A connection that is
- * closed while its client writes is reset.
- * @returns false where the body is larger than 64 KB or takes longer than 10 s: the connection must be closed
+ * Drains a body, so that the answer to a refused request arrives: a connection that is closed while its client still
+ * writes is reset.
+ * @returns false for a body over 64 KB or slower than 10 s, whose connection must be closed
  */
 export async function drainBody({ raw }: FastifyRequest, clock: Clock): Promise<boolean> {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = raw.headers;

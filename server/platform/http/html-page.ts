@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { sha256Source, themeScript, themeScriptSource } from './theme-script.ts';
 
-/** The tokens of the dashboard: colours in both themes. */
+/** The dashboard's design tokens, such as the colours of both themes. */
 const tokens = readFileSync(new URL('../../../web/tokens.css', import.meta.url), 'utf8');
 
 const css = `${tokens}
@@ -37,47 +37,44 @@ a:not(.button) { color: var(--accent-ink); }
 .done { background: var(--good-tint); color: var(--good-ink); } .error { background: var(--bad-tint); color: var(--bad-ink); }
 `;
 
-/** The mark of the dashboard (web/shell/brand.tsx). */
+/** The logo of the dashboard (web/shell/brand.tsx). */
 const brand = `<header class="brand"><svg aria-hidden="true" viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>Ownline</header>`;
 
-/** The path of the font below APP_URL's, which server/dashboard/web/font-route.ts serves. */
+/** The path of the font below the path of APP_URL; server/dashboard/web/font-route.ts serves it. */
 export const fontPath = '/fonts/inter-latin.woff2';
 
-/** The font of the dashboard. With `optional` no text moves when it arrives late: the next page has it. */
+/** The font of the dashboard. With `optional`, text does not shift when the font arrives late. */
 const fontFace = (base: string) =>
   `@font-face { font-family: "Inter Variable"; font-weight: 100 900; font-display: optional; src: url("${base}${fontPath}") format("woff2"); }`;
 
-/** Style and script that a page adds to the style of all pages. */
+/** Style and script that one page adds to those of all pages. */
 export interface PageParts {
-  /** The path of APP_URL, without a slash at its end: the font is below it. */
+  /** The path of APP_URL, without a slash at its end; the font's path begins with it. */
   readonly base: string;
-  /** CSS. */
   readonly style?: string;
-  /** A script of ours, which runs after the page was parsed and calls this server only. */
+  /** A script that runs after the page is parsed, and calls this server only. */
   readonly script?: string;
 }
 
 /**
- * Headers of a page: only its own style, its own script and that of the theme, by hash, and forms back to this server.
- * Only a page with a script of its own may call this server. No frame, and no address leaks to another site.
+ * Headers of a page. They allow only its own style, its own script and the theme's script, by hash, and forms to this
+ * server. Only a page with its own script may call this server. No frame may show it, and no other site learns its
+ * address.
  */
 export function pageHeadersFor({ base, style = '', script }: PageParts) {
   const scriptSources = script === undefined ? ';' : ` ${sha256Source(script)}; connect-src 'self';`;
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': `default-src 'none'; style-src ${sha256Source(fontFace(base) + css + style)}; font-src 'self'; script-src ${themeScriptSource}${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-    // The browser asks for the font before it has read the style.
+    // The browser loads the font before it has read the style.
     link: `<${base}${fontPath}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
-    // Not no-referrer: forms would then send no Origin, which the CSRF guard needs.
+    // The CSRF guard needs the header Origin, which forms would not send with no-referrer.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
   } as const;
 }
 
-/**
- * A plain page in both themes, with the looks of the dashboard.
- * @param body HTML, its texts escaped already, perhaps in a `main` of its own
- */
+/** Renders a plain page in the dashboard's style. @param body escaped HTML, perhaps with its own `main` */
 export function renderPage(title: string, body: string, { base, style = '', script }: PageParts): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -88,26 +85,26 @@ ${body.startsWith('<main') ? body : `<main>${body}</main>`}${
 `;
 }
 
-/** A message as HTML: text in backticks is for typing; a command with an address in it may take two lines. */
+/** Renders a message: text in backticks is code, and a command with an address in it may wrap. */
 export function messageHtml(message: string): string {
   return escapeHtml(message)
     .replace(/`([^`]+@[^`]+)`/g, '<code class="long">$1</code>')
     .replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** The path of APP_URL, of the path of its start page. */
+/** The path of APP_URL, from the path of its start page. */
 const baseOfStart = (startPath: string) => startPath.replace(/\/$/, '');
 
-/** Headers of the page for a page that failed. @param startPath the path of its link back to the start */
+/** Headers of the error page. @param startPath the path of its link to the start page */
 export function errorPageHeaders(startPath: string) {
   return pageHeadersFor({ base: baseOfStart(startPath) });
 }
 
 /**
- * The page for a page that failed.
- * @param message for the person who asked for it
- * @param startPath the path of its link back to the start
- * @param isReloaded the browser asks for the page again by itself
+ * Renders the error page, for browsers that open a page.
+ * @param message the error text for the person
+ * @param startPath the path of its link to the start page
+ * @param isReloaded whether the browser reloads the page by itself
  */
 export function renderErrorPage(message: string, startPath: string, isReloaded = false): string {
   return renderPage(

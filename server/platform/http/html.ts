@@ -1,6 +1,6 @@
 import { escapeHtml } from '#server/platform/escape-html.ts';
 
-/** HTML whose texts are escaped already. Only `html` and `rawHtml` make it. */
+/** HTML whose texts are escaped. Only `html` and `rawHtml` create it. */
 export class Html {
   readonly #markup: string;
 
@@ -13,17 +13,17 @@ export class Html {
   }
 }
 
-/** A text is escaped, HTML is kept, a list is joined, and undefined or false is nothing. */
+/** A text is escaped, HTML stays unchanged, a list is joined, and undefined or false becomes nothing. */
 export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false;
 
-/** Template of HTML that escapes what is put into it, between tags and in attributes in double quotes. */
+/** Template tag for HTML that escapes its values, for use between tags and in double-quoted attributes. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(
     parts.map((part, index) => part + (index < values.length ? markupOf(values[index]) : '')).join(''),
   );
 }
 
-/** Markup of our own, such as a drawing. Never for a value that comes from outside. */
+/** Markup of this project, such as a drawing; never a value from outside. */
 export function rawHtml(markup: string): Html {
   return new Html(markup);
 }

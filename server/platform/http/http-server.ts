@@ -13,6 +13,7 @@ import type { AppError } from '#server/platform/app-error.ts';
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids/ids.ts';
+import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
@@ -41,7 +42,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     delayedClose: DelayedClose;
     extraListeners: ExtraListeners;
-    /** Authenticators and handlers that run. */
+    /** Counts running authenticators and handlers. */
     inFlight: WaitGroup;
     openSockets: OpenSockets;
   }
@@ -57,59 +58,61 @@ declare module 'fastify' {
 
 export interface HttpServerOptions {
   readonly routes: readonly Route[];
-  /** By audience. The routes of an audience without one are open to all callers. */
+  /** Authenticators by audience. Routes of an audience without one are open to all callers. */
   readonly authenticators: Readonly<Partial<Record<Audience, Authenticator>>>;
-  /** Counts requests that no route serves; throws 429. Without it they have no limit. */
+  /** Counts requests that no route serves, and throws 429; by default they have no limit. */
   readonly limitNotFound?: (request: FastifyRequest) => MaybePromise<void>;
-  /** Wraps the work of each request, but of routes with limits of their own. Without it no work is limited. */
+  /** Wraps the work of each request, except for routes with their own limit; by default work is not limited. */
   readonly limitConcurrency?: LimitConcurrency;
-  /** Called with each request after its answer is sent, for metrics, logs and the audit of refusals. */
+  /** Called after each answer was sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: CompletedRequest) => void;
   readonly isStopping: () => boolean;
-  /** Replaces a thrown error by one that explains its reason. */
+  /** Maps a thrown error to one that explains its reason, such as a full disk. */
   readonly explain?: (error: unknown) => unknown;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly trustProxy: readonly string[];
-  /** On every answer, except for audiences without browsers. */
+  /** Headers of every answer, except for audiences without browsers. */
   readonly browserHeaders: Readonly<Record<string, string>>;
-  /** The start page, to which the page of an error links; below APP_URL's path. */
+  /** The path of the start page, which the error page links to; it begins with the path of APP_URL. */
   readonly startPath: string;
   /** Tests validate every answer against its schema, before JSON could hide a wrong type. */
   readonly validateResponses?: boolean;
 }
 
-/** A request after its answer was sent. */
+/** Data about an answered request. */
 export interface CompletedRequest {
   readonly requestId: string;
   readonly method: string;
-  /** The route's pattern, never a path with ids in it; undefined where none matched. */
+  /** The pattern of the route, without ids; undefined where no route matched. */
   readonly route: string | undefined;
   readonly audience: Audience | undefined;
   readonly status: number;
   readonly durationMs: number;
-  /** The code of a refusal. */
+  /** The error code of a refused request. */
   readonly errorCode: ErrorCode | undefined;
   readonly teamId: TeamId | undefined;
-  /** The actor of a refused request, where its caller is known. */
+  /** The actor of a refused request, if the caller is known. */
   readonly by: AuditActor | undefined;
-  /** The signed-in account, where there is one. */
+  /** The client network of a refused request. */
+  readonly network: string | undefined;
+  /** The signed-in account, if there is one. */
   readonly accountId: AccountId | undefined;
-  /** Name of the operation in the audit log, where it changes something. */
+  /** The operation's name in the audit log; undefined for an operation that changes nothing. */
   readonly audit: string | undefined;
-  /** The id in the path, as it was written; '' where there is none. */
+  /** The id in the path as the client wrote it; '' without one. */
   readonly target: string;
 }
 
 /** The audiences with JSON bodies, whose errors explain the mistake. */
 export const jsonAudiences: readonly Audience[] = ['api', 'team', 'account', 'visitor'];
 
-/** Audiences of programs and phones, which ignore the headers for browsers. */
+/** Audiences of programs and phones, which ignore headers for browsers. */
 const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'operations'];
 
 /**
- * Serves the route table. Fastify's own coercion, field removal, error bodies and serialiser are all switched off,
+ * Creates the server of the route table. Fastify's coercion, field removal, error bodies and serialiser are off,
  * because each of them breaks the contract silently (decision 0009).
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
@@ -121,13 +124,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     bodyLimit: bodyMaxBytes,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Long polls hold 50 s at most; the header time-out still ends a client that never completes its request.
+    // Long polls hold up to 50 s; this time-out still ends a client that never completes its request.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
     rewriteUrl: ({ url = '/' }) => (isPathTooLong(url) ? unroutedPath(url) : url),
     routerOptions: { maxParamLength: pathMaxCharacters, querystringParser: parseQueryString },
     onProtoPoisoning: 'ignore',
-    // Node's own refusal of a request without Host has no body; ours has the envelope.
+    // Node would refuse a request without Host with an empty body; our refusal has the error envelope.
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
     clientErrorHandler: clientErrors.onClientError,
@@ -143,7 +146,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.addHook('onClose', async () => slowReaders.stop());
 
   server.removeAllContentTypeParsers();
-  // JSON by name, too: Fastify searches for the parser of '*' again for every request, by its Content-Type.
+  // JSON is listed by name: for '*' alone, Fastify would search the parser by Content-Type for every request.
   server.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   );
@@ -154,12 +157,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const paths = new PathIndex(options.routes);
   const warnOfProxy = createProxyWarning(options);
   const pipeline = new PipelineQueue();
-  // Synchronous hooks return no promise: each one would cost every request a tick.
+  // Synchronous hooks: a promise from each would cost every request a tick of the event loop.
   server.addHook('onRequest', (request, reply, done) => {
     warnOfProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
     if (readsNoBody(request) && hasLargeRest(request.raw)) server.delayedClose.apply(request, reply);
-    // The router takes an invalid address for the start page.
+    // An invalid address is refused here, because the router would take it for the start page.
     const refusal = request.url === '*' ? paths.refusal(request) : framingError(request.raw);
     pipeline.enqueue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
   });
@@ -175,6 +178,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       errorCode: request.errorCode,
       teamId: request.caller?.principal?.teamId,
       by: request.errorCode && auditActorOf(request),
+      network: request.errorCode && clientNetwork(request.ip),
       accountId: request.caller?.signedIn?.accountId,
       audit: config.audit,
       target: (request.params as { readonly id?: string } | undefined)?.id ?? '',
@@ -194,8 +198,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   for (const { method, path } of paths.shadowed()) {
     server.route({ method, url: path, handler: answerNotFound });
   }
-  // Drains requests: server.close() waits for connections only, and a client that disconnected
-  // may have work in progress.
+  // Drains requests: server.close() waits for connections only, and the work of a disconnected client may still run.
   server.addHook('onClose', () => inFlight.drain());
   return server;
 }
@@ -242,12 +245,12 @@ function register(
         const answer = await (route.held || route.ownQueue
           ? route.handle(context)
           : limit(request.caller, () => route.handle(context)));
-        // A handler that took over the raw connection (a long poll whose phone left) sends nothing more.
+        // The handler took over the connection, for example to stream, so nothing is left to send.
         if (reply.sent) return;
         const status = answer.status ?? 200;
         validateResponse?.(status, answer.body);
         if (answer.headers) reply.headers({ ...answer.headers });
-        // Not returned: Fastify would then await the sent reply like a promise.
+        // The reply is not returned, because Fastify would await it like a promise.
         reply.code(status).send(answer.body);
       } finally {
         inFlight.end();
@@ -258,7 +261,7 @@ function register(
 
 const withoutLimit: LimitConcurrency = (_caller, work) => work();
 
-/** The onRequest hook that runs the authenticator of the route's audience, where it has one. */
+/** Creates the onRequest hook that runs the authenticator of the route's audience, if there is one. */
 function authenticateHook(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
   const authenticator = options.authenticators[route.audience];
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
@@ -266,7 +269,7 @@ function authenticateHook(options: HttpServerOptions, route: Route, inFlight: Wa
       request.caller = caller;
       return caller.refusal;
     };
-    // done(undefined) means success in Fastify: always pass an Error.
+    // Fastify treats done(undefined) as success, so an Error is always passed.
     const refuse = (reason: unknown) => done(reason instanceof Error ? reason : new Error(String(reason)));
     setResponseHeaders(options, route.audience, request, reply);
     let caller: MaybePromise<Caller>;
@@ -290,13 +293,15 @@ function compileResponseValidators(route: Route): (status: number, body: unknown
   const checks = new Map<number, Validator>();
   return (status, body) => {
     const schema = route.answers[status];
-    if (!schema) throw new Error(`${route.method} ${route.path} declares no answer ${status}`);
-    // Compiled on first use: a test calls few of all routes.
+    if (!schema) throw new Error(`${route.method} ${route.path} declares no response with status ${status}`);
+    // Compiled at the first use, because a test calls few of the routes.
     const check = checks.get(status) ?? Compile(schema);
     checks.set(status, check);
     if (check.Check(body)) return;
     const problem = JSON.stringify(check.Errors(body)[0]);
-    throw new Error(`${route.method} ${route.path} broke its own schema: ${problem}`);
+    throw new Error(
+      `${route.method} ${route.path} sent a response that its schema does not allow: ${problem}`,
+    );
   };
 }
 
@@ -308,16 +313,16 @@ function sendError(
 ): void {
   const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
-  // Without a cause it is a refusal over capacity and no fault. Nor is a body that its client aborted.
+  // An internal_error without a cause is a refusal over capacity, not a fault; nor is a body that its client aborted.
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isRequestAborted(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
   if (audienceOf(request) !== 'device') settleRest(appError, request, reply);
   setResponseHeaders(options, audienceOf(request), request, reply);
   reply.code(appError.status).headers({ ...appError.headers });
-  // An HTML page for browsers that open a page; the JSON envelope for all other clients.
+  // A browser that opens a page gets an HTML page; all other clients get JSON.
   if (wantsHtml(request)) {
-    // Not where the server is overloaded: all open pages would ask again at once.
+    // The page reloads by itself only after 429: at an overloaded server all open pages would reload at once.
     const isRepeatable = request.method === 'GET' && appError.status === 429;
     const waitSeconds = isRepeatable ? appError.headers['retry-after'] : undefined;
     if (waitSeconds !== undefined) reply.header('refresh', waitSeconds);
@@ -328,16 +333,16 @@ function sendError(
 }
 
 /**
- * Decides about the rest of a refused request's body (specification section 7.1). A caller with a
- * credential whose body is too large always gets the answer: Node reads the rest and discards it. For other
- * refusals a large rest is not read.
+ * Decides about the unread rest of a refused request's body (specification section 7.1). Node reads and discards a body
+ * that is too large if its caller has a credential, so that the caller always gets the answer. For other refusals a
+ * large rest is not read.
  */
 function settleRest({ status }: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, signedIn } = request.caller ?? {};
   const isKnown = principal !== undefined || signedIn !== undefined;
   if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
     request.server.delayedClose.apply(request, reply);
-  // Fastify asks to close the connection at once. That resets it while its client writes, and the answer is lost.
+  // Fastify would close the connection at once, which resets it while the client writes and loses the answer.
   else if (status === 413) keepConnectionOpen(reply);
 }
 
@@ -349,7 +354,7 @@ function readsNoBody({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Sets headers of every answer; again on refusals, because those of Fastify itself reach no route. */
+/** Sets the headers of every answer. Errors set them again, because those of Fastify itself reach no route. */
 function setResponseHeaders(
   { browserHeaders }: HttpServerOptions,
   audience: Audience | undefined,
@@ -361,15 +366,19 @@ function setResponseHeaders(
 }
 
 /**
- * Answers a device call that failed: as its route says with HTTP 200, or by the envelope. Up to 64 KB of its body are
- * read first, because a reset connection ends the shortcut. A known device within its limits is read to the end.
+ * Answers a failed device call: with the route's own answer and HTTP 200, or with the error envelope. Up to 64 KB of
+ * the body are read first, because a reset connection ends the shortcut. The body of a known device within its limits
+ * is read to its end.
  */
 function deviceErrorHandler(options: HttpServerOptions, { onFailure, hangsUp }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const appError = toAppError(error, request.routeOptions.bodyLimit);
     if (hangsUp) {
       if (appError.code === 'internal_error')
-        options.logger.warn({ err: appError.cause ?? error, requestId: request.id }, 'a device call failed');
+        options.logger.warn(
+          { err: appError.cause ?? error, requestId: request.id },
+          'a request of a phone failed',
+        );
       reply.hijack();
       reply.raw.destroy();
       return;
@@ -380,7 +389,10 @@ function deviceErrorHandler(options: HttpServerOptions, { onFailure, hangsUp }: 
     } else if (!(await drainBody(request, options.clock))) request.server.delayedClose.apply(request, reply);
     if (!onFailure) return sendError(options, appError, request, reply);
     if (appError.code === 'internal_error' && !isRequestAborted(request))
-      options.logger.warn({ err: appError.cause ?? error, requestId: request.id }, 'a device call failed');
+      options.logger.warn(
+        { err: appError.cause ?? error, requestId: request.id },
+        'a request of a phone failed',
+      );
     setResponseHeaders(options, 'device', request, reply);
     reply.code(200).send(onFailure(appError));
   };

@@ -2,7 +2,7 @@ import { AppError, invalid } from '#server/platform/app-error.ts';
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { printableName, shortenName } from './validation-error.ts';
 
-/** Smaller bodies cost little with any content: most requests are not scanned. */
+/** Smaller bodies are not scanned: they are cheap to parse with any content. */
 const scannedMinBytes = 2_048;
 
 const quote = 0x22;
@@ -11,18 +11,18 @@ const colon = 0x3a;
 const comma = 0x2c;
 
 /**
- * Refuses JSON that is nested too deeply or has too many values, before it is parsed. Parsing 120,000
- * brackets, or 19,000 fields, takes some 30 ms of the event loop; scanning them takes less than 1 ms. Invalid
- * JSON is left to the parser.
+ * Refuses JSON that is nested too deeply or has too many values, before it is parsed. Parsing 120,000 brackets or
+ * 19,000 fields blocks the event loop for some 30 ms; scanning them takes less than 1 ms. Invalid JSON is left to the
+ * parser.
  */
 export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
   if (bytes.length < scannedMinBytes) return;
   let depth = 0;
   let values = 0;
-  /** The string that ended last, quotes included. */
+  /** Start and end of the latest complete string, quotes included. */
   let start = 0;
   let end = 0;
-  /** The latest name in the outermost object. */
+  /** The latest field name of the outermost object. */
   let field: Uint8Array | undefined;
   for (let index = 0; index < bytes.length; index += 1) {
     switch (bytes[index]) {
@@ -35,7 +35,8 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
       case 0x7b: // {
         depth += 1;
         values += 1;
-        if (depth > jsonDepthMax) throw excess(field, 'is nested too deeply');
+        if (depth > jsonDepthMax)
+          throw excess(field, `is nested too deeply. Send at most ${jsonDepthMax} levels`);
         break;
       case 0x5d: // ]
       case 0x7d: // }
@@ -52,13 +53,13 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
     if (values > max) {
       throw excess(
         depth > 1 ? field : undefined,
-        'has too many fields and entries: a body may have 500 of them',
+        'has too many fields and entries. Send at most 500 in a body',
       );
     }
   }
 }
 
-/** The index of the quote that ends a string, or the end of the bytes. */
+/** @returns the index of the quote that ends a string, or the number of bytes */
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start;
   while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;
@@ -71,7 +72,7 @@ function excess(field: Uint8Array | undefined, problem: string): AppError {
   return invalid(shortenName(name), `${printableName(name)} ${problem}.`);
 }
 
-/** undefined where it is no string of JSON. */
+/** @returns undefined for bytes that are not a JSON string */
 function readName(bytes: Uint8Array): string | undefined {
   try {
     const name: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

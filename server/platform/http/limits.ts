@@ -1,63 +1,56 @@
-/*
- * Limits of requests (specification sections 7.1 and 8).
- */
+/* Limits of requests (specification sections 7.1 and 8). */
 
-/** The body of an ordinary request. A URL of 2,048 characters fits, however it is escaped. */
+/** Bytes of an ordinary request's body. A URL of 2,048 characters fits in any escaping. */
 export const bodyMaxBytes = 16 * 1_024;
 
-/** The body of a message: 5,000 characters fit, each escaped as a surrogate pair, and so does a URL. */
+/** Bytes of a message's body: 5,000 characters fit, each escaped as a surrogate pair, with a URL. */
 export const messageBodyMaxBytes = 128 * 1_024;
 
-/** The maximum depth of JSON; our bodies nest four levels at most. */
+/** Maximum depth of JSON; the API's bodies nest four levels at most. */
 export const jsonDepthMax = 32;
 
-/** Colons, commas and opening brackets outside of strings; our largest body has some twenty. */
+/** Values of a JSON body, counted as colons, commas and opening brackets; the API's largest body has some twenty. */
 export const jsonValuesMax = 1_000;
 
-/** Longer paths lead to no route: the router would decode 15,000 escaped characters in 0.2 ms. */
+/** Longer paths match no route: the router would take 0.2 ms to decode 15,000 escaped characters. */
 export const pathMaxCharacters = 4_096;
 
-/** Longer query strings, and more parameters, are not parsed: 16 KB of them take 4 ms. No operation needs as much. */
+/** Longer query strings, and more parameters, are not parsed: 16 KB take 4 ms, and no operation needs them. */
 export const queryMaxCharacters = 4_096;
 
 export const queryParametersMax = 50;
 
-/** Our forms have ten fields at most; parsing thousands takes milliseconds. */
+/** Fields of a form. Forms have ten at most; parsing thousands takes milliseconds. */
 export const formFieldsMax = 50;
 
-/** Requests that may wait on a connection. No client in use pipelines as many. */
+/** Requests that may wait on a connection; no client in use pipelines as many. */
 export const pipelinedRequestsMax = 32;
 
-/** Listening sockets of a process: so many connections are accepted in an iteration of the event loop. */
+/** Listening sockets of a process; each accepts one connection per iteration of the event loop. */
 export const listenersMax = 16;
 
-/** How long a response may take to its client before the connection is closed with an unread body. */
+/** Time from the answer until a connection with an unread body is closed. */
 export const delayedCloseMs = 2_000;
 
-/** Connections that linger at a time; the kernel keeps some 100 KB of unread bytes for each. */
+/** Lingering connections at a time; the kernel keeps some 100 KB of unread bytes for each. */
 export const delayedClosesMax = 256;
 
-/** Drain of a refused request's body (drain-body.ts): bytes at most, and its time-out below. */
+/** Bounds on draining a refused request's body, in bytes and time (drain-body.ts). */
 export const drainMaxBytes = 64 * 1_024;
 
 export const drainTimeoutMs = 10_000;
 
-/** A socket that takes fewer bytes a second over this time, while bytes wait for it, is disconnected. */
+/** A socket with unsent bytes that takes fewer bytes a second over this time is disconnected. */
 export const slowReaderBytesPerSecondMin = 1_024;
 
 export const slowReaderMs = 30_000;
 
 export const slowReaderCheckMs = 2_000;
 
-/**
- * A stop waits this long for incomplete requests, once every other one is answered. It is at least as
- * long as a lingering close.
- */
+/** Time for which a stop waits for incomplete requests after all others; at least as long as a lingering close. */
 export const stopIncompleteRequestMs = 2_000;
 
-/**
- * A stop waits for clients that read their answers: up to this time in all, and up to the second one without progress.
- */
+/** Time for which a stop waits until clients have read their answers: in all, and without progress. */
 export const stopFlushMs = 5_000;
 
 export const stopStalledMs = 2_000;

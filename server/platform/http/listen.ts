@@ -6,8 +6,8 @@ import { listenersMax } from './limits.ts';
 
 /**
  * Further listening sockets on the address of a server. The kernel spreads new connections over all of them
- * (SO_REUSEPORT), and Node accepts one connection of each socket per iteration of the event loop. With a single socket,
- * each connection of a flood costs a new client a whole iteration: 2.3 s behind 64 of them (decision 0024).
+ * (SO_REUSEPORT), and Node accepts one connection of each per iteration of the event loop. With a single socket, a
+ * flood of connections makes a new client wait: 2.3 s behind 64 connections (decision 0024).
  */
 export class ExtraListeners {
   readonly #listeners: Server[] = [];
@@ -15,7 +15,7 @@ export class ExtraListeners {
   async open(server: HttpServer, count: number): Promise<void> {
     const { address: host, port } = server.address() as AddressInfo;
     for (let opened = 0; opened < count; opened += 1) {
-      // As node:http creates its own; a connection of any of them is one of the server.
+      // Same options as the listener of node:http; its connections become connections of that server.
       const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
         server.emit('connection', socket),
       );
@@ -24,7 +24,7 @@ export class ExtraListeners {
     }
   }
 
-  /** Accepts no more connections; resolves when the accepted ones are closed. */
+  /** Stops accepting connections. @returns once all accepted connections are closed */
   async close(): Promise<void> {
     await Promise.all(
       this.#listeners.splice(0).map((listener) => new Promise((resolve) => listener.close(resolve))),
@@ -35,18 +35,18 @@ export class ExtraListeners {
 /**
  * Listens on the address, on Linux with several sockets.
  * @returns the URL of the server
- * @throws errors of node:net, EADDRINUSE for example
+ * @throws errors of node:net, such as EADDRINUSE
  */
 export async function listen(
   server: FastifyInstance,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {
   if (process.platform !== 'linux') return server.listen({ host, port });
-  // Sockets that share a port are no error to each other: one that does not share finds out whether it is in use.
+  // Sockets that share a port do not conflict, so a socket that does not share tests whether the port is in use.
   const probe = createServer();
   await startListening(probe, { host, port });
   await new Promise((resolve) => probe.close(resolve));
-  // Not in Fastify's types, which passes all options on to node:net.
+  // Fastify's types lack reusePort, but Fastify passes all options on to node:net.
   const options = { host, port, reusePort: true };
   const url = await server.listen(options);
   await server.extraListeners.open(server.server, listenersMax - 1);

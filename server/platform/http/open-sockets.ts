@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The connections of a server, which Node does not list. */
+/** The open connections of a server, which Node does not list. */
 export class OpenSockets {
   readonly #sockets = new Set<Socket>();
 
@@ -17,15 +17,15 @@ export class OpenSockets {
   }
 }
 
-/** The counters of a socket's handle; Node's own time-outs of sockets read the second one too. */
+/** The byte counters of a socket's internal handle; Node's own socket time-outs read writeQueueSize too. */
 interface StreamHandle {
-  /** Bytes written to it so far. */
+  /** Bytes written to the handle so far. */
   readonly bytesWritten: number;
-  /** Bytes of these that the kernel has not taken yet. */
+  /** The part of these bytes that the kernel has not taken yet. */
   readonly writeQueueSize: number;
 }
 
-/** Bytes that the kernel has taken: part of a large Buffer counts, which `socket.bytesWritten` can't tell. */
+/** Bytes that the kernel has taken. Unlike `socket.bytesWritten`, it counts the taken part of a large Buffer. */
 export function flushedBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;

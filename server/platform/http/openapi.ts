@@ -7,26 +7,26 @@ interface DocumentOptions {
   readonly version: string;
   readonly description: string;
   readonly baseUrl: string;
-  /** Tags in the order of the reference, with a sentence each. */
+  /** The tags, which are the sections of the API reference, in their order, each with a sentence. */
   readonly tags: Readonly<Record<string, string>>;
-  /** Schemas that are shown by name wherever a route uses the same object; `Error` is the body of refusals. */
+  /** Schemas that the document names wherever a route uses the same object; `Error` is the body of errors. */
   readonly components: Readonly<Record<string, TSchema>>;
-  /** The path parameters, by the preceding segment and their name: `numbers.id`. */
+  /** Schemas of path parameters, by the preceding segment and the name, such as `numbers.id`. */
   readonly parameters: Readonly<Record<string, TSchema>>;
-  /** The meaning of each error response, by status. */
+  /** The description of each error response, by status. */
   readonly errorResponses: Readonly<Record<number, string>>;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Every operation can be refused with these, and with the others where a body is read. */
+/** Error statuses of every operation, and of every operation that reads a body. */
 const commonErrorStatuses = [400, 401, 403, 429, 500, 503];
 const bodyErrorStatuses = [413, 415];
 
-/** Many clients send `{}` with every POST: an operation without a body accepts it. */
+/** An operation without a body accepts `{}`, because many clients send it with every POST. */
 const noFields: TSchema = { type: 'object', maxProperties: 0 };
 
-/** An OpenAPI 3.1 document of the routes of /v1, made from the table that serves them (specification section 9). */
+/** Creates the OpenAPI 3.1 document of /v1 from the route table that serves it (specification section 9). */
 export function openApiDocument(routes: readonly Route[], options: DocumentOptions): Json {
   const names = new Map(Object.entries(options.components).map(([name, schema]) => [schema, name]));
   const paths: Record<string, Record<string, unknown>> = {};
@@ -53,7 +53,12 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API key of the team.' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'An API key of the team, sent in `x-api-key`.',
+        },
       },
       headers: answerHeaders,
       responses: Object.fromEntries(
@@ -135,15 +140,15 @@ function operation(
   };
 }
 
-/** The parameter itself has the description that a field has in its schema. */
+/** Moves the description of a query parameter from its schema to the parameter, where OpenAPI expects it. */
 function withoutDescription(schema: TSchema, names: ReadonlyMap<TSchema, string>): Json {
   const { description, ...rest } = show(schema, names);
   return { ...(description === undefined ? {} : { description }), schema: rest };
 }
 
 /**
- * A schema as the document shows it: named ones by reference, and answers without `additionalProperties`, since
- * fields may be added within v1. Requests say it: there an unknown field is refused.
+ * Renders a schema for the document: named schemas become references. Answers omit `additionalProperties`, because
+ * fields may be added within v1. Requests keep it, because they refuse unknown fields.
  */
 function show(schema: TSchema, names: ReadonlyMap<TSchema, string>, top?: TSchema): Json {
   const name = names.get(schema);
@@ -186,7 +191,7 @@ const answerHeaders: Json = {
   },
   ratelimit: {
     description:
-      'The requests that are left (r), as far as the process that answers knows, and the seconds until the limit begins anew (t).',
+      'The requests that are left (r), as far as this process knows, and the seconds until the limit resets (t).',
     schema: { type: 'string' },
     example: '"team";r=997;t=41',
   },
@@ -205,13 +210,13 @@ const headerRefs = (names: readonly string[]): Json =>
 const everyAnswer = ['request-id', 'cache-control'];
 const afterKey = ['ratelimit-policy', 'ratelimit'];
 
-/** Successful answers to an Idempotency-Key say whether they are repeats. */
+/** Headers of success answers; with an Idempotency-Key they say whether the answer is a repeat. */
 function successHeaders({ headers = [] }: OperationText): Json {
   const repeats = headers.some(({ name }) => name === 'Idempotency-Key') ? ['idempotent-replayed'] : [];
   return headerRefs([...everyAnswer, ...afterKey, ...repeats]);
 }
 
-/** A 401 has no rate limit headers: the team is unknown before the key is valid. */
+/** Headers of errors. A 401 has no rate limit headers, because its team is unknown. */
 function errorHeaders(status: number): Json {
   const counted = status === 401 ? [] : afterKey;
   const waits = [429, 500, 503].includes(status) ? ['retry-after'] : [];

@@ -6,7 +6,8 @@ import { validateStrings } from './validate-body.ts';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses the form of one of our pages. The result is '' for a missing field, and the last value of a repeated one.
+ * Parses a form of one of the server's pages.
+ * @returns a function that reads a field: '' for a missing one, the last value of a repeated one
  * @throws 400 for invalid UTF-8; 415 for another Content-Type
  */
 export function parseForm(request: FastifyRequest): (name: string) => string {
@@ -20,7 +21,7 @@ export function parseForm(request: FastifyRequest): (name: string) => string {
   }
   const text = decode(body);
   if (text.split('&', formFieldsMax + 1).length > formFieldsMax) {
-    throw new AppError('invalid_request', `The form has too many fields: ${formFieldsMax} at most.`);
+    throw new AppError('invalid_request', `The form has too many fields. Send at most ${formFieldsMax}.`);
   }
   const fields = new Map(new URLSearchParams(text));
   for (const [name, value] of fields) validateStrings(value, name);

@@ -2,12 +2,10 @@ import { queryMaxCharacters, queryParametersMax } from './limits.ts';
 
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
-/** The query of a request whose query string is too long: JSON operations refuse it, pages ignore it. */
+/** The query of a request with a query string that is too long: JSON operations refuse it, pages ignore it. */
 export const excessiveQuery: Query = Object.freeze(Object.create(null));
 
-/**
- * Parses query strings. A repeated parameter becomes a list. A value that cannot be decoded stays as it was written.
- */
+/** Parses a query string. A repeated parameter becomes a list. A value that can't be decoded stays unchanged. */
 export function parseQueryString(text: string): Query {
   if (text.length > queryMaxCharacters) return excessiveQuery;
   const parts = text.split('&', queryParametersMax + 1);

@@ -5,22 +5,22 @@ import type { Audience, Route } from './route.ts';
 
 type Method = Route['method'];
 
-/** The path of one or more routes, and their methods. */
+/** A path of the route table with the methods that it serves. */
 interface PathPattern {
   readonly path: string;
   readonly segments: readonly string[];
   readonly methods: Set<Method>;
 }
 
-/** A method that only a more general path accepts: GET /v1/messages/send, where only POST is served. */
+/** A method that only a more general path serves, such as GET for /v1/messages/send, which serves POST only. */
 export interface ShadowedMethod {
   readonly method: Method;
   readonly path: string;
 }
 
 /**
- * The paths of the route table by their number of segments. Answers requests that no route serves, 404 or 405
- * (specification section 7.2), at a cost that does not grow with the length of their address.
+ * Index of the paths in the route table, by number of segments. It finds the error for a request that no route serves,
+ * 404 or 405 (specification section 7.2). The cost does not grow with the length of the path.
  */
 export class PathIndex {
   readonly #byLength = new Map<number, PathPattern[]>();
@@ -40,22 +40,19 @@ export class PathIndex {
     this.#segmentsMax = Math.max(0, ...this.#byLength.keys());
   }
 
-  /** The refusal of a request that no route serves: 405 with the path's methods, else 404. */
+  /** @returns the error of a request that no route serves: 405 with the path's methods, else 404 */
   refusal(request: FastifyRequest): AppError {
     const pattern = this.#find(pathOf(request.url));
     if (pattern) return methodNotAllowed(request.method, pattern.methods);
     return new AppError(
       'not_found',
       wantsHtml(request)
-        ? 'There is no page at this address. Check that the whole of it was copied, or go to the start.'
+        ? 'There is no page at this address. Check that you copied all of it, or go to the start page.'
         : 'There is nothing at this address. Check the path and its version prefix, /v1.',
     );
   }
 
-  /**
-   * Methods that the router would route to another path, whose parameter matches a word of this one.
-   * They are refused instead.
-   */
+  /** Finds methods that the router would send to another path, whose parameter matches this one; they are refused. */
   shadowed(): ShadowedMethod[] {
     return [...this.#byLength.values()].flatMap((patterns) =>
       patterns.flatMap(({ path, segments, methods }) => {
@@ -66,14 +63,14 @@ export class PathIndex {
     );
   }
 
-  /** The path that the router tries first: a word precedes a parameter. */
+  /** Finds the path that the router would try first: a word precedes a parameter. */
   #find(path: string): PathPattern | undefined {
     const segments = path.split('/', this.#segmentsMax + 1);
     return this.#byLength.get(segments.length)?.find((pattern) => matches(pattern.segments, segments));
   }
 }
 
-/** The first segment that is a word in one path and a parameter in the other decides. */
+/** Orders paths by the first segment that is a word in one path and a parameter in the other. */
 function byPrecedence(one: PathPattern, other: PathPattern): number {
   for (const [index, segment] of one.segments.entries()) {
     const difference = Number(isParameter(segment)) - Number(isParameter(other.segments[index] ?? ''));
@@ -90,35 +87,35 @@ function isParameter(segment: string): boolean {
   return segment.startsWith(':');
 }
 
-/** HEAD is served wherever GET is. */
+/** The error 405 with its `allow` header; HEAD is allowed wherever GET is. */
 function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError {
   const allow = [...taken, ...(taken.has('GET') ? ['HEAD'] : [])].sort().join(', ');
-  return new AppError('invalid_request', `This address takes ${allow}, not ${method}.`, {
+  return new AppError('invalid_request', `This address does not take ${method}. Use one of: ${allow}.`, {
     status: 405,
     headers: { allow },
   });
 }
 
-/** Replaces a path that is too long: no route has it. Keeps the prefix of programs, by which `wantsHtml` decides. */
+/** Replaces a path that is too long by one that no route has. It keeps the prefix that `wantsHtml` needs. */
 export function unroutedPath(url: string): string {
   return `${programPrefixOf(url)}/-`;
 }
 
-/** Whether the path of a URL is too long for any route (specification section 8). */
+/** Whether a path is too long for any route (specification section 8). */
 export function isPathTooLong(url: string): boolean {
   if (url.length <= pathMaxCharacters) return false;
   const end = url.indexOf('?');
   return end === -1 || end > pathMaxCharacters;
 }
 
-/** undefined where no route matched. */
+/** @returns undefined where no route matched */
 export function audienceOf(request: FastifyRequest): Audience | undefined {
   return request.routeOptions.config?.audience;
 }
 
 /**
- * Whether the answer is a page for a person (specification section 7.1). The browser then accepts HTML, and the path
- * is that of a page or of nothing. Clients of /v1 and /app are programs.
+ * Whether the answer is an HTML page (specification section 7.1). The client must accept HTML, and the path must belong
+ * to a page or be unknown. Below /v1 and /app clients are programs.
  */
 export function wantsHtml(request: FastifyRequest): boolean {
   if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return false;
@@ -126,12 +123,12 @@ export function wantsHtml(request: FastifyRequest): boolean {
   return audience === undefined ? programPrefixOf(request.url) === '' : audience === 'page';
 }
 
-/** `/v1` or `/app` for a path at or below it; '' for any other. */
+/** @returns `/v1` or `/app` for a path at or below it; '' for any other path */
 function programPrefixOf(url: string): string {
   return /^\/(v1|app)(?=\/|$)/.exec(pathOf(url))?.[0] ?? '';
 }
 
-/** The path as the router reads it: a proxy may write scheme and host, and letters may be percent-encoded. */
+/** The path as the router reads it: without scheme and host, which a proxy may add, and percent-decoded. */
 function pathOf(url: string): string {
   const path = (url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '');
   try {

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import { pipelinedRequestsMax } from './limits.ts';
 
 /**
- * Serves pipelined requests of a connection one after the other. Node starts all that arrive in a segment at once,
- * which can be more than 1,000. A connection with too many waiting requests is destroyed.
+ * Serves the pipelined requests of a connection one after the other. Node would start all that arrive in one segment at
+ * once, perhaps more than 1,000. A connection with too many waiting requests is destroyed.
  */
 export class PipelineQueue {
   readonly #waiting = new WeakMap<Socket, number>();
 
-  /** Calls `start` once every earlier response of the connection is finished, at once if there is none. */
+  /** Calls `start` once every earlier response of the connection is finished. */
   enqueue({ socket }: IncomingMessage, response: ServerResponse, start: () => void): void {
-    // A response has its socket once all responses before it are finished.
+    // Node gives a response its socket once all earlier responses are finished.
     if (response.socket !== null) {
       start();
       return;

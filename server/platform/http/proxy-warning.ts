@@ -7,8 +7,8 @@ interface ProxyWarningOptions {
 }
 
 /**
- * Warns once about a proxy that TRUST_PROXY does not name: all its clients then count as one network, and
- * share its limits (specification section 12.2).
+ * Warns once about a proxy that TRUST_PROXY does not name: all its clients count as one network, and share its limits
+ * (specification section 12.2).
  */
 export function createProxyWarning({
   logger,
@@ -19,7 +19,7 @@ export function createProxyWarning({
     if (isDone || headers['x-forwarded-for'] === undefined) return;
     isDone = true;
     logger.warn(
-      `A request came through a proxy at ${socket.remoteAddress}, which TRUST_PROXY does not name: all its clients count as one source, so a few wrong passwords throttle all of them. Set TRUST_PROXY=${socket.remoteAddress}.`,
+      `A request came through a proxy at ${socket.remoteAddress}, which TRUST_PROXY does not name. All its clients count as one, so a few wrong passwords throttle all of them. Set TRUST_PROXY=${socket.remoteAddress}.`,
     );
   };
 }

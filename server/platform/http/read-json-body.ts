@@ -3,15 +3,12 @@ import { AppError } from '#server/platform/app-error.ts';
 import { checkJsonBounds } from './json-bounds.ts';
 import { validateStrings } from './validate-body.ts';
 
-/**
- * The parsed body. An empty or missing one reads as an object without fields, so that the error
- * names the missing fields.
- */
+/** Parses a JSON body. An empty or missing body reads as `{}`, so that the error names the missing fields. */
 export function readJsonBody(request: FastifyRequest): unknown {
   if (!Buffer.isBuffer(request.body) || request.body.length === 0) return {};
   const { 'content-encoding': encoding, 'content-type': type } = request.headers;
   if (encoding !== undefined && !/^(identity)?$/i.test(encoding)) {
-    throw new AppError('invalid_request', 'Send the body as it is, without Content-Encoding.', {
+    throw new AppError('invalid_request', 'The body is compressed. Send it without Content-Encoding.', {
       param: 'Content-Encoding',
       status: 415,
       headers: { 'accept-encoding': 'identity' },

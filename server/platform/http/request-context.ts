@@ -4,7 +4,7 @@ import type { Caller, HandlerContext, LimitConcurrency } from './route.ts';
 
 export type Reauthenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>;
 
-/** The context of a request's handler, with its caller. */
+/** The parts of a request that its handler gets, with its caller. */
 export class RequestContext implements HandlerContext {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -58,9 +58,9 @@ export class RequestContext implements HandlerContext {
   }
 }
 
-/** Reading the team of an unidentified caller is a bug, and must not return one. */
+/** Throws where a handler reads a caller that its audience does not have, which is a bug. */
 function missing(): never {
-  throw new Error('this audience has no such caller');
+  throw new Error('the audience of this route does not allow this kind of caller');
 }
 
 export function auditActorOf(request: FastifyRequest): AuditActor | undefined {

@@ -2,21 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '#server/platform/app-error.ts';
 
 /**
- * Guard against request smuggling (RFC 9112, sections 3.2, 6.1 and 11.2): refuses requests that a proxy may frame in
- * another way than Node. They have no Host or several, a transfer coding in HTTP/1.0, or one other than chunked.
+ * Guard against request smuggling (RFC 9112, sections 3.2, 6.1 and 11.2): refuses requests that a proxy may frame
+ * differently than Node. They have no Host or several, a transfer coding in HTTP/1.0, or one other than chunked.
  */
 export function framingError({ headers, rawHeaders, httpVersion }: IncomingMessage): AppError | undefined {
   const { host, 'transfer-encoding': coding } = headers;
   if (host === undefined && httpVersion === '1.1')
-    return refusal('Send the header Host: HTTP/1.1 asks for it.', 'Host');
-  if (hostCount(rawHeaders) > 1) return refusal('Send the header Host once.', 'Host');
+    return refusal('The Host header is missing. Send it: HTTP/1.1 requires it.', 'Host');
+  if (hostCount(rawHeaders) > 1) return refusal('The request has several Host headers. Send one.', 'Host');
   if (coding === undefined) return undefined;
   if (httpVersion === '1.0')
-    return refusal('HTTP/1.0 has no transfer codings: send Content-Length.', 'Transfer-Encoding');
+    return refusal('HTTP/1.0 has no Transfer-Encoding. Send Content-Length instead.', 'Transfer-Encoding');
   return coding.toLowerCase() === 'chunked'
     ? undefined
     : refusal(
-        'This server reads no transfer coding but chunked, and that once. Send Content-Length instead.',
+        'The only Transfer-Encoding that this server reads is chunked, once. Send that, or Content-Length.',
         'Transfer-Encoding',
       );
 }
@@ -30,7 +30,7 @@ function hostCount(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** The end of such a request's body is ambiguous: the connection is closed. */
+/** The error closes the connection, because it is unclear where the body ends. */
 function refusal(message: string, param: string): AppError {
   return new AppError('invalid_request', message, { param, headers: { connection: 'close' } });
 }

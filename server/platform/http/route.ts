@@ -8,44 +8,42 @@ import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts
 import type { AccountId, AccountSessionId, KeyId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /**
- * The callers that a route is for. `api` is public and needs a key, `device` is public and frozen (shortcuts can't be
- * updated), `page` is for browsers, `operations` is for monitoring. The dashboard has three of its own, which are
- * neither public nor frozen. `team` needs the session of a member of the team in the path, `account` that of any
- * account, and `visitor` none.
+ * The callers that a route is for. `api` is public and needs an API key. `device` is public and frozen, because
+ * installed shortcuts can't be updated. `page` is for browsers, `operations` for monitoring. The dashboard's own routes
+ * are neither public nor frozen. `team` needs the session of a member of the team in the path, `account` any session,
+ * and `visitor` none.
  */
 export type Audience = 'api' | 'team' | 'account' | 'visitor' | 'device' | 'page' | 'operations';
 
-/** Principal: acts for a team, with permissions. A key, or a member with a session and a role. */
+/** A principal acts for a team, with permissions: an API key, or a signed-in member with a role. */
 export interface Principal {
   readonly teamId: TeamId;
-  /** The key or the member, as the database stores it. */
+  /** The id of the key or the member. */
   readonly id: KeyId | MemberId;
   readonly actor: Actor;
   readonly permissions: readonly RoleGrant[];
   readonly plan: PlanName;
-  /** The member who created the calling key, if a member did. */
+  /** The member who created the key, if a member did. */
   readonly keyCreator?: MemberId;
 }
 
-/** A signed-in account, with its session. */
+/** A signed-in account with its session. */
 export interface SignedIn {
   readonly accountId: AccountId;
   readonly sessionId: AccountSessionId;
   readonly actor: Actor;
 }
 
-/** The phone that calls. */
+/** The phone that makes a device call. */
 export interface DeviceCaller {
   readonly teamId: TeamId;
-  /** SHA-256 of the device token, which is in the database. */
+  /** SHA-256 of the device token, as stored in the database. */
   readonly tokenHash: Buffer;
-  /** Polls have a queue of their own for permits. */
+  /** Whether the call is a poll: polls have their own queue for permits. */
   readonly isPoll: boolean;
-  /** A poll beyond the limit of its token: its report counts, and it gets no message. */
+  /** Whether a poll exceeds the rate limit of its token: its report counts, but it gets no message. */
   readonly isOverLimit: boolean;
-  /**
-   * Reports to the authenticator that the token has ended for good; later calls are refused before their body is read.
-   */
+  /** Tells the authenticator that the token has ended for good: it refuses later calls before it reads their body. */
   readonly endToken: (reason: EndedTokenReason) => void;
 }
 
@@ -58,14 +56,14 @@ export interface Caller {
   readonly signedIn?: SignedIn;
   /** Set for the audience `device`. */
   readonly device?: DeviceCaller;
-  /** The refusal of a known caller, returned and not thrown: the audit log can name the caller. */
+  /** An error for a known caller: it is returned, not thrown, so that the audit log can name the caller. */
   readonly refusal?: AppError;
 }
 
 /**
- * Establishes the caller of an audience's routes before a body is read. Throws 401 or 429, and refuses with 403, in
- * that order (specification section 7.2). Headers that it sets are on refusals too.
- * @param isAgain true for a repeat by `HandlerContext.reauthenticate`, which is not counted a second time
+ * Establishes the caller of an audience's routes before a body is read. It throws 401 or 429 and refuses with 403, in
+ * that order (specification section 7.2). Errors keep the headers that it sets.
+ * @param isAgain true for a repeat by `HandlerContext.reauthenticate`, which rate limits do not count
  */
 export type Authenticator = (
   request: FastifyRequest,
@@ -74,7 +72,7 @@ export type Authenticator = (
   isAgain?: boolean,
 ) => MaybePromise<Caller>;
 
-/** The part of a route that an authenticator needs. */
+/** The fields of a route that an authenticator needs. */
 export type AuthenticatedRoute = Pick<
   Route,
   'method' | 'path' | 'permission' | 'byToken' | 'held' | 'tokenPerMinute' | 'refusesEndedToken'
@@ -95,38 +93,35 @@ export interface HandlerContext<Body = unknown, Query = unknown> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /**
-   * For held requests: authenticates again, and throws if the caller has lost access. A revoked key stops working
-   * within a second (specification section 5.1), also for requests that began before.
-   * @returns the caller as they are now: the role may be another one
+   * For held requests: authenticates again, and throws if the caller has lost access. A revoked key thus stops working
+   * within a second even for requests that began before (specification section 5.1).
+   * @returns the caller, whose role may have changed
    */
   readonly reauthenticate: () => Promise<Caller>;
-  /** Runs a part of the work of a held route with a permit of its caller; every other route has one from the start. */
+  /** For held requests: runs a part of the work with a permit. Every other request has a permit from its start. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/**
- * Runs the work of a request once its caller has a permit for it (specification section 8).
- * @throws AppError 503 with retry-after
- */
+/** Runs a request's work once its caller has a permit (specification section 8). @throws 503 with retry-after */
 export type LimitConcurrency = <T>(caller: Caller | undefined, work: () => Promise<T>) => Promise<T>;
 
 export interface Answer {
   readonly status?: number;
   readonly body: unknown;
-  /** A list for several values of one name, such as set-cookie. */
+  /** Response headers; a list sends one header several times, such as set-cookie. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
-/** The text of an operation of /v1 in the reference, beside its schemas. */
+/** Documents an operation of /v1 in the API reference, beside its schemas. */
 export interface OperationText {
-  /** A verb and a noun, unique: `sendMessage`. */
+  /** A unique name for the operation, a verb and a noun, such as `sendMessage`. */
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** Statuses of its errors, beside those of every operation. */
+  /** Error statuses of this operation, beside those of every operation. */
   readonly errorStatuses: readonly number[];
-  /** Its own request headers. */
+  /** Request headers that only this operation has. */
   readonly headers?: readonly HeaderText[];
 }
 
@@ -141,51 +136,46 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly audience: Audience;
-  /** For the audiences `api` and `team`; undefined requires only a valid key, or a membership. */
+  /** For `api` and `team`; undefined requires only a valid key or a membership. */
   readonly permission?: Permission | PersonalPermission;
-  /** The permission that a member needs where a key needs more: to see is not to manage (decision 0014). */
+  /** The permission that a member needs, where a key needs a wider one: reading is not managing (decision 0014). */
   readonly memberPermission?: PersonalPermission;
-  /** The answer of the same operation below /app/teams/:team_id, where people see more of each row than programs do. */
+  /** Replaces answers and handler below /app/teams/:team_id, where people see more of each row than programs do. */
   readonly ofMembers?: Pick<Route, 'answers' | 'handle'>;
   /**
-   * For the audience `page`: the token in the path authorizes the request, and no cookie does. A forged request could
-   * not know it, so the CSRF guard is skipped. For `device`: the token in the body.
+   * For `page`: the token in the path authorizes the request, without a cookie. A forged request cannot know the token,
+   * so the CSRF guard is skipped. For `device`: the token is in the body.
    */
   readonly byToken?: true;
-  /**
-   * The operation's name in the audit log, where it changes something; refusals are recorded under it (section 12.6).
-   */
+  /** The operation's name in the audit log, if it changes something; refusals have this name too (section 12.6). */
   readonly audit?: string;
   /** Set for every operation of the audience `api`. */
   readonly text?: OperationText;
   readonly body?: TSchema;
-  /**
-   * The fields of a form or of a device's body, which the handler reads itself. It documents
-   * them; nothing validates them.
-   */
+  /** Documents the fields of a form or a device's body. The handler reads them itself; nothing validates them. */
   readonly looseBody?: TObject;
-  /** Without one the route accepts no query parameter. Numbers and booleans are parsed from their text. */
+  /** Schema of the query; undefined accepts no parameter. Numbers and booleans are parsed from text. */
   readonly query?: TObject;
   /** Success answers by status; tests validate every answer against them before it is serialised. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: HandlerContext) => Promise<Answer>;
-  /** A long poll: the answer may be held until there is something to send, and holds no permit meanwhile. */
+  /** Marks a long poll: its answer may be held until there is something to send, without a permit meanwhile. */
   readonly held?: true;
-  /** Its work waits in a bounded queue of its own, and takes no permit. */
+  /** Whether the work waits in a bounded queue of this route, without a permit of the team. */
   readonly ownQueue?: true;
-  /** Bytes; only for routes that need more than the usual limit. */
+  /** Maximum body size, for routes that need more than the default. */
   readonly bodyLimitBytes?: number;
   /** For `device`: calls of one token per minute in this process, counted before the body is read. */
   readonly tokenPerMinute?: number;
-  /** For `device`: a token that has ended is refused before the body is read. */
+  /** For `device`: refuses an ended token before the body is read. */
   readonly refusesEndedToken?: true;
-  /** For `device`: a failure destroys the connection without an answer, since a shortcut would use its words. */
+  /** For `device`: a failure destroys the connection without an answer, because a shortcut would use its text. */
   readonly hangsUp?: true;
-  /** For `device`: the answer to a failure, with HTTP 200, since a shortcut can't see a status. */
+  /** For `device`: creates the answer to a failure, with HTTP 200, because a shortcut can't see a status. */
   readonly onFailure?: (error: AppError) => unknown;
 }
 
-/** Declares a route whose handler gets a body or a query of the type that its schema describes. */
+/** Declares a route; the handler's body and query have the types that its schemas describe. */
 export function route<B extends TSchema>(
   definition: Omit<Route, 'body' | 'handle'> & {
     readonly body: B;

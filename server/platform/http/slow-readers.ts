@@ -5,7 +5,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { slowReaderBytesPerSecondMin, slowReaderCheckMs, slowReaderMs } from './limits.ts';
 import { flushedBytes, type OpenSockets } from './open-sockets.ts';
 
-/** The bytes that a socket had taken at a moment. */
+/** The number of bytes that a socket had taken at a time. */
 interface Sample {
   readonly atMs: number;
   readonly taken: number;
@@ -19,11 +19,12 @@ interface SlowReadersOptions {
 
 /**
  * Write time-out for slow readers: destroys a socket that takes less than 1 KB/s over 30 s while bytes wait for it
- * (specification section 7.2). A held poll has no waiting bytes, and is not affected. One timer checks all sockets.
+ * (specification section 7.2). It does not affect a held poll, which has no waiting bytes. One timer checks all
+ * sockets.
  */
 export class SlowReaders {
   readonly #options: SlowReadersOptions;
-  /** Samples of each socket with waiting bytes: the last 30 s, and one sample before them. */
+  /** Samples of each socket with waiting bytes: those of the last 30 s, and one before them. */
   readonly #waiting = new WeakMap<Socket, Sample[]>();
   #cancel: (() => void) | undefined;
 
@@ -59,16 +60,19 @@ export class SlowReaders {
       this.#waiting.set(socket, samples);
       samples.push(now);
       if (!isSlow(samples, now)) continue;
-      // A reset frees the bytes that the kernel holds for it as well.
+      // A reset also frees the bytes that the kernel holds for the socket.
       socket.resetAndDestroy();
       destroyed += 1;
     }
     if (destroyed > 0)
-      this.#options.logger.info({ sockets: destroyed }, 'disconnected clients that did not read');
+      this.#options.logger.info(
+        { sockets: destroyed },
+        'disconnected clients that did not read their responses',
+      );
   }
 }
 
-/** Whether bytes have waited for 30 s while too few were taken. Drops older samples. */
+/** Whether bytes have waited for 30 s while too few were taken. It drops older samples. */
 function isSlow(samples: Sample[], now: Sample): boolean {
   while (samples[1] && now.atMs - samples[1].atMs >= slowReaderMs) samples.shift();
   const [then = now] = samples;

@@ -3,10 +3,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import type { Answer } from './route.ts';
 
-/** Content that never changes during the process's life, for any caller. */
+/** Content that is the same for all callers and never changes while the process runs. */
 export interface StaticContent {
   readonly body: string | Uint8Array<ArrayBuffer>;
-  /** At least Content-Type; a Cache-Control here replaces `no-cache`. */
+  /** Contains Content-Type at least; a Cache-Control replaces the default `no-cache`. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -17,23 +17,23 @@ interface Representation {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Smaller content is sent uncompressed. */
+/** Content below this size is sent uncompressed. */
 const compressedMinBytes = 1_024;
 
 /**
- * Larger content is kept and sent compressed only. Writing 4 MB to a socket takes more than 1 ms of the event loop.
- * Every browser reads gzip, and RFC 9110, section 12.5.3 lets a server ignore Accept-Encoding.
+ * Content above this size is sent compressed only, because writing 4 MB to a socket blocks the event loop for more than
+ * 1 ms. Every browser reads gzip, and RFC 9110, section 12.5.3 lets a server ignore Accept-Encoding.
  */
 const identityMaxBytes = 1_024 * 1_024;
 
-/** Longer Accept-Encoding headers are cut here. */
+/** A longer Accept-Encoding header is cut to this length. */
 const acceptEncodingMaxCharacters = 256;
 
 const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
 /**
- * Static content, prepared once and kept as Buffers: Brotli, gzip and uncompressed, each with a strong ETag. All
- * responses share the Buffers. The first request prepares them (single flight), on the thread pool of zlib.
+ * Static content, prepared once and kept as Buffers that all responses share: Brotli, gzip and uncompressed, each with
+ * a strong ETag. The first request prepares them (single flight), on zlib's thread pool.
  */
 export class StaticAnswer {
   readonly #make: () => Promise<StaticContent>;
@@ -43,12 +43,12 @@ export class StaticAnswer {
     this.#make = make;
   }
 
-  /** 200 with the representation that fits Accept-Encoding, or 304 where If-None-Match names its ETag. */
+  /** @returns 200 with the representation that fits Accept-Encoding, or 304 where If-None-Match has its ETag */
   async answer({ headers }: Pick<FastifyRequest, 'headers'>): Promise<Answer> {
     const representations = await this.#prepare();
     const coding = chooseCoding(String(headers['accept-encoding'] ?? ''), [...representations.keys()]);
     const representation = representations.get(coding);
-    if (!representation) throw new Error(`no representation is kept as ${coding}`);
+    if (!representation) throw new Error(`no representation is cached for the coding ${coding}`);
     const { 'if-none-match': known } = headers;
     const { etag = '', ...rest } = representation.headers;
     if (known === undefined || (known.trim() !== '*' && !known.includes(etag))) {
@@ -91,7 +91,7 @@ async function represent({ body, headers }: StaticContent): Promise<ReadonlyMap<
   return representations;
 }
 
-/** SHA-256 on the thread pool: for 1 MB it takes milliseconds. */
+/** SHA-256 on the thread pool, because it takes milliseconds for 1 MB. */
 async function hashOf(bytes: Buffer<ArrayBuffer>): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('base64url');
 }
@@ -102,13 +102,13 @@ function encode(
 ): Promise<Buffer<ArrayBuffer>> | Buffer<ArrayBuffer> {
   if (coding === 'identity') return bytes;
   if (coding === 'gzip') return compressors.gzip(bytes, { level: constants.Z_BEST_COMPRESSION });
-  // Quality 9 takes a tenth of the time of 10 and 11, and its result is at most a tenth larger.
+  // Quality 9 takes a tenth of the time of 10 and 11; its result is at most a tenth larger.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   return compressors.br(bytes, { params });
 }
 
 /**
- * The coding with the highest weight that the client accepts; among equals the first one.
+ * Chooses the coding with the highest weight in Accept-Encoding; among equals the first one.
  * @param kept in order of preference; the last one is sent if the client accepts none
  */
 function chooseCoding(accepted: string, kept: readonly Coding[]): Coding {
@@ -125,7 +125,7 @@ function chooseCoding(accepted: string, kept: readonly Coding[]): Coding {
   return chosen;
 }
 
-/** `br, gzip;q=0.5` as weights by coding. */
+/** Parses `br, gzip;q=0.5` into weights by coding. */
 function readWeights(accepted: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const part of accepted.toLowerCase().split(',')) {

@@ -1,19 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
-/** The head of an answer whose body is streamed. Its headers include content-length. */
+/** The head of a streamed answer. Its headers include content-length. */
 export interface StreamHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Streams an answer's body with backpressure: the next chunk is read once the client took the one before. It resolves
- * once the head is written, and the body follows by itself. So a stop need not wait for a slow client longer than for
- * others.
- * A failure in the middle destroys the connection, since the client has a content-length to compare with.
- * @param onEnd called once the client has everything, or is gone
- * @throws the error of reading the first chunk: nothing was written then
+ * Streams an answer's body with backpressure: the next chunk is read once the client took the previous one. It resolves
+ * once the head is written, while the body is still being sent, so that a stop does not wait for slow clients. A
+ * failure in the middle destroys the connection; the client notices by the content-length.
+ * @param onEnd called once the client has everything or has disconnected
+ * @throws the error of reading the first chunk, before anything was written
  */
 export async function streamAnswer(
   reply: FastifyReply,

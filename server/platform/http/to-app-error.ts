@@ -1,15 +1,12 @@
 import { AppError, unavailable } from '#server/platform/app-error.ts';
 import { bodyMaxBytes } from './limits.ts';
 
-/**
- * Maps any thrown value to the error that the caller gets. No other code decides that.
- * @param limitBytes the body limit of the route
- */
+/** Maps any thrown value to the error that the caller gets. @param limitBytes the body limit of the route */
 export function toAppError(error: unknown, limitBytes = bodyMaxBytes): AppError {
   if (error instanceof AppError) return error;
   const status = statusOf(error);
   if (status === 413) {
-    return new AppError('invalid_request', `The body is too large: it may have ${limitBytes / 1_024} KiB.`, {
+    return new AppError('invalid_request', `The body is too large. Send at most ${limitBytes / 1_024} KiB.`, {
       status: 413,
     });
   }
@@ -21,7 +18,7 @@ export function toAppError(error: unknown, limitBytes = bodyMaxBytes): AppError 
   if (status !== undefined && status >= 400 && status < 500) {
     return new AppError(
       'invalid_request',
-      'The request could not be read. Check its path, headers and length.',
+      'The server could not read the request. Check its path, headers and length.',
       {
         cause: error,
       },

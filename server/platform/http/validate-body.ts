@@ -7,18 +7,18 @@ import { printableName, shortenName, validationError } from './validation-error.
 export type BodyValidator = (body: unknown) => void;
 
 /**
- * Refuses U+0000 and lone surrogates anywhere in a body, which PostgreSQL or a receiver could not store (specification
- * section 2.1). `param` is the top-level field.
+ * Refuses U+0000 and lone surrogates anywhere in a body, because PostgreSQL or a receiver could not store them
+ * (specification section 2.1). `param` is the top-level field.
  */
 export function validateStrings(value: unknown, param?: string, depth = 0): void {
-  if (depth > jsonDepthMax) throw refuse(param, 'is nested too deeply');
+  if (depth > jsonDepthMax) throw refuse(param, `is nested too deeply. Send at most ${jsonDepthMax} levels`);
   if (typeof value === 'string') {
     if (value.includes('\u0000'))
-      throw refuse(param, 'contains the character U+0000, which no phone can show');
+      throw refuse(param, 'contains the character U+0000, which no phone can show. Leave it out');
     if (!value.isWellFormed())
-      throw refuse(param, 'contains half of a surrogate pair; send well-formed Unicode');
+      throw refuse(param, 'contains half of a surrogate pair. Send well-formed Unicode');
   } else if (typeof value === 'object' && value !== null) {
-    // for…in, not Object.entries: every request runs this, and it saves an array per field.
+    // for…in saves an array per field compared with Object.entries; every request runs this.
     for (const name in value) {
       const within = param ?? (Array.isArray(value) ? undefined : name);
       validateStrings(name, within, depth + 1);
@@ -27,13 +27,13 @@ export function validateStrings(value: unknown, param?: string, depth = 0): void
   }
 }
 
-/** The name of the field may be invalid itself. */
+/** Creates the error, with a printable form of the name, which may be invalid itself. */
 function refuse(param: string | undefined, problem: string): AppError {
   if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
   return invalid(shortenName(param), `${printableName(param)} ${problem}.`);
 }
 
-/** Compiles the check of a body against its schema. Its refusal names the field and the rule. */
+/** Compiles the validator of a body's schema. Its error names the field and the rule. */
 export function compileBodyValidator(schema: TSchema): BodyValidator {
   const validator = Compile(schema);
   return (body) => {

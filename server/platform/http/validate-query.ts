@@ -7,12 +7,12 @@ import { excessiveQuery } from './parse-query-string.ts';
 import { validateStrings } from './validate-body.ts';
 import { printableName, shortenName, validationError } from './validation-error.ts';
 
-/** @param url the URL as received: a parser keeps undecodable text as it was written */
+/** @param url the URL as received; the parsed query hides which text was not decodable */
 export type QueryValidator = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
 
 /**
- * Reads a query string against its schema (specification section 4). A parameter that is unknown, sent twice or of the
- * wrong form is refused by name, so that no filter is ever silently ignored.
+ * Compiles the validator of a query string (specification section 4). It refuses an unknown, repeated or malformed
+ * parameter by name, so that no filter is silently ignored.
  */
 export function compileQueryValidator(schema: TObject): QueryValidator {
   const validator = Compile(schema);
@@ -22,12 +22,13 @@ export function compileQueryValidator(schema: TObject): QueryValidator {
     validateEncoding(url);
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(query as object)) {
-      // Own properties only: `constructor` is no parameter.
+      // Inherited properties do not count: `constructor` is not a parameter.
       const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
       if (property === undefined) throw unknownParameter(name, known);
-      if (typeof value !== 'string') throw invalid(name, `Send ${name} once.`);
+      if (typeof value !== 'string')
+        throw invalid(name, `${name} is in the query more than once. Send it once.`);
       if (hadPlus(value)) {
-        throw invalid(name, `${name} has a space in it: in a query string a + must be written as %2B.`);
+        throw invalid(name, `${name} has a space in it. Write a + in the query string as %2B.`);
       }
       values[name] = readValue(name, value, property);
     }
@@ -37,7 +38,7 @@ export function compileQueryValidator(schema: TObject): QueryValidator {
   };
 }
 
-/** Whether a space is a + that was not encoded: before a number, or in a mail address. */
+/** Whether a space was an unencoded + before a number or in a mail address. */
 function hadPlus(value: string): boolean {
   return /^ \d/.test(value) || (value.includes(' ') && isMailAddress(value.replaceAll(' ', '+')));
 }
@@ -66,14 +67,14 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Names the longest parameter, unless there are too many. */
+/** Creates the error for a query string that is too long. It names the longest parameter, unless there are too many. */
 function excessive(url: string): AppError {
   const parts = url.slice(url.indexOf('?') + 1).split('&', queryParametersMax + 1);
   const longest = parts.reduce((one, other) => (other.length > one.length ? other : one));
   const [name = ''] = longest.split('=', 1);
   return new AppError(
     'invalid_request',
-    `The query string is too long: ${queryMaxCharacters.toLocaleString('en')} characters and ${queryParametersMax} parameters at most.`,
+    `The query string is too long. Send at most ${queryMaxCharacters.toLocaleString('en')} characters and ${queryParametersMax} parameters.`,
     parts.length > queryParametersMax ? {} : { param: shortenName(name) },
   );
 }
@@ -97,7 +98,7 @@ function readBoolean(name: string, text: string): boolean {
   throw invalid(name, `${name} must be true or false.`);
 }
 
-/** The schema's bounds; without them those of JavaScript's safe integers. */
+/** Parses an integer within the schema's bounds, by default those of JavaScript's safe integers. */
 function readInteger(name: string, text: string, schema: TSchema): number {
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema as {
     readonly minimum?: number;

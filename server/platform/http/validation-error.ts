@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { e164Pattern } from '#contract/phone-number.ts';
 import { type AppError, invalid } from '#server/platform/app-error.ts';
 
-/** The JSON Schema that requests use: a test checks that their schemas have no other keyword that refuses a value. */
+/** The part of JSON Schema that requests use. A test checks that their schemas have no other keyword. */
 interface RequestSchema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -22,7 +22,7 @@ interface RequestSchema {
   readonly examples?: readonly unknown[];
 }
 
-/** Keywords that `firstProblem` understands. */
+/** Keywords that `firstProblem` can explain. */
 export const explainedKeywords = [
   ...['type', 'enum', 'const', 'anyOf', 'properties', 'required', 'additionalProperties', 'items'],
   ...['minItems', 'maxItems', 'minLength', 'maxLength', 'minimum', 'maximum', 'pattern'],
@@ -31,29 +31,29 @@ export const explainedKeywords = [
 const e164 = 'an E.164 phone number: +, country code and number';
 
 interface ValidationProblem {
-  /** Names from the outermost field to the invalid one. */
+  /** Field names from the outermost to the invalid one. */
   readonly path: readonly string[];
-  /** The rest of a sentence whose subject is the field's name. */
+  /** The rest of a sentence that begins with the field's name. */
   readonly says: string;
 }
 
-/** An error shows the beginning of a longer name. */
+/** An error shows only the beginning of a longer name. */
 const nameMaxCharacters = 100;
 
-/** A name for a sentence: well-formed, so that every parser can read the answer, and visible even if it is empty. */
+/** A name for a sentence: well-formed, so that every parser can read the error, and visible even if it is empty. */
 export function printableName(name: string): string {
   return name === '' ? '""' : shortenName(name);
 }
 
-/** A name for `param`. */
+/** A name for `param`, well-formed and cut to its maximum length. */
 export function shortenName(name: string): string {
   const isLong = name.length > nameMaxCharacters;
   return (isLong ? `${name.slice(0, nameMaxCharacters)}…` : name).toWellFormed();
 }
 
 /**
- * The refusal of a body or a query that does not match its schema: it names the field and the rule. It stops at the
- * first problem, and examines no more entries of an array than are allowed.
+ * The error for a body or query that does not match its schema: it names the field and the rule. It stops at the first
+ * problem, and examines no more array entries than are allowed.
  */
 export function validationError(schema: TSchema, value: unknown): AppError {
   const { path, says } = firstProblem(schema as RequestSchema, value, []) ?? {
@@ -92,7 +92,7 @@ function firstProblem(
     : undefined;
 }
 
-/** The problem with the branch of the value's own type; without such a branch, all types that are allowed. */
+/** The problem in the branch that has the value's type; without such a branch, the list of allowed types. */
 function problemOfUnion(
   branches: readonly RequestSchema[],
   value: unknown,
@@ -110,14 +110,14 @@ function problemOfText(
   wants: (says: string) => ValidationProblem,
 ): ValidationProblem | undefined {
   const { minLength = 0, maxLength = Infinity, pattern, examples } = schema;
-  // A text has at least half as many code points as code units: long texts are not iterated.
+  // A text has at least half as many code points as code units, so long texts need no count.
   const tooLong = value.length > maxLength * 2 || (value.length > maxLength && [...value].length > maxLength);
   if (tooLong) return wants(`may have at most ${counted(maxLength, 'character')}`);
   if (value.length < minLength * 2 && [...value].length < minLength)
     return wants(`must have at least ${counted(minLength, 'character')}`);
   if (pattern === undefined || new RegExp(pattern, 'u').test(value)) return undefined;
   const example = examples === undefined ? '' : `, such as ${examples[0]}`;
-  return wants(`must be ${pattern === e164Pattern ? e164 : 'of the right form'}${example}`);
+  return wants(`must be ${pattern === e164Pattern ? e164 : 'in the right format'}${example}`);
 }
 
 function problemOfArray(

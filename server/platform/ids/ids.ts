@@ -27,7 +27,7 @@ export type IdPrefix =
   | 'aud'
   | 'mail';
 
-/** A UUIDv7 as the database stores it, branded with its kind. The API shows it as a TypeID. */
+/** A UUIDv7 as stored in the database, branded with its kind. The API shows it as a TypeID. */
 export type Id<P extends IdPrefix> = string & { readonly prefix: P };
 export type TeamId = Id<'team'>;
 export type KeyId = Id<'key'>;
@@ -48,7 +48,7 @@ export type PasskeyId = Id<'pky'>;
 export type OptOutId = Id<'opt'>;
 export type MailId = Id<'mail'>;
 
-/** Creates ids that sort by time, strictly increasing within a process. */
+/** Creates ids that sort by time and strictly increase within a process. */
 export class Ids {
   readonly #clock: Clock;
   readonly #generator = new V7Generator(new RandomPool());
@@ -57,18 +57,18 @@ export class Ids {
     this.#clock = clock;
   }
 
-  /** @param atMs the time of the id, for a caller that has just read the clock */
+  /** @param atMs the time in the id, for a caller that has just read the clock */
   next<P extends IdPrefix>(_prefix: P, atMs = this.#clock.nowMs()): Id<P> {
     return this.#generator.generateOrResetWithTs(atMs).toString() as Id<P>;
   }
 
-  /** A new public id for something that is never stored, such as a request. */
+  /** Creates a public id for something that is never stored, such as a request. */
   nextPublic(prefix: IdPrefix): string {
     return typeIdOfBytes(prefix, this.#generator.generateOrResetWithTs(this.#clock.nowMs()).bytes);
   }
 }
 
-/** Strong random numbers, drawn in bulk: a single draw costs more than the rest of an id. */
+/** Cryptographic random numbers, drawn in bulk: a single draw costs more than the rest of an id. */
 class RandomPool {
   readonly #numbers = new Uint32Array(1_024);
   #index = this.#numbers.length;
@@ -84,22 +84,22 @@ class RandomPool {
   }
 }
 
-/** `msg_01h2xcejqtf2nbrexx3vqjhp41` for the UUID of a message. */
+/** Formats an id as a public id, such as `msg_01h2xcejqtf2nbrexx3vqjhp41`. */
 export function publicId<P extends IdPrefix>(prefix: P, id: Id<P>): string {
   return typeIdOfUuid(prefix, id);
 }
 
-/** The UUID behind a public id; undefined where the text is no id of that kind. */
+/** Parses a public id. @returns undefined for a text that is not an id of this kind */
 export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | undefined {
   return uuidOfTypeId(prefix, text) as Id<P> | undefined;
 }
 
-/** The time in an id, to the millisecond. */
+/** @returns the time in an id, to the millisecond */
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }
 
-/** The smallest UUIDv7 of a moment: a lower bound by time, in the form that partitions the history. */
+/** @returns the smallest UUIDv7 of a time, a lower bound of later ids; it also bounds the partitions of a history */
 export function firstIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

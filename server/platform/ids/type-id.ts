@@ -1,14 +1,14 @@
 /**
- * TypeIDs as in their specification, version 0.3.0 (https://github.com/jetify-com/typeid): a prefix, `_`, and
- * Crockford's base32 of two zero bits and 128 bits. It is in lower case, without i, l, o and u.
+ * TypeIDs, specification version 0.3.0 (https://github.com/jetify-com/typeid): a prefix, `_`, and Crockford's base32 of
+ * two zero bits and 128 bits. It is in lower case, without i, l, o and u.
  */
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const hexDigits = '0123456789abcdef';
 
-/** A table of two characters for each ten bits: computing them costs more than the rest. */
+/** Two characters for each value of ten bits. A table, because computing them costs more than the rest. */
 const pairs = Array.from({ length: 1_024 }, (_, bits) => `${alphabet[bits >> 5]}${alphabet[bits & 31]}`);
 
-/** The values of the digits, by character code; 255 for all other characters. */
+/** Values of the digits by character code; 255 for all other characters. */
 function valuesOf(digits: string): Uint8Array {
   return Uint8Array.from({ length: 128 }, (_, code) => {
     const value = digits.indexOf(String.fromCharCode(code));
@@ -20,7 +20,7 @@ const valueOfCharacter = valuesOf(alphabet);
 
 const dash = '-'.charCodeAt(0);
 
-/** `msg_01h455vb4pex5vsknk084sn02q` for a UUID as PostgreSQL writes it. */
+/** Formats a UUID as PostgreSQL writes it, such as `msg_01h455vb4pex5vsknk084sn02q`. */
 export function typeIdOfUuid(prefix: string, uuid: string): string {
   let text = `${prefix}_`;
   let bits = 0;
@@ -38,7 +38,7 @@ export function typeIdOfUuid(prefix: string, uuid: string): string {
   return text;
 }
 
-/** The same for the 16 bytes of a UUID. */
+/** Formats the 16 bytes of a UUID, like `typeIdOfUuid`. */
 export function typeIdOfBytes(prefix: string, bytes: Uint8Array): string {
   let text = `${prefix}_`;
   let bits = 0;
@@ -54,13 +54,13 @@ export function typeIdOfBytes(prefix: string, bytes: Uint8Array): string {
   return text;
 }
 
-/** @returns the UUID, in lower case; undefined where the text is anything but a TypeID of that prefix */
+/** @returns the UUID in lower case; undefined for any text but a TypeID with this prefix */
 export function uuidOfTypeId(prefix: string, text: string): string | undefined {
   const start = prefix.length + 1;
   if (text.length !== start + 26 || !text.startsWith(prefix) || text[start - 1] !== '_') return undefined;
   let uuid = '';
   let bits = 0;
-  // The first character has three of the 128 bits, behind two zero bits.
+  // The first character holds three of the 128 bits after two zero bits.
   let count = -2;
   for (let at = start; at < text.length; at += 1) {
     const value = valueOfCharacter[text.charCodeAt(at)] ?? 255;

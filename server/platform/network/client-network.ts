@@ -2,9 +2,9 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { bytesOfGroup, ipv6Groups } from './ip-address.ts';
 
 /**
- * The client network that attempts from an address are counted under (specification section 12.2): an IPv4 address, or
- * the /64 network of an IPv6 address. A client may use that whole network. A port that a proxy adds is removed. Invalid
- * addresses are all one client network: otherwise a client that can forge them would have many.
+ * The client network of an address, by which attempts are counted (specification section 12.2). It is an IPv4 address,
+ * or the /64 network of an IPv6 address, because a client may use all of it. A port that a proxy adds is removed. All
+ * invalid addresses are one client network, so that forged addresses gain nothing.
  */
 export function clientNetwork(ip: string): string {
   const address = withoutPort(ip.trim()).replace(/%.*$/, '');

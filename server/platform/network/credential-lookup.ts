@@ -16,23 +16,23 @@ const waitingMax = 10_000;
 
 interface CredentialLookupOptions<Row> {
   readonly clock: Clock;
-  /** RATE_LIMITS: if off, no client network is ever past its limit. */
+  /** The setting RATE_LIMITS: false turns the limit of refusals off. */
   readonly rateLimits: boolean;
   /** Finds the rows of the valid credentials with these hashes, in any order. */
   readonly find: (hashes: readonly Buffer[]) => Promise<readonly Row[]>;
-  /** true: no request shares a look-up that began before it, so that a credential ends at once. */
+  /** If true, a request never shares a look-up that began before it, so that a credential ends at once. */
   readonly startsAnew?: boolean;
 }
 
 /**
- * Batched look-up of credentials (API keys, device tokens, setup links, sessions) by their hash (specification
- * section 7.2). It serves those that this process does not know to be valid. It bounds what guessing costs the
- * database without refusing a valid credential for the wrong ones of its network:
+ * Batched look-up of credentials by their hash: API keys, device tokens, setup links and sessions (specification
+ * section 7.2). It bounds the database cost of guessing, and never refuses a valid credential because of wrong ones
+ * from its network:
  *
  * - Look-ups of one tick of the event loop share a statement, and at most two such statements run at once.
- * - Look-ups of client networks past their limit of refusals share one statement every 50 ms.
- * - An unknown credential is refused from memory for 10 s. Credentials are random, so none that is
- *   created later is refused.
+ * - Look-ups of client networks over their limit of refusals share one statement every 50 ms.
+ * - An unknown credential is refused from memory for 10 s. No credential that is created later can equal it, because
+ *   credentials are random.
  */
 export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #clock: Clock;
@@ -42,7 +42,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #fast: Batcher<Buffer, Found<Row>>;
   readonly #slow: Batcher<Buffer, Found<Row>>;
   readonly #inFlight = new Map<string, Promise<Row | undefined>>();
-  /** The end of each refusal from memory, oldest first. */
+  /** Unknown credentials with the end of their refusal from memory, oldest first. */
   readonly #unknown = new Map<string, number>();
 
   constructor({ clock, rateLimits, find, startsAnew = false }: CredentialLookupOptions<Row>) {
@@ -61,16 +61,18 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
         windowMs,
         waitingMax,
         refuse: () =>
-          unavailable('Too many credentials wait to be looked up. Repeat the request in a moment.'),
+          unavailable(
+            'The server is over capacity: too many API keys and sessions wait to be checked. Repeat the request in a moment.',
+          ),
       });
     this.#fast = batcher(0, 2);
     this.#slow = batcher(throttledLookupIntervalMs, 1);
   }
 
   /**
-   * Looks a credential up; requests with the same one share the look-up, but for `startsAnew`.
-   * @param credential in the right form: the caller has refused all others without the database
-   * @param ip the client's; undefined for a credential that was valid a moment ago, which has no limit
+   * Looks a credential up. Requests with the same credential share the look-up, except with `startsAnew`.
+   * @param credential well-formed; the caller refuses others without a query
+   * @param ip the client's address; undefined for a recently valid credential, which has no limit
    */
   async find(credential: string, ip: string | undefined): Promise<Row | undefined> {
     const refusedUntilMs = this.#unknown.get(credential);
@@ -87,12 +89,12 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
     }
   }
 
-  /** Counts a refusal for the client's network. @returns whether it is within the network's limit */
+  /** Counts a refusal for the client network. @returns false once the network is over its limit */
   countRefusal(ip: string): boolean {
     return !this.#rateLimits || this.#refusals.allows(clientNetwork(ip));
   }
 
-  /** 429 for a refusal past the limit of its client network; the next minute allows more. */
+  /** The error 429 for a client network over its limit of refusals; it may retry in the next minute. */
   tooManyRefusals(): AppError {
     return tooManyRequests(this.#refusals.secondsLeft);
   }

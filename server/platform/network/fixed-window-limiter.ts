@@ -1,22 +1,22 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
-/** Maximum number of keys, to bound the memory. */
+/** Upper bound on the keys of a limiter, which bounds its memory. */
 export const keysMax = 10_000;
 
 const minuteMs = 60_000;
 
 /**
- * Fixed-window limiter: counts per key and minute, in this process only. Past `keysMax` the least recently
- * used key is dropped and begins again at zero. A key in constant use is never dropped, and many keys never
- * make one exceed its limit.
+ * Fixed-window limiter: counts per key and minute, in this process only. Above `keysMax` the least recently used key is
+ * dropped and starts at zero again. A key in constant use is never dropped, and dropping never makes a key exceed its
+ * limit.
  */
 export class FixedWindowLimiter {
   readonly #clock: Clock;
   readonly #max: number;
-  /** Offset from elapsed time to the minutes of the day. A jump of the clock does not change a minute's length. */
+  /** Offset from elapsed time to clock minutes, taken once, so that a clock step does not change a minute's length. */
   readonly #phaseMs: number;
   #minute = 0;
-  /** In the order of use: the most recently used key is the last. */
+  /** In the order of use: the most recently used key is last. */
   #counts = new Map<string, number>();
 
   /** @param max requests of a key per minute */
@@ -26,12 +26,12 @@ export class FixedWindowLimiter {
     this.#phaseMs = clock.nowMs() - clock.elapsedMs();
   }
 
-  /** Keys that are remembered. */
+  /** The number of remembered keys. */
   get size(): number {
     return this.#counts.size;
   }
 
-  /** Counts one. @param max another limit for this key @returns whether it is within the limit */
+  /** Counts a request. @param max another limit for this key @returns whether the request is within the limit */
   allows(key: string, max = this.#max): boolean {
     const count = this.#countOf(key) + 1;
     this.#counts.delete(key);
@@ -40,12 +40,12 @@ export class FixedWindowLimiter {
     return count <= max;
   }
 
-  /** Whether the next request would exceed the limit; counts nothing. */
+  /** Whether the next request would exceed the limit. It counts nothing. */
   isExhausted(key: string): boolean {
     return this.#countOf(key) >= this.#max;
   }
 
-  /** Whole seconds until the minute ends and all counts restart: for retry-after. */
+  /** Whole seconds until the minute ends and all counts restart, for retry-after. */
   get secondsLeft(): number {
     return Math.max(1, Math.ceil((minuteMs - (this.#passedMs % minuteMs)) / 1_000));
   }

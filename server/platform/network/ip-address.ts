@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The 4 or 16 bytes of an address in any of its spellings, without brackets; undefined for an invalid one. */
+/** Parses an address in any spelling, without brackets, to its 4 or 16 bytes. @returns undefined for an invalid one */
 export function bytesOfAddress(text: string): Uint8Array | undefined {
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
   if (!isIPv6(text) || text.includes('%')) return undefined;
   return Uint8Array.from(ipv6Groups(text).flatMap(bytesOfGroup));
 }
 
-/** The eight groups of an IPv6 address, in lower case and without leading zeros, as in the URL standard. */
+/** The eight groups of an IPv6 address, in lower case without leading zeros, as in the URL standard. */
 export function ipv6Groups(address: string): string[] {
   const written = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [before = [], after = []] = written.split('::').map((part) => (part === '' ? [] : part.split(':')));
@@ -22,11 +22,11 @@ export function bytesOfGroup(group: string): [number, number] {
 
 export interface AddressRange {
   readonly bytes: Uint8Array;
-  /** Number of significant bits. */
+  /** Number of leading bits that all addresses of the range share. */
   readonly prefix: number;
 }
 
-/** Parses `10.0.0.0/8`, `fd00::/8` or one address; undefined for other texts. */
+/** Parses `10.0.0.0/8`, `fd00::/8` or one address. @returns undefined for other texts */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [address = '', written, ...rest] = text.split('/');
   const bytes = bytesOfAddress(address);
@@ -35,7 +35,7 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   return prefix <= bytes.length * 8 ? { bytes, prefix } : undefined;
 }
 
-/** Whether the address, of the same family, lies in the range. */
+/** Whether an address lies in a range of the same family. */
 export function isInRange(address: Uint8Array, { bytes, prefix }: AddressRange): boolean {
   if (address.length !== bytes.length) return false;
   return bytes.every((byte, at) => {
@@ -44,7 +44,7 @@ export function isInRange(address: Uint8Array, { bytes, prefix }: AddressRange):
   });
 }
 
-/** Formats a range as `10.0.0.0/8` or `fd00::/8`, which `parseAddressRange` reads. */
+/** Formats a range as `10.0.0.0/8` or `fd00::/8`; `parseAddressRange` parses it. */
 export function formatAddressRange({ bytes, prefix }: AddressRange): string {
   if (bytes.length === 4) return `${bytes.join('.')}/${prefix}`;
   const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];

@@ -1,18 +1,16 @@
-/*
- * Limits and periods per client network (specification section 7.2).
- */
+/* Limits and periods per client network (specification section 7.2). */
 
-/** Refusals of credentials per client network and minute. */
+/** Refused credentials per client network and minute. */
 export const refusedCredentialsPerMinute = 60;
 
-/** How long an unknown credential is refused from memory, without another look-up. */
+/** Time for which an unknown credential is refused from memory, without a look-up. */
 export const unknownCredentialTtlMs = 10_000;
 
-/** Unknown credentials that are kept in memory; the oldest is evicted. */
+/** Unknown credentials kept in memory; the oldest is evicted. */
 export const unknownCredentialCacheMax = 10_000;
 
-/** How often the look-ups of networks past their limit share a statement. */
+/** Interval at which look-ups of networks over their limit share a statement. */
 export const throttledLookupIntervalMs = 50;
 
-/** Addresses of X-Forwarded-For that are followed, from its end. A client may write 8,000 of them into a header. */
+/** X-Forwarded-For is followed from its end for this many addresses; a client may write 8,000 into a header. */
 export const forwardedAddressesMax = 20;

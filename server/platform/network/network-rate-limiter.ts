@@ -7,20 +7,20 @@ import { FixedWindowLimiter } from './fixed-window-limiter.ts';
 
 interface NetworkRateLimiterOptions {
   readonly clock: Clock;
-  /** RATE_LIMITS */
+  /** The setting RATE_LIMITS; false turns the limit off. */
   readonly rateLimits: boolean;
   readonly perMinute: number;
   /**
-   * The team or account that a valid credential of the request belongs to; undefined without one. Called only past the
-   * limit of the client network: the request is then counted for that team or account.
+   * Finds the team or account that a credential of the request belongs to; undefined without a valid credential. Called
+   * only for a client network over its limit: the request then counts for that team or account.
    */
   readonly findSource: (request: FastifyRequest) => Promise<string | undefined>;
 }
 
 /**
- * Rate limiter per client network, for requests that need no credential (specification section 7.2). Past the limit, a
- * request with a valid credential is counted for its team or account, with the same limit. A network may be that of a
- * whole office, or of a proxy that TRUST_PROXY does not name.
+ * Rate limiter per client network, for requests without a credential (specification section 7.2). A network may be a
+ * whole office, or a proxy that TRUST_PROXY does not name. For a network over its limit, a request with a valid
+ * credential counts for its team or account, with the same limit.
  */
 export class NetworkRateLimiter {
   readonly #options: NetworkRateLimiterOptions;

@@ -1,7 +1,7 @@
 import { type AddressRange, bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
 import { forwardedAddressesMax } from './limits.ts';
 
-/** Words that TRUST_PROXY takes for ranges (docs/configuration.md). */
+/** Names that TRUST_PROXY accepts for address ranges (docs/configuration.md). */
 export const namedRanges: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -9,9 +9,9 @@ export const namedRanges: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Decides whose X-Forwarded-For names the client (specification section 7.2): Fastify follows the header from its end
- * while each address is trusted. It follows 20 addresses at most, because it would compare thousands for each request.
- * @param trusted addresses, ranges and words of TRUST_PROXY
+ * Decides which X-Forwarded-For is trusted to name the client (specification section 7.2). Fastify follows the header
+ * from its end while each address is trusted. It follows at most 20 addresses, because a header may hold thousands.
+ * @param trusted addresses, ranges and range names of TRUST_PROXY
  * @returns whether to trust the address at a hop; hop 0 is the peer of the socket
  */
 export function createTrustProxy(trusted: readonly string[]): (address: string, hop: number) => boolean {
@@ -27,12 +27,12 @@ export function createTrustProxy(trusted: readonly string[]): (address: string, 
 
 const mappedPrefix = 96;
 
-/** The IPv4 address that an IPv6 address such as `::ffff:10.0.0.1` contains; other addresses as they are. */
+/** Unwraps an IPv4 address from an IPv6 address such as `::ffff:10.0.0.1`; other addresses stay unchanged. */
 function unmap(bytes: Uint8Array): Uint8Array {
   return isMapped(bytes) ? bytes.subarray(mappedPrefix / 8) : bytes;
 }
 
-/** @returns none for a range that holds both mapped and other addresses: no proxy has such a network */
+/** @returns nothing for a range with both mapped and other addresses, because no proxy has such a network */
 function unmapRange(range: AddressRange | undefined): AddressRange[] {
   if (!range || !isMapped(range.bytes)) return range ? [range] : [];
   const prefix = range.prefix - mappedPrefix;

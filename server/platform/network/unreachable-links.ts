@@ -1,10 +1,7 @@
 import type { Config } from '#server/platform/config.ts';
 import { bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
 
-/**
- * Explains why phones can't open links, a sentence for each base URL; empty where they may.
- * @param urls the URLs to check
- */
+/** @returns a sentence for each of the URLs that phones can't open; empty if they may open all */
 export function explainUnreachableLinks(
   { baseUrl, appUrl }: Pick<Config, 'baseUrl' | 'appUrl'>,
   urls: readonly string[] = [baseUrl, appUrl],
@@ -15,12 +12,13 @@ export function explainUnreachableLinks(
   });
 }
 
-/** Why an iPhone away from the local network can't use a base URL; undefined where it can. */
+/** Why an iPhone outside of the local network can't use a base URL. */
 export type AddressProblem = 'loopback' | 'private' | 'plain_http';
 
 /**
- * Checks the base URL that an iPhone is to poll (specification section 11.8). `private` is an address or a name of a
- * local network. `plain_http` is any other without TLS.
+ * Checks the base URL that an iPhone polls (specification section 11.8). `private` is an address or name of a local
+ * network; `plain_http` is any other URL without TLS.
+ * @returns undefined for a usable URL
  */
 export function findAddressProblem(url: string): AddressProblem | undefined {
   if (isUnreachable(url)) return 'loopback';
@@ -34,7 +32,7 @@ const privateRanges = [
   ...['fc00::/7', 'fe80::/10'],
 ].flatMap((text) => parseAddressRange(text) ?? []);
 
-/** Endings of names that no public name server knows (RFC 6762, RFC 8375, and what routers give out). */
+/** Endings of names that no public name server knows (RFC 6762, RFC 8375, and common router defaults). */
 const privateName = /\.(local|lan|home|internal|intranet|corp|home\.arpa)$/;
 
 function isPrivateHost(host: string): boolean {
@@ -44,7 +42,7 @@ function isPrivateHost(host: string): boolean {
     : privateRanges.some((range) => isInRange(bytes, range));
 }
 
-/** Addresses of this machine or of none, and names that only a local name server knows. */
+/** Whether a URL names this machine, no machine, or a host that only a local name server knows. */
 function isUnreachable(url: string): boolean {
   const host = new URL(url).hostname.replace(/\.$/, '');
   return (

@@ -1,27 +1,25 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { Connection, type Endpoint } from './connection.ts';
 
-/**
- * As many as attempts run at a time: opening a connection for each attempt costs more than keeping one for a second.
- */
+/** Idle connections at most, one per possible attempt: opening a new one costs more than keeping one a second. */
 const idleMax = 1_024;
-/** How long no connection is kept to an endpoint that closed a kept one during a request. */
+/** After an endpoint closed a reused connection during a request, its connections are not reused for this time. */
 const distrustMs = 60_000;
 const distrustedMax = 1_000;
 
-/** Connection pool: every open connection is used by one request, or idle and reused for the same endpoint. */
+/** Connection pool: every open connection is in use by one request, or idle for reuse by the same endpoint. */
 export class ConnectionPool {
   readonly #secureContext: SecureContext;
   readonly #open = new Set<Connection>();
   readonly #idle = new Map<string, Connection[]>();
   readonly #reused = new WeakSet<Connection>();
-  /** By endpoint: the end of the time in which none of its connections is kept. */
+  /** By endpoint, the end of the time in which its connections are not reused. */
   readonly #distrusted = new Map<string, number>();
   #idleCount = 0;
 
-  /** @param authorities certificates in PEM that are trusted instead of the system's: for tests */
+  /** @param authorities PEM certificates that tests trust instead of the system's */
   constructor(authorities: readonly string[] | undefined) {
-    // One context for all: reading the authorities costs milliseconds per connection.
+    // All connections share one context, because reading the authorities costs milliseconds.
     this.#secureContext = createSecureContext(authorities ? { ca: [...authorities] } : {});
   }
 
@@ -59,8 +57,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Ends a connection that was closed during a request. If it was a kept one, its receiver may close idle connections
-   * without notice. Requests to that endpoint then use new connections for a while.
+   * Discards a connection that broke during a request. If it was a reused one, the receiver may close idle connections
+   * without notice: for a while requests to that endpoint use new connections.
    */
   discardBroken(connection: Connection): void {
     if (this.#reused.has(connection)) {

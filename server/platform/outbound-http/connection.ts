@@ -5,17 +5,17 @@ import { responseHeaderMaxBytes } from './limits.ts';
 import { Client } from './undici-client.ts';
 import type { Target } from './validate-url.ts';
 
-/** Shorter than receivers' own time-outs (the shortest that we know is 2 s), so that we close first. */
+/** Shorter than the idle time-outs of receivers, of which the shortest known is 2 s, so that this side closes first. */
 const idleMs = 1_000;
 
-/** The endpoint of a connection: a target, and the checked one of its addresses. */
+/** The endpoint of a connection: a target, with one of its checked addresses. */
 export interface Endpoint extends Target {
   readonly address: string;
 }
 
 /**
- * One connection, for one request at a time. It goes to the given address and makes no look-up. The target's name is
- * used for TLS (SNI), for the check of the certificate, and for the Host header.
+ * A connection, used by one request at a time. It connects to the given address without a look-up. The target's name
+ * serves for TLS (SNI), the check of the certificate, and the Host header.
  */
 export class Connection {
   readonly endpoint: Endpoint;
@@ -33,7 +33,7 @@ export class Connection {
       maxHeaderSize: responseHeaderMaxBytes,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: idleMs,
-      // Only the request's deadline applies.
+      // The deadline of the request is the only time-out.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -44,7 +44,7 @@ export class Connection {
     this.#client.dispatch(options, handler);
   }
 
-  /** Ends it at once, also during a request or before it is established. */
+  /** Ends the connection at once, even during a request or before it is established. */
   destroy(): void {
     this.#client.destroy(null, () => undefined);
     this.#socket?.destroy();
@@ -60,7 +60,7 @@ function open(endpoint: Endpoint, secureContext: SecureContext, done: ConnectCal
         host,
         port,
         secureContext,
-        // Explicit, so that no environment variable (NODE_TLS_REJECT_UNAUTHORIZED) can turn it off.
+        // The check of certificates is explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable it.
         rejectUnauthorized: true,
         checkServerIdentity: (_name, certificate) => checkServerIdentity(endpoint.host, certificate),
         ALPNProtocols: ['http/1.1'],
@@ -69,8 +69,7 @@ function open(endpoint: Endpoint, secureContext: SecureContext, done: ConnectCal
     : connectPlain({ host, port });
   socket.setNoDelay(true);
   let isOpen = false;
-  // Stays for the life of the connection: a socket may have more than one error, and one without a
-  // handler ends the process.
+  // This handler is never removed: a socket may emit several errors, and an unhandled one ends the process.
   socket.on('error', (error) => {
     if (!isOpen) done(error, null);
   });

@@ -1,11 +1,11 @@
-/** Deadline of one request: ends it in any phase, when its time is up, when it is silent, or when the guard aborts it. */
+/** Deadline of a request: ends it in any phase, after its time-out, after a silence, or when it is aborted. */
 export class Deadline {
   #timer: NodeJS.Timeout;
   #ended: 'timeout' | 'aborted' | undefined;
   #whenEnded: (() => void) | undefined;
   #silence: NodeJS.Timeout | undefined;
 
-  /** @param whenLate called `lateMs` before the deadline */
+  /** @param whenLate called `lateMs` before the time-out */
   constructor(timeoutMs: number, lateMs: number, whenLate: () => void) {
     this.#timer = setTimeout(() => {
       this.#timer = setTimeout(() => this.end('timeout'), lateMs);
@@ -24,23 +24,23 @@ export class Deadline {
     this.#whenEnded?.();
   }
 
-  /** Begins the time-out for silence: it ends the request this long after the last call of `heard`. */
+  /** Starts the silence time-out, which ends the request `silenceMs` after the last call of `heard`. */
   limitSilence(silenceMs: number): void {
     this.#silence = setTimeout(() => this.end('timeout'), silenceMs);
   }
 
-  /** Restarts the time-out for silence, where there is one. */
+  /** Restarts the silence time-out, if there is one. */
   heard(): void {
     if (!this.#ended) this.#silence?.refresh();
   }
 
-  /** Sets the callback for the end; it replaces that of the step before. Called at once if the end has come. */
+  /** Sets the callback for the end, in place of the previous phase's. It is called at once after the end. */
   whenEnded(then: () => void): void {
     this.#whenEnded = then;
     if (this.#ended) then();
   }
 
-  /** The value, or undefined where the end comes first. */
+  /** @returns the value, or undefined if the end comes first */
   within<T>(value: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.whenEnded(() => resolve(undefined));

@@ -1,11 +1,11 @@
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
 
-/** How far a request had come when it failed. */
+/** How far a request had got when it failed. */
 export interface Progress {
   readonly secure: boolean;
-  /** The connection is established, with TLS where the target needs it. */
+  /** Whether the connection was established, with TLS where the target needs it. */
   readonly connected: boolean;
-  /** The first byte of the answer has come. */
+  /** Whether the first byte of the answer had arrived. */
   readonly answering: boolean;
 }
 
@@ -14,7 +14,7 @@ const systemFailures: Readonly<Record<string, TransportFailure>> = {
   ECONNREFUSED: 'connection_refused',
   EHOSTUNREACH: 'unreachable',
   EHOSTDOWN: 'unreachable',
-  // This host's system reports these before a packet leaves: no route, no interface, no free port, its own firewall.
+  // This host reports these before a packet leaves: no route, no interface, no free port, or its own firewall.
   ENETUNREACH: 'no_network',
   ENETDOWN: 'no_network',
   EADDRNOTAVAIL: 'no_network',
@@ -23,14 +23,12 @@ const systemFailures: Readonly<Record<string, TransportFailure>> = {
   ETIMEDOUT: 'timeout',
 };
 
-/** Ends of a connection by the other side, as the system and undici name them. */
+/** Codes of the system and undici for a connection that the other side closed. */
 const resetCodes = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET']);
 /** undici's messages for the statuses 100 and 101, which no request asked for. */
 const unexpectedResponses = new Set(['bad response', 'bad upgrade']);
 
-/**
- * Classifies an error of undici, of TLS or of the system; errors that the receiver did not cause are internal_error.
- */
+/** Classifies an error of undici, TLS or the system. An error that the receiver did not cause is internal_error. */
 export function failureClass(error: Error, { secure, connected, answering }: Progress): TransportFailure {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return 'headers_too_large';
@@ -42,8 +40,8 @@ export function failureClass(error: Error, { secure, connected, answering }: Pro
   }
   if (known) return known;
   const isTls = code === 'EPROTO' || /^ERR_(SSL|TLS)_/.test(code);
-  // Certificate errors have codes of their own (CERT_HAS_EXPIRED). Errors of the system have an errno besides, and
-  // those of undici are about the request.
+  // Certificate errors have their own codes, such as CERT_HAS_EXPIRED. System errors have an errno, and undici's codes
+  // begin with UND_.
   const isVerdict = !connected && !('errno' in error) && !code.startsWith('UND_');
   return secure && (isTls || isVerdict) ? 'tls' : 'internal_error';
 }

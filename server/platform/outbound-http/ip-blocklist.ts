@@ -5,18 +5,17 @@ import {
   parseAddressRange,
 } from '#server/platform/network/ip-address.ts';
 
-/** IP blocklist, IPv4: this host, private networks, ranges that providers use inside, examples, multicast. */
+/** IP blocklist, IPv4: this host, private networks, ranges used inside providers, documentation, multicast. */
 const blocked4 = rangesOf(
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
-  // Azure's metadata for every machine is here, on a public address.
+  // Azure serves the metadata of its machines here, on a public address.
   '168.63.129.16/32',
 );
 
 /**
- * IP blocklist, IPv6: only global unicast is allowed at all. Addresses that embed an IPv4 address lie outside it
- * (mapped, compatible, both prefixes of NAT64) or are blocked. Blocked are Teredo with all of 2001::/23, and 6to4
- * (2002::/16).
+ * IP blocklist, IPv6: only global unicast is allowed. Addresses that embed an IPv4 address lie outside of it (mapped,
+ * compatible, both prefixes of NAT64) or are blocked: Teredo within 2001::/23, and 6to4 (2002::/16).
  */
 const globalUnicast6 = rangesOf('2000::/3');
 const blocked6 = rangesOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
@@ -25,17 +24,14 @@ function rangesOf(...lists: readonly string[]): readonly AddressRange[] {
   return lists.flatMap((list) => list.split(' ').flatMap((text) => parseAddressRange(text) ?? []));
 }
 
-/**
- * Whether no outgoing request may go to the address (specification section 6.5).
- * @param allowed the ranges of EGRESS_ALLOW_CIDRS, which are never blocked
- */
+/** Whether an address is blocked (specification section 6.5). @param allowed EGRESS_ALLOW_CIDRS, never blocked */
 function isBlockedAddress(address: Uint8Array, allowed: readonly AddressRange[]): boolean {
   const isIn = (ranges: readonly AddressRange[]) => ranges.some((range) => isInRange(address, range));
   if (isIn(allowed)) return false;
   return address.length === 4 ? isIn(blocked4) : !isIn(globalUnicast6) || isIn(blocked6);
 }
 
-/** The same for an address as text; an invalid one is blocked. */
+/** Whether an address, given as text, is blocked; an invalid one is. */
 export function isBlockedAddressText(text: string, allowed: readonly AddressRange[]): boolean {
   const address = bytesOfAddress(text);
   return address === undefined || isBlockedAddress(address, allowed);

@@ -10,35 +10,35 @@ import { type Target, type ValidatedUrl, validateUrl } from './validate-url.ts';
 export interface OutboundRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
-  /** The guard itself writes Host and Content-Length. */
+  /** Headers except Host and Content-Length, which are set automatically. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** From the first DNS query to the last byte of the answer. */
+  /** Time-out, from the first DNS query to the last byte of the answer. */
   readonly timeoutMs: number;
-  /** Time without a byte of the answer, before its first one too, after which the request times out; none by default. */
+  /** Time-out for silence: between two bytes of the answer, and before the first; none by default. */
   readonly silenceMs?: number;
   readonly signal?: AbortSignal;
-  /** Bytes of the answer's body that are kept; 16 KB by default. */
+  /** Bytes of the answer's body to keep; 16 KB by default. */
   readonly bodyMaxBytes?: number;
-  /** Takes the body of a 200 as it arrives; those of other answers are kept. */
+  /** Takes the body of a 200 as it arrives; bodies of other statuses are kept. */
   readonly sink?: BodySink;
-  /** Redirects that are followed, for GET only; none by default. The deadline is one for all of them. */
+  /** Redirects to follow, for GET only; none by default. The time-out covers all of them. */
   readonly redirectsMax?: number;
 }
 
-/** Outcome of a request: a value, whatever the other side does. */
+/** Outcome of a request. A failure of the other side is a value, not an exception. */
 export type OutboundOutcome = ExchangeResult & {
   readonly durationMs: number;
-  /** The address of the connection, or the last one tried; undefined before that. For logs, not for customers. */
+  /** The address that was connected or tried last; undefined before that. For logs, not for customers. */
   readonly address: string | undefined;
 };
 
 export interface OutboundHttpOptions {
-  /** EGRESS_ALLOW_CIDRS. */
+  /** Ranges of EGRESS_ALLOW_CIDRS. */
   readonly allowed: readonly AddressRange[];
-  /** `127.0.0.1:5353`; left out: the system's. */
+  /** Name servers such as `127.0.0.1:5353`; by default the system's. */
   readonly nameServers?: readonly string[];
-  /** Certificates in PEM that are trusted instead of the system's. */
+  /** PEM certificates to trust instead of the system's. */
   readonly authorities?: readonly string[];
 }
 
@@ -49,30 +49,30 @@ const retryableOnNextAddress: ReadonlySet<TransportFailure> = new Set([
   'unreachable',
   'no_network',
 ]);
-/** Failures before a connection is established that our own network may have caused. */
+/** Failures without a connection, which the server's own network may have caused. */
 const networkSuspectFailures: ReadonlySet<TransportFailure> = new Set(['dns', 'unreachable', 'timeout']);
 /**
- * Time before its deadline at which a request without an answer probes the network. It covers a probe that times out
- * and another one that is answered. c-ares checks time-outs once a second, so the first takes up to 2 s.
+ * Time before the deadline at which a request without an answer probes the network. It allows one probe to time out and
+ * another to be answered. c-ares checks time-outs once a second, so the first takes up to 2 s.
  */
 const lateMs = 3_500;
 
 type Result = { readonly exchanged: ExchangeResult; readonly address: string | undefined };
 
 /**
- * SSRF guard: the only way for the server's outgoing HTTP requests (specification section 6.5, decision 0015).
- * Nothing is sent to an address that was not checked. Redirects are followed only as often as the caller allows, and
- * each URL is checked like the first. A request is sent at most once to each URL. Its deadline holds whatever the other
- * side does. `send` never throws.
+ * SSRF guard: all outgoing HTTP requests of the server go through it (specification section 6.5, decision 0015). It
+ * connects to checked addresses only. It follows as many redirects as the caller allows, and checks each URL like the
+ * first. Each URL gets a request at most once, and the deadline holds whatever the other side does. `send` never
+ * throws.
  */
 export class OutboundHttp {
   readonly #allowed: readonly AddressRange[];
   readonly #resolver: SafeResolver;
   readonly #pool: ConnectionPool;
-  /** Running requests, each with the signal that aborts it. */
+  /** Deadlines of the running requests, with the signals that abort them. */
   readonly #running = new Map<Deadline, AbortSignal | undefined>();
   readonly #heard = new WeakSet<AbortSignal>();
-  /** Results for URLs never change, and a receiver uses the same URL all day. */
+  /** Cached results, because a result for a URL never changes and receivers use the same URLs all day. */
   readonly #validated = new Map<string, ValidatedUrl>();
   #isClosed = false;
 
@@ -82,7 +82,7 @@ export class OutboundHttp {
     this.#pool = new ConnectionPool(authorities);
   }
 
-  /** Validates a URL without a look-up, when it is given. @returns its target, or a sentence for the refusal */
+  /** Validates a URL without a DNS look-up. @returns its target, or a sentence that explains the refusal */
   validate(url: string): ValidatedUrl {
     const known = this.#validated.get(url);
     if (known) return known;
@@ -99,10 +99,7 @@ export class OutboundHttp {
     return { ...exchanged, durationMs: performance.now() - startedMs, address };
   }
 
-  /**
-   * Ends running requests as `aborted`, and closes all connections, at once. A caller that needs their
-   * answers awaits them first.
-   */
+  /** Ends running requests as `aborted`, and closes all connections; callers await answers that they need first. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const deadline of this.#running.keys()) deadline.end('aborted');
@@ -142,7 +139,7 @@ export class OutboundHttp {
     }
   }
 
-  /** The target of a redirect, which has to pass the same checks, and may not leave TLS; undefined for other answers. */
+  /** Checks the target of a redirect like a first URL; it must not leave TLS. @returns undefined for other answers */
   #redirect(from: Target, exchanged: ExchangeResult): Target | 'forbidden' | undefined {
     if (exchanged.kind !== 'answered' || !redirectStatuses.has(exchanged.status)) return undefined;
     const { location } = exchanged.headers;
@@ -154,7 +151,7 @@ export class OutboundHttp {
     return from.secure && !validated.target.secure ? 'forbidden' : validated.target;
   }
 
-  /** One listener for all requests of a signal: adding or removing one searches all listeners of the signal. */
+  /** One listener serves all requests of a signal: adding or removing one takes time in proportion to their number. */
   #hear(signal: AbortSignal): void {
     if (this.#heard.has(signal)) return;
     this.#heard.add(signal);
@@ -173,7 +170,7 @@ export class OutboundHttp {
     for (const address of resolution.addresses.slice(0, addressesMax)) {
       const exchanged = await this.#exchange({ ...target, address }, request, deadline);
       const isOurs = exchanged.kind === 'failed' && exchanged.class === 'no_network';
-      // A host without IPv6 has no route to the second address of a receiver that refused at the first.
+      // A host without IPv6 has no route to a receiver's second address: the refusal at its first address counts.
       if (!isOurs || result.address === undefined) result = { address, exchanged };
       if (exchanged.kind === 'answered' || !retryableOnNextAddress.has(exchanged.class) || deadline.ended)
         break;
@@ -182,9 +179,8 @@ export class OutboundHttp {
   }
 
   /**
-   * Whether our own network caused the failure. For a name: if no name server answers, the failure says
-   * nothing about the receiver. A network without name servers may still reach literal addresses: for those
-   * only the system's error counts.
+   * Whether the server's own network caused a failure. If no name server answers either, the failure says nothing about
+   * the receiver. A literal address needs no name server: for it only the system's error counts.
    */
   async #isOfOwnNetwork(
     { isLiteral }: Target,

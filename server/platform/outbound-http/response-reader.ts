@@ -9,33 +9,33 @@ export type ExchangeResult =
       readonly kind: 'answered';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-      /** As received, never inflated; cut off if `truncated`. */
+      /** The bytes as received, never decompressed; cut off if `truncated`. */
       readonly body: Buffer;
       readonly truncated: boolean;
     }
   | {
       readonly kind: 'failed';
       readonly class: TransportFailure;
-      /** The status of an answer that had begun. */
+      /** The status, if the answer had begun. */
       readonly status: number | undefined;
       /** Whether a connection was established, with TLS where the target needs it. */
       readonly connected: boolean;
     };
 
-/** Takes the body of a 200 as it arrives, instead of the reader. It has the next bytes once it took those before. */
+/** Receives the body of a response with status 200 as it arrives: more bytes once it has taken the previous ones. */
 export interface BodySink {
-  /** @returns false where the body is not wanted: nothing of it is read */
+  /** @returns false to read nothing of the body */
   readonly begin: (headers: IncomingHttpHeaders) => boolean;
-  /** @returns false where no more is wanted: the connection is closed, and the answer counts as truncated */
+  /** @returns false to read no more: the connection is closed, and the answer counts as truncated */
   readonly write: (bytes: Buffer) => Promise<boolean>;
 }
 
-/** 1xx responses that may precede the answer. No client needs them, and reading them without end would block a slot. */
+/** Upper bound on 1xx responses before the answer: no client needs them, and endless ones would block a slot. */
 const interimMax = 32;
 
 type DoneCallback = (result: ExchangeResult, isReusable: boolean) => void;
 
-/** Reads the answer to one request: up to the bytes that are kept, or into a sink. */
+/** Reads the answer to one request: keeps its first bytes, or passes them to a sink. */
 export class ResponseReader implements Dispatcher.DispatchHandler {
   readonly #secure: boolean;
   readonly #bodyMaxBytes: number;
@@ -51,11 +51,11 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   #size = 0;
   #interim = 0;
   #isStreamed = false;
-  /** Resolves once the sink took all that was passed to it. */
+  /** Resolves once the sink has taken all bytes so far. */
   #passed = Promise.resolve();
 
   /**
-   * @param heard called for each head and each piece of the body, and once the sink took a piece
+   * @param heard called for each head, each piece of the body, and each piece that the sink took
    * @param done called once; the caller ends a connection that is not reusable
    */
   constructor(
@@ -101,7 +101,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#heard();
     if (this.#isStreamed) {
-      // The parser repeats an empty piece after each pause: pausing for it again would never end.
+      // The parser repeats an empty piece after each pause; pausing for it again would never end.
       if (chunk.length > 0) this.#pass(controller, chunk);
       return;
     }
@@ -124,8 +124,8 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Backpressure: nothing more is read from the socket until the sink took the bytes. At the end of a connection undici
-   * delivers what the socket has buffered all the same, so writes are queued.
+   * Backpressure: nothing more is read from the socket until the sink has taken the bytes. At the end of a connection
+   * undici delivers buffered bytes nevertheless, so writes are queued.
    */
   #pass(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     controller.pause();
@@ -142,7 +142,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Copies, because a small chunk may keep a large buffer in memory, and there may be thousands. */
+  /** Copies a chunk of the body, because it may keep a larger buffer in memory, and thousands may be kept. */
   #append(chunk: Buffer): void {
     const end = Math.min(this.#size + chunk.length, this.#bodyMaxBytes);
     if (end > this.#body.length) {
@@ -169,7 +169,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
   }
 }
 
-/** undici gives the values of a repeated header as a list; they are one value with commas (RFC 9110, section 5.3). */
+/** Joins the values of a repeated header, which undici lists, with commas (RFC 9110, section 5.3). */
 function joinRepeated(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): IncomingHttpHeaders {

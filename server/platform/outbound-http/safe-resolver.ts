@@ -3,29 +3,29 @@ import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedAddressText } from './ip-blocklist.ts';
 import { dnsTtlMaxMs } from './limits.ts';
 
-/** Resolution of a name. Only `addresses`, all of them checked, may be connected to. */
+/** Resolution of a name. Connections may go only to its `addresses`, all of which were checked. */
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'nothing' };
 
 const namesMax = 1_000;
-/** Lifetime of a resolver, which reads /etc/resolv.conf only when it is created. */
+/** Lifetime of a resolver: it reads /etc/resolv.conf only when it is created. */
 const resolverLifetimeMs = 60_000;
-/** The second try waits twice as long as the first. */
+/** Time-out of the first try of a look-up in milliseconds; the second try waits twice as long. */
 const patience = { timeout: 1_500, tries: 2 };
 /** A look-up that timed out sooner had less time than intended. */
 const patienceMs = 3_000;
 /**
- * Codes by which a name server says that there is no such name or record. SERVFAIL and REFUSED are none: a server
- * without network returns them too.
+ * Codes for an authoritative "no such name or record". SERVFAIL and REFUSED are not among them: a name server without
+ * network returns them too.
  */
 const denials: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Safe resolver: looks names up and validates all addresses of a name together: one that is forbidden refuses the name
- * (specification section 6.5). c-ares queries the name servers itself, without the thread pool that password hashing
- * may occupy (decision 0015). It does not read /etc/hosts, and no search domain is added to a name.
+ * Safe resolver: looks a name up and checks all its addresses; one blocked address refuses the name (specification
+ * section 6.5). c-ares queries the name servers without the thread pool, which password hashing may occupy (decision
+ * 0015). It does not read /etc/hosts, and appends no search domain.
  */
 export class SafeResolver {
   readonly #allowed: readonly AddressRange[];
@@ -36,34 +36,34 @@ export class SafeResolver {
   #answeredAtMs = Number.NEGATIVE_INFINITY;
   #resolver: { readonly resolver: Resolver; readonly untilMs: number } | undefined;
 
-  /** @param servers `127.0.0.1:5353`; the system's where there are none */
+  /** @param servers such as `127.0.0.1:5353`; undefined for the system's */
   constructor(allowed: readonly AddressRange[], servers: readonly string[] | undefined) {
     this.#allowed = allowed;
     this.#servers = servers;
   }
 
-  /** The cached resolution of the name, while it is fresh. */
+  /** @returns the cached resolution of a name while it is fresh */
   cached(name: string): Resolution | undefined {
     const known = this.#cache.get(name);
     return known !== undefined && known.untilMs > performance.now() ? known.resolution : undefined;
   }
 
-  /** Resolves a name; concurrent calls for one name share the query. */
+  /** Resolves a name; concurrent calls for the same name share the query. */
   resolve(name: string): Promise<Resolution> {
     const asked = this.#pending.get(name) ?? this.#query(name).finally(() => this.#pending.delete(name));
     this.#pending.set(name, asked);
     return asked;
   }
 
-  /** Whether a name server answered any query since then, even with "no such name". */
+  /** Whether a name server answered any query since a time, even with "no such name". */
   answeredSince(sinceMs: number): boolean {
     return this.#answeredAtMs >= sinceMs;
   }
 
   /**
    * Queries the name servers of the root, which every working resolver knows. That distinguishes a network that is down
-   * from a name whose servers do not answer. One query runs at a time. `answeredSince` gives its result.
-   * @param sinceMs a query that began before then does not count: once it has ended, the root is queried again
+   * from a name whose servers do not answer. One query runs at a time; `answeredSince` gives its result.
+   * @param sinceMs an earlier query does not count: once it has ended, the root is queried again
    */
   async probe(sinceMs: number): Promise<void> {
     if (this.#probing && this.#probing.askedAtMs < sinceMs) await this.#probing.ended;
@@ -87,14 +87,14 @@ export class SafeResolver {
   async #query(name: string): Promise<Resolution> {
     let askedAtMs = performance.now();
     let answers = await this.#askBoth(this.#currentResolver(), name);
-    // c-ares shortens its time-out for fast servers, and then gives up one that has to query others. A new
-    // resolver has no such history.
+    // c-ares shortens its time-out for fast servers, and then gives up on one that has to query others. A new resolver
+    // has no such history.
     if (answers.every(isTimeout) && performance.now() - askedAtMs < patienceMs) {
       this.#resolver = undefined;
       askedAtMs = performance.now();
       answers = await this.#askBoth(this.#currentResolver(), name);
     }
-    // If one of the two queries has no answer, the other's counts: many names, and servers, know IPv4 only.
+    // If one of the two queries gets no answer, the other counts: many names and name servers know IPv4 only.
     const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (records.length === 0) return { kind: 'nothing' };
     const addresses = records.map(({ address }) => address);

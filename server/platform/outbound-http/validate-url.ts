@@ -3,12 +3,12 @@ import { urlMaxCharacters } from '#contract/url.ts';
 import { type AddressRange, bytesOfAddress, isInRange } from '#server/platform/network/ip-address.ts';
 import { isBlockedAddressText } from './ip-blocklist.ts';
 
-/** The target of a request, as its URL gives it, without a look-up. */
+/** The target of a request, read from its URL without a DNS look-up. */
 export interface Target {
-  /** `https://example.com:8443`, without a dot at the end of the name. */
+  /** The origin, such as `https://example.com:8443`, without a dot at the end of the name. */
   readonly origin: string;
   readonly secure: boolean;
-  /** The name, or the address of a literal one, without brackets. */
+  /** The name, or a literal address without brackets. */
   readonly host: string;
   readonly isLiteral: boolean;
   readonly port: number;
@@ -18,26 +18,28 @@ export interface Target {
 
 export type ValidatedUrl = { readonly target: Target } | { readonly refused: string };
 
-/** `https://@host` and `https://:@host`: an @ before the path, of which the parser leaves no trace. */
+/** Matches `https://@host` and `https://:@host`, whose empty user info the URL parser drops. */
 const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
 
 /**
- * Validates the parts of a URL that need no look-up (specification section 6.5). The parser of the URL standard turns
- * every spelling of an address into one (`0x7f.1`, `2130706433` and `127.1` are 127.0.0.1). The connection uses its
- * result: no second parser can differ.
+ * Validates the parts of a URL that need no DNS look-up (specification section 6.5). The URL standard's parser turns
+ * every spelling of an address into one: `0x7f.1`, `2130706433` and `127.1` are 127.0.0.1. The connection uses the
+ * parsed address, so that no second parser can differ.
  * @returns the target, or a sentence for the person who entered the URL
  */
 export function validateUrl(text: string, allowed: readonly AddressRange[]): ValidatedUrl {
   if (text.length > urlMaxCharacters)
-    return { refused: `The URL is longer than ${urlMaxCharacters.toLocaleString('en')} characters.` };
+    return {
+      refused: `The URL is too long. Use one of at most ${urlMaxCharacters.toLocaleString('en')} characters.`,
+    };
   const url = /[\s\p{Cc}]/u.test(text) ? undefined : (URL.parse(text) ?? undefined);
-  if (!url) return { refused: 'This is no URL. Write it in full, as in https://example.com/path.' };
+  if (!url) return { refused: 'This is not a URL. Write it in full, such as https://example.com/path.' };
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { refused: 'The URL has to begin with https://.' };
   }
   if (url.username !== '' || url.password !== '' || emptyUserInfo.test(text)) {
     return {
-      refused: 'The URL must not have a user name or password in it: addresses are shown and logged.',
+      refused: 'The URL has a user name or password in it. Leave them out: URLs are shown and logged.',
     };
   }
   return validateHost(url, allowed);
@@ -61,12 +63,13 @@ function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl 
         'the operator of Ownline to allow its range with EGRESS_ALLOW_CIDRS.',
     };
   }
-  if (!isLiteral && !isName(host)) return { refused: 'The name in the URL is none that can be looked up.' };
+  if (!isLiteral && !isName(host))
+    return { refused: 'The host name in the URL is not valid. Check its spelling.' };
   if (!secure && !(isLiteral && isInRanges(host, allowed))) {
     return {
       refused:
-        'The URL has to begin with https://. Without TLS requests go to literal addresses inside EGRESS_ALLOW_CIDRS ' +
-        'only, such as http://127.0.0.1:8080.',
+        'The URL has to begin with https://. Only literal addresses inside EGRESS_ALLOW_CIDRS may begin with ' +
+        'http://, such as http://127.0.0.1:8080.',
     };
   }
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);

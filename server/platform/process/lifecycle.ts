@@ -1,21 +1,20 @@
 import type { Logger } from './logger.ts';
 
-/** How long a part may take to close; work in progress takes less (a held poll is answered at once). */
+/** Time-out for closing a part; work in progress takes less, because a held poll is answered at once. */
 const closingMs = 20_000;
 
-/** SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\. */
+/** Signals that stop the process. SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\. */
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** One Ctrl-C comes from the terminal and from npm, one stop from `timeout` and from npm: within milliseconds. */
+/** Window in which signals are one stop: npm and the terminal, or npm and `timeout`, both send one. */
 const sameStopMs = 1_000;
 
 type Step = { readonly name: string; readonly close: () => Promise<void> };
 
 /**
- * Owns the signals of the process. Promise: the first signal stops taking work, finishes the work in progress
- * and closes everything in the reverse order of its opening; a start in progress gives up first. Signals within
- * one second of the first count as the same one; a later one exits at once. A part that does not close in time
- * is logged and abandoned.
+ * Handles the signals of the process. The first signal stops taking work, finishes work in progress, and closes
+ * everything in the reverse order of opening. A start in progress is given up first. Signals within one second of the
+ * first count as the same; a later one exits at once. A part that does not close in time is logged and abandoned.
  */
 export class Lifecycle {
   readonly #logger: Logger;
@@ -28,7 +27,7 @@ export class Lifecycle {
     this.#logger = logger;
   }
 
-  /** Fires at the first signal and aborts a start in progress. */
+  /** A signal that aborts when the process has to stop, and ends a start in progress. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -61,7 +60,7 @@ export class Lifecycle {
   }
 
   /**
-   * Runs the start; if it fails or a signal stops it, closes the parts that it has opened.
+   * Runs the start. If it fails or a signal stops it, closes the parts that it has opened.
    * @throws the error of the start, or the reason of `signal`
    */
   async start<T>(open: () => Promise<T>): Promise<T> {
@@ -78,7 +77,7 @@ export class Lifecycle {
     }
   }
 
-  /** @returns whether every part closed */
+  /** @returns whether every part closed without an error */
   close(): Promise<boolean> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
@@ -91,7 +90,7 @@ export class Lifecycle {
         await within(closingMs, step.close());
       } catch (error) {
         isClean = false;
-        this.#logger.error({ err: error, step: step.name }, 'a part did not close cleanly');
+        this.#logger.error({ err: error, step: step.name }, 'a part of the service did not close cleanly');
       }
     }
     return isClean;

@@ -1,17 +1,18 @@
-import { type LogFn, type Logger, pino } from 'pino';
+import { type DestinationStream, type LogFn, type Logger, pino } from 'pino';
 import { RepeatLimiter } from '#server/platform/concurrency/repeat-limiter.ts';
+import { formatForTerminal } from './terminal-log.ts';
 
 export type { Logger };
 
-/** The window in which equal failures are written once, with the stack. */
+/** The window in which equal failures are logged once, with the stack. */
 const windowMs = 60_000;
 
-/** Failures that a window counts separately. */
+/** Kinds of failures that a window counts apart. */
 const kindsMax = 200;
 
 const warnLevel = pino.levels.values.warn ?? 40;
 
-/** A log line about a failure, and the function that writes further ones. */
+/** A log line about a failure, with the function that writes it. */
 interface Failure {
   readonly fields: { readonly err: Error };
   readonly message: string;
@@ -19,10 +20,10 @@ interface Failure {
 }
 
 /**
- * Logs one JSON line per event to standard error, because standard output belongs to the results of commands. Levels
- * are words and times ISO 8601, for people who read it on a terminal. Equal failures (warnings and errors with `err`)
- * are collapsed (specification section 10.4). The first one of a minute is written with its stack, the others as one
- * line with their number.
+ * Creates a logger that writes one line per event to standard error, because standard output is for results of
+ * commands. On a terminal a line is text, elsewhere JSON with levels as words and times as ISO 8601. Equal failures
+ * (warnings and errors with `err`) are collapsed per minute: the first has its stack, and one line counts the others
+ * (specification section 10.4).
  */
 export function createLogger(level: string): Logger {
   const failures = new RepeatLimiter<Failure>({
@@ -51,15 +52,19 @@ export function createLogger(level: string): Logger {
         },
       },
     },
-    pino.destination(2),
+    process.stderr.isTTY ? terminal : pino.destination(2),
   );
 }
+
+const terminal: DestinationStream = {
+  write: (line) => void process.stderr.write(formatForTerminal(line)),
+};
 
 function hasError(fields: unknown): fields is { readonly err: Error } {
   return typeof fields === 'object' && fields !== null && 'err' in fields && fields.err instanceof Error;
 }
 
-/** Failures with the same message and error are of one kind; each loop has its own. */
+/** Failures with the same message and error are of one kind; each loop has its own kinds. */
 function kindOf(fields: { readonly err: Error; readonly loop?: unknown }, message: string): string {
   return `${message} ${fields.loop ?? ''} ${fields.err.name} ${fields.err.message}`;
 }
@@ -70,9 +75,7 @@ function withoutStack(error: Error): Error {
   return Object.assign(new Error(message), { name, stack: undefined }, code);
 }
 
-/**
- * The logged fields of an error. Libraries attach whole connections, settings and rows to theirs; none of it is logged.
- */
+/** The logged fields of an error. Whole connections, settings and rows that libraries attach are not logged. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};

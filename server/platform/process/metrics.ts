@@ -1,14 +1,14 @@
 import { Gauge, Registry } from 'prom-client';
 import type { Clock } from '#server/platform/time/clock.ts';
 
-/** This process's metrics, for GET /metrics. Each slice registers its own figures where it makes them. */
+/** The metrics of this process, for GET /metrics. Each slice registers its own. */
 export type Metrics = Registry;
 
 export function createMetrics(): Metrics {
   return new Registry();
 }
 
-/** Registers a gauge that is read for each /metrics. If that fails, the other figures are still read. */
+/** Registers a gauge that is read for each request of /metrics. If its read fails, other metrics are still served. */
 export function addGauge(metrics: Metrics, name: string, help: string, read: () => Promise<number>): void {
   new Gauge({
     name,
@@ -20,11 +20,15 @@ export function addGauge(metrics: Metrics, name: string, help: string, read: () 
   });
 }
 
-/** How long a query's figures are cached: scrapes that are more frequent see the same ones. */
-const cacheMs = 5_000;
+/** Default cache time of queried metrics, which more frequent scrapes share. */
+const usualCacheMs = 5_000;
 
-/** Runs one query for all figures that it yields, and caches it. A failure is not cached. */
-export function cachedQuery<T>(clock: Clock, query: () => Promise<T>): () => Promise<T> {
+/** Runs one query for all metrics that it yields, and caches its result. A failure is not cached. */
+export function cachedQuery<T>(
+  clock: Clock,
+  query: () => Promise<T>,
+  cacheMs = usualCacheMs,
+): () => Promise<T> {
   let known: { readonly at: number; readonly result: Promise<T> } | undefined;
   return () => {
     if (!known || clock.elapsedMs() - known.at > cacheMs) {

@@ -1,4 +1,4 @@
-// Preloaded before any TypeScript, which an old Node could not even read: one clear sentence instead.
+// Preloaded before any TypeScript: an old Node, which cannot read it, stops with a clear error.
 const oldest = 24;
 if (Number(process.versions.node.split('.')[0]) < oldest) {
   process.stderr.write(

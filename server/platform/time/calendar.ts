@@ -1,16 +1,16 @@
-/** The calendar in UTC, as the database keeps days and months. */
+/** The calendar in UTC, as the database stores days and months. */
 
-/** The day of a moment: `2026-11-21`. */
+/** The day of a time, such as `2026-11-21`. */
 export function dayOf(moment: Date): string {
   return moment.toISOString().slice(0, 10);
 }
 
-/** The month of a moment, as its first day: `2026-11-01`. */
+/** The first day of a time's month, such as `2026-11-01`. */
 export function monthOf(moment: Date): string {
   return `${moment.toISOString().slice(0, 7)}-01`;
 }
 
-/** When the month after that of a moment begins. */
+/** The start of the month after that of a time. */
 export function startOfNextMonth(moment: Date): Date {
   return new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() + 1, 1));
 }

@@ -1,13 +1,13 @@
-/** The longest timer of Node; a longer one fires after a millisecond. */
+/** Node's longest timer; a longer one fires after a millisecond. */
 const timerMaxMs = 2 ** 31 - 1;
 
 /**
- * The one clock of a process (specification section 10.7, decisions 0007 and 0020). It runs on a monotonic base, and
- * the database's clock corrects it: all processes agree, and no step of a clock moves it unnoticed. SQL never calls
- * now(): each statement gets the time from here. Tests move it.
+ * The one clock of a process (specification section 10.7, decisions 0007 and 0020). It counts monotonic time and is
+ * corrected by the database's clock, so that all processes agree and no clock step passes unnoticed. SQL never calls
+ * now(): each statement gets the time from here. Tests move the clock.
  *
- * During a small correction back, timestamps do not advance until the time has caught up. Only `jump` takes the time
- * back. Durations are measured by `elapsedMs`, which only the passing of time (and a test) moves.
+ * During a small correction back, timestamps stand still until the time has caught up. Only `jump` moves the time back.
+ * `elapsedMs` measures durations; only elapsing time, and tests, advance it.
  */
 export class Clock {
   #offsetMs = performance.timeOrigin;
@@ -18,14 +18,14 @@ export class Clock {
   #doubtMs: number | undefined;
   readonly #alarms = new Set<() => void>();
 
-  /** Milliseconds since 1970. It goes back only in a `jump`. */
+  /** Milliseconds since 1970; only `jump` moves them back. */
   nowMs(): number {
     const readMs = Math.floor(performance.now() + this.#offsetMs + this.#movedMs);
     this.#latestMs = Math.max(this.#latestMs, readMs);
     return this.#latestMs;
   }
 
-  /** Monotonic milliseconds, for durations within this process: holds, caches, time-outs. */
+  /** Monotonic milliseconds, for durations within this process such as holds, caches and time-outs. */
   elapsedMs(): number {
     return performance.now() + this.#movedMs;
   }
@@ -34,27 +34,24 @@ export class Clock {
     return new Date(this.nowMs());
   }
 
-  /** The moment `ms` from now; negative for the past. */
+  /** @returns the time `ms` from now; negative for the past */
   in(ms: number): Date {
     return new Date(this.nowMs() + ms);
   }
 
-  /**
-   * The clock's reading at a moment of `performance.now()`. Moves by tests are left out: this is
-   * compared with other clocks.
-   */
+  /** Clock reading at a moment of `performance.now()`, without moves by tests: other clocks are compared with it. */
   atMs(performanceMs: number): number {
     return performanceMs + this.#offsetMs;
   }
 
-  /** The sum of the steps of the database's clock that this clock has followed (decision 0020). */
+  /** The sum of the database's clock steps that this clock has followed (decision 0020). */
   get followedMs(): number {
     return this.#followedMs;
   }
 
   /**
    * Sets the time of a process that has just started, whatever its host's clock says.
-   * @param followedMs the steps of the database's clock that it already includes
+   * @param followedMs the sum of the database's clock steps that the time already includes
    */
   start(timeMs: number, measuredAtMs: number, followedMs: number): void {
     this.#latestMs = Math.min(this.#latestMs, Math.floor(timeMs + this.#movedMs));
@@ -62,35 +59,29 @@ export class Clock {
     this.#followedMs = followedMs;
   }
 
-  /**
-   * Applies a correction.
-   * @param timeMs the correct time at that moment of `performance.now()`
-   */
+  /** Applies a correction. @param timeMs the correct time at the reading `measuredAtMs` of `performance.now()` */
   follow(timeMs: number, measuredAtMs: number): void {
     this.#offsetMs = timeMs - measuredAtMs;
   }
 
-  /** Moves the time by a step, ahead or back. @param followedMs how much of it is a step of the database's clock */
+  /** Moves the time by a step, ahead or back. @param followedMs its part that is a step of the database's clock */
   jump(byMs: number, followedMs = byMs): void {
     this.#offsetMs += byMs;
     if (byMs < 0) this.#latestMs = Math.max(0, this.#latestMs + byMs);
     this.#followedMs += followedMs;
   }
 
-  /** Whether the time is certain enough for ending, deleting or dropping rows by it. */
+  /** Whether the time is certain enough to expire rows by it, that is to end, delete or drop them. */
   get mayExpire(): boolean {
     return this.#doubtMs === undefined;
   }
 
-  /**
-   * The time to compare an expiry with, where a wrong refusal does harm. While the time may be too far ahead, it
-   * is the latest certain one.
-   */
+  /** The time for expiry checks. While the time may be too far ahead, it is the latest certain time. */
   expiryNow(): Date {
     return new Date(this.nowMs() - (this.#doubtMs ?? 0));
   }
 
-  /** Pauses expiry from now on. @param doubtMs by how much the time may be too far ahead */
+  /** Pauses expiry. @param doubtMs by how much the time may be too far ahead */
   holdExpiry(doubtMs = 0): void {
     this.#doubtMs = doubtMs;
   }
@@ -99,7 +90,7 @@ export class Clock {
     this.#doubtMs = undefined;
   }
 
-  /** Calls back once `ms` have passed. The returned function cancels. */
+  /** Calls back once `ms` have passed. @returns a function that cancels the call */
   after(ms: number, callback: () => void): () => void {
     const dueMs = this.elapsedMs() + ms;
     let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** A day as pages name it, in UTC: `December 1, 2026`. */
+/** Formats a UTC day for pages, such as `December 1, 2026`. */
 export function dayForPeople(moment: Date): string {
   return moment.toLocaleDateString('en', {
     month: 'long',

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Lets a test that spawned this process move its clock, over the IPC channel of its parent. Without such a channel
- * (every ordinary start) this does nothing.
+ * Lets the test that spawned this process move its clock, over the IPC channel. Without a channel, as in every ordinary
+ * start, it does nothing.
  */
 export function followTestClock(clock: Clock): void {
   if (!process.channel) return;
@@ -12,6 +12,6 @@ export function followTestClock(clock: Clock): void {
     clock.advance(message.advanceMs);
     process.send?.({ advancedMs: message.advanceMs });
   });
-  // The channel alone must not keep a finished process alive.
+  // The channel must not keep a finished process alive.
   process.channel.unref();
 }

@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** The clocks of the machine. Decision 0020 defines the use of each. */
+/** The clocks of the machine; decision 0020 says how each is used. */
 export interface HostClock {
-  /**
-   * Names the machine's boot; undefined on systems without such an id, as on macOS. Uptimes
-   * compare within one boot only.
-   */
+  /** The id of the machine's boot; undefined on macOS, which has none. Uptimes compare within one boot only. */
   readonly bootId: string | undefined;
-  /** Time since the boot, including the time that the machine slept. It is never set. */
+  /** Time since boot, including sleep; no one can set it. */
   uptimeMs(): number;
-  /** Time since the boot, without sleep. It is never set. */
+  /** Time since boot, without sleep; no one can set it. */
   monotonicMs(): number;
-  /** The time of day, as the host's clock is set. */
+  /** The time of day of the host's clock, which can be set. */
   wallMs(): number;
 }
 

@@ -36,9 +36,9 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets
 interface Acceptance {
   readonly token: string;
   readonly signedIn: SignedIn | undefined;
-  /** The fields of the form or request of a new person; an empty text counts as missing. */
+  /** The fields that a person without an account sends; an empty text counts as missing. */
   readonly fields: AcceptInvitationRequest;
-  /** The token of the form (double-submit.ts); left out without a form. */
+  /** The hidden token of the page's form (double-submit.ts); undefined for a JSON request. */
   readonly formToken?: string;
   readonly request: Pick<FastifyRequest, 'ip' | 'id' | 'headers'>;
 }
@@ -57,11 +57,12 @@ interface NewPerson {
 }
 
 /**
- * Uses an invitation up and creates its member (specification section 12.4), under the lock of the team's row: of many
- * concurrent submits one joins. A refusal leaves the link as it was. A new person is signed in.
- * @throws AppError 404 for a link that is no longer valid; 401 and 403 where its account has to sign in, or its
- *   address to be proven; 400 for address, name or password; 409, param email, where the address has an account; 402
- *   where the plan has no seat left
+ * Accepts an invitation and creates its member (specification section 12.4). The team's row is locked: one of many
+ * concurrent requests joins. An error leaves the invitation usable. A person without an account gets one and is signed
+ * in.
+ * @throws AppError 404 for an ended invitation; 401 and 403 where its account has to sign in, or its address to be
+ * verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where the plan
+ * has no free seat
  */
 export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
   const { token, signedIn, fields, formToken = '', request } = acceptance;
@@ -86,7 +87,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
     const by = accountActor(account, request);
     const memberId = await joinTeam(trx, services, team, { account, role, by });
     if (invitation.verifies_email) await verifyEmail(trx, services, account, by, signedIn?.sessionId);
-    // Read again: the account's password may have been set or removed meanwhile.
+    // Reads the account again, because its password may have been set or removed meanwhile.
     const present = formToken === '' ? undefined : await lockAccountForShare(trx, account.id);
     if (present) await recordAcceptance(trx, sha256(token), hashFormToken(formToken, present), account.id);
     return {
@@ -96,7 +97,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
   });
 }
 
-/** Validates all fields of a new person before the password is hashed, and hashes it before any row is locked. */
+/** Validates all fields of a new person, then hashes the password, both before the transaction locks a row. */
 async function parsePerson(
   { database }: Services,
   { invitation, needs }: LoadedInvitation,
@@ -123,7 +124,7 @@ async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Prom
 function verificationRequired({ invitation: { email } }: LoadedInvitation): AppError {
   return new AppError(
     'forbidden',
-    `Nothing has shown yet that ${email} is yours. Ask the operator of this server for a link to sign in as ${email}, sign in by it, and open this invitation again.`,
+    `The address ${email} is not verified yet. Ask the operator of this server for a link to sign in as ${email}. Sign in with it, and open this invitation again.`,
   );
 }
 

@@ -18,12 +18,12 @@ import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
 
 const html = Type.String();
 const shown = { 200: html, 404: html };
-/** Refusals that show the same page again, with a sentence. */
+/** Errors that show the same page again, with an error text. */
 const errorAnswers = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: html, 503: html };
 
 /**
- * Routes of an invitation's page (specification section 12.4). Opening it changes nothing, so that a scanner of mail
- * uses no link up; it works without script.
+ * Routes of the page that an invitation opens; it needs no script (specification section 12.4). Opening it changes
+ * nothing: a mail scanner that opens links accepts no invitation.
  */
 export function acceptancePageRoutes(
   services: Runtime & RoleChangeServices,
@@ -59,13 +59,14 @@ export function acceptancePageRoutes(
     fields: AcceptInvitationRequest,
   ) => {
     const signedIn = await findSignedIn(requireSession, request);
-    // The audit log records refusals for this account.
+    // The audit log records a refused attempt for this account.
     if (signedIn) request.caller = { signedIn };
     const submission = { token: params.token ?? '', formToken, signedIn, request };
     try {
       return (await acceptInvitation(services, { ...submission, fields })).cookies;
     } catch (error) {
-      // The invitation has ended, or its address has an account now: this very form may have done that.
+      // The invitation has ended, or its address has an account by now: perhaps an earlier submit of this form did
+      // that.
       const mayBeAgain = error instanceof AppError && (error.status === 404 || error.status === 409);
       const cookies = mayBeAgain ? await resolveDoubleSubmit(services, submission) : undefined;
       if (cookies) return cookies;
@@ -87,7 +88,7 @@ export function acceptancePageRoutes(
       };
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
-      // Shows the form again. Metrics and the log still count a refusal.
+      // The answer is the form with the error text. Metrics and the log still count it as an error.
       request.errorCode = error.code;
       const { message, param, status, headers } = error;
       const refused = { message, param, email: field('email'), name: field('name') };

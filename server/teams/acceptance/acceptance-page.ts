@@ -6,10 +6,10 @@ import { dayForPeople } from '#server/platform/time/day-for-people.ts';
 import { ownlineDescription } from '#server/teams/invitations/mail-invitation.ts';
 import { type InvitationEnd, invitationEnds, type LoadedInvitation } from './load-invitation.ts';
 
-/** The error of a submitted form, with its fields, so that the person need not type them again. */
+/** The error of a submitted form, with the submitted fields, so that the person need not type them again. */
 export interface FormProblem {
   readonly message: string;
-  /** The invalid field; undefined where the error concerns none of them. */
+  /** The invalid field; undefined where the error concerns no field. */
   readonly param: string | undefined;
   readonly email: string;
   readonly name: string;
@@ -24,15 +24,15 @@ const roleDescriptions: Readonly<Record<Role, string>> = {
 
 interface PageContext {
   readonly token: string;
-  /** Identifies the form that accepts (double-submit.ts). */
+  /** A hidden token that identifies this form (double-submit.ts). */
   readonly formToken: string;
   readonly isMailEnabled: boolean;
-  /** A path below APP_URL's (server/platform/http/app-base-path.ts). */
+  /** Puts the path of APP_URL before a path (server/platform/http/app-base-path.ts). */
   readonly pathTo: (path: string) => string;
   readonly refused: FormProblem | undefined;
 }
 
-/** The page behind an invitation (specification section 12.4): plain HTML, whose one button accepts. */
+/** Renders the page that an invitation opens (specification section 12.4). It is plain HTML with one button, Join. */
 export function renderAcceptancePage(opened: LoadedInvitation, around: PageContext): string {
   const { invitation } = opened;
   const { refused } = around;
@@ -50,7 +50,7 @@ ${bodyOf(opened, around)}`,
   );
 }
 
-/** `Ada Example (ada@example.com) invites grace@example.com to the team Example Ltd.` */
+/** Renders `Ada Example (ada@example.com) invites grace@example.com to the team Example Ltd.` */
 function invitationSentence({
   email,
   inviter_name,
@@ -74,7 +74,7 @@ function bodyOf(
   const next = escapeHtml(`?next=/invite/${token}`);
   const signIn = (text: string, look = '') =>
     `<p><a href="${escapeHtml(pathTo('/sign-in'))}${next}"${look}>${text}</a></p>`;
-  // Leads back to this page, or to the sign-in page for a person with an account.
+  // Signs out and leads back to this page (`on`), or to the sign-in page for a person with an account.
   const signOut = (to: 'on' | 'sign-in') =>
     `<form method="post" action="${escapeHtml(pathTo('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
   if (needs === 'nothing') {
@@ -122,12 +122,12 @@ function emailField(refused: FormProblem | undefined): string {
   return field(refused, 'email', 'Your e-mail address', attributes, 'You sign in with it.');
 }
 
-/** The password manager stores the password under this address. */
+/** The read-only field tells the password manager which address the password belongs to. */
 function boundEmail(email: string): string {
   return `<label for="email">Your e-mail address</label><input id="email" type="email" autocomplete="username" readonly value="${email}">`;
 }
 
-/** A field with its label, which includes the hint; an invalid field is marked for screen readers too. */
+/** Renders an input with its label and hint. An invalid one is marked for screen readers too. */
 function field(
   refused: FormProblem | undefined,
   name: 'email' | 'name' | 'password',
@@ -141,7 +141,7 @@ function field(
 <input id="${name}" name="${name}" ${attributes}${value}${atFault}>`;
 }
 
-/** The page of a link that is no longer valid, with the reason. */
+/** Renders the page of an invitation that has ended, with the reason. */
 export function renderInvitationEnd(end: InvitationEnd, own: (path: string) => string): string {
   const { what, next } = invitationEnds[end];
   return renderPage(

@@ -6,7 +6,7 @@ import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { acceptInvitation } from './accept-invitation.ts';
 import { type LoadedInvitation, loadInvitation } from './load-invitation.ts';
 
-/** Routes of the dashboard for an opened invitation (specification section 12.4): the JSON twins of its page. */
+/** JSON routes of an invitation, like those of its page (acceptance-page-routes.ts, specification section 12.4). */
 export function acceptanceRoutes(
   services: Runtime & RoleChangeServices,
   requireSession: RequireSession,
@@ -31,7 +31,7 @@ export function acceptanceRoutes(
       answers: { 201: Joined },
       handle: async ({ params, body, request }) => {
         const signedIn = await findSignedIn(requireSession, request);
-        // The audit log records refusals for this account.
+        // The audit log records a refused attempt for this account.
         if (signedIn) request.caller = { signedIn };
         const acceptance = { token: params.token ?? '', signedIn, fields: body, request };
         const { joined, cookies } = await acceptInvitation(services, acceptance);

@@ -14,18 +14,18 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets
 
 interface Submission {
   readonly token: string;
-  /** The form's own token; '' without one. */
+  /** The hidden token of the form; '' without one. */
   readonly formToken: string;
   readonly signedIn: SignedIn | undefined;
   readonly request: ClientInfo;
 }
 
 /**
- * Double submit: signs a person in who pressed Join twice, because a browser shows the answer to the second submit only
- * (specification section 12.4). Each form has a token of its own, and the acceptance keeps its hash. Another holder of
- * the link has another form, and is refused.
- * @returns the set-cookie headers, none for a signed-in caller; undefined for another form, after a minute, or once the
- *   session or the membership of the first submit has ended
+ * Double submit: signs in a person who pressed Join twice, because a browser shows only the answer to the second submit
+ * (specification section 12.4). Each form has its own random token, and the accepted invitation keeps its hash. Another
+ * holder of the link has another form, and is refused.
+ * @returns set-cookie headers, empty for a signed-in caller; undefined for another form, after a minute, or once the
+ * session or membership of the first submit has ended
  */
 export async function resolveDoubleSubmit(
   services: Services,
@@ -48,10 +48,7 @@ export async function resolveDoubleSubmit(
   });
 }
 
-/**
- * Whether a session that the first submit created is live. Otherwise a second submit would sign in a person
- * whose sessions were ended.
- */
+/** Whether a session of the first submit is live: a second submit must not sign in once the sessions have ended. */
 async function hasLiveSession(
   trx: Transaction,
   { clock }: Services,

@@ -2,20 +2,21 @@ import type { InvitationNeeds } from '#contract/member.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 
 interface Opening {
-  /** The address that the invitation is bound to; null for the link of a first owner. */
+  /** The address of the invitation; null for an owner link without an address. */
   readonly email: string | null;
-  /** The account of that address; null where it has none. */
+  /** The account with that address; null if there is none. */
   readonly accountId: AccountId | null;
   /** The signed-in account; undefined without a session. */
   readonly signedInId: AccountId | undefined;
-  /** Whether the link, or an earlier one, verifies that account's address. */
+  /** Whether the address of that account is verified, by this link or earlier. */
   readonly isEmailVerified: boolean;
 }
 
 /**
- * Requirements for the person who opens an invitation (specification section 12.4). An account joins by its own
- * session; an address without one gets a new account. A link that was shown proves no address. An account with an
- * unverified address cannot join by it: another person may have created the account (section 12.1).
+ * Determines the requirements for a person who opens an invitation (specification section 12.4). An account joins by
+ * its own session; an address without an account gets a new one. A link that an API answer showed verifies no address.
+ * An account with an unverified address cannot join by such a link, because another person may have created the account
+ * (section 12.1).
  */
 export function determineInvitationNeeds({
   email,

@@ -12,14 +12,14 @@ import {
 } from '#server/teams/invitations/invitation-store.ts';
 import { determineInvitationNeeds } from './invitation-needs.ts';
 
-/** A live invitation, with the requirements that its caller still has to meet. */
+/** A live invitation, with the requirements that the caller still has to meet. */
 export interface LoadedInvitation {
   readonly invitation: LoadedInvitationRow;
   readonly needs: InvitationNeeds;
   readonly signedIn: SignedIn | undefined;
 }
 
-/** Loads the invitation of a link and changes nothing, so a scanner that follows links uses none up. @throws 404 */
+/** Loads a live invitation by its token. It changes nothing, so that a mail scanner accepts none. @throws 404 */
 export async function loadInvitation(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   token: string,
@@ -38,10 +38,10 @@ export async function loadInvitation(
   return { invitation, needs, signedIn };
 }
 
-/** How an invitation ended; `unknown` where no link has this token, or the link was replaced. */
+/** How an invitation ended; `unknown` for an unknown token, and for one that a newer link replaced. */
 export type InvitationEnd = 'used' | 'revoked' | 'expired' | 'unknown';
 
-/** Safe to show to the caller: only the invited person knows the token, which has at least 128 random bits. */
+/** Finds how an invitation ended. The caller knows its secret token, so the answer may say it. */
 export async function findInvitationEnd(db: Queryable, clock: Clock, token: string): Promise<InvitationEnd> {
   const ended = await findEndedInvitation(db, sha256(token));
   if (!ended) return 'unknown';

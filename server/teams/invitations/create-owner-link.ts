@@ -10,9 +10,9 @@ import { insertInvitation } from './invitation-store.ts';
 import { revokeSupersededInvitations } from './revoke-superseded-invitations.ts';
 import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
-/** Advice for the operator of a full team without an owner. */
+/** Advice in the error for a full team without an owner. */
 export const freeSeatAdvice =
-  'Invitations that are open count. Make room with DELETE /v1/team/members/:id or /v1/team/invitations/:id, or upgrade with `ownline team set-plan`.';
+  'Open invitations count, too. Free a seat with DELETE /v1/team/members/:id or /v1/team/invitations/:id, or upgrade with `ownline team set-plan`.';
 
 interface OwnerLink {
   readonly url: string;
@@ -20,10 +20,10 @@ interface OwnerLink {
 }
 
 /**
- * Owner link: makes the owner of a team without one (specification section 12.1). It replaces earlier ones. The caller
- * has locked the team's row, or has just inserted it.
+ * Creates an owner link, which makes the owner of a team without one (specification section 12.1). It replaces earlier
+ * owner links. The caller has locked the team's row, or has just inserted it.
  * @param email undefined for a link that any holder may accept
- * @throws AppError 402 where the plan has no seat left
+ * @throws AppError 402 where the plan has no free seat
  */
 export async function createOwnerLink(
   trx: Transaction,
@@ -46,7 +46,7 @@ export async function createOwnerLink(
     normalized_email: key,
     role: 'owner',
     invited_by: null,
-    // The operator hands it to the person.
+    // The operator passes the link only to the person with this address, so that opening it verifies the address.
     verifies_email: true,
     created_at: now,
     expires_at: expiresAt,

@@ -18,17 +18,18 @@ import { countSeats, requireFreeSeat } from './seat-limit.ts';
 
 interface OperatorLink {
   readonly url: string;
-  /** The effect of the link: it signs an account in, or makes the owner of a team. */
+  /** Whether the link signs an account in, or makes the owner of a team. */
   readonly opens: 'sign_in' | 'owner_invitation';
   readonly email: string;
   readonly expires_at: string;
 }
 
 /**
- * The operator's link for a person (specification section 12.1): it signs an existing account in. If the team has no
- * owner, the account becomes it, or the link creates the account first.
+ * Creates the operator's link for a person (specification section 12.1). For an existing account it is a magic link; a
+ * team without an owner gets this account as owner at once. Without an account it is an owner link.
  * @param chosen undefined for the server's only team
- * @throws AppError 400 for the address, or where no link can be made; 404 for no such team; 402 over the plan
+ * @throws AppError 400 for the address, or without a chosen team among several; 404 for an unknown team; 409 where no
+ * link can help; 402 where the plan has no free seat
  */
 export async function createSignInOrOwnerLink(
   services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'config'> & RoleChangeServices,
@@ -47,13 +48,13 @@ export async function createSignInOrOwnerLink(
     if (!team && !(await anyTeamExists(trx))) {
       throw new AppError(
         'conflict',
-        `${email} has no account, and this server has no team yet. Make one first: ownline team create.`,
+        `${email} has no account, and this server has no team yet. Create one first: ownline team create.`,
       );
     }
     if (!team) {
       throw invalid(
         'team',
-        `${email} has no account, and this server has several teams. Say whose owner: --team.`,
+        `${email} has no account. To make it an owner, add --team with the id of the team: this server has several.`,
       );
     }
     if (isOwned) {
@@ -89,7 +90,7 @@ async function grantOwnership(
   }
   const held = await lockAccount(trx, account.id);
   await joinTeam(trx, services, team, { account, role: 'owner', by: operator });
-  // The account owns a team from now on, before the link is opened.
+  // The account owns the team even before the link is opened, so its unverified credentials must end now.
   if (held) await revokeUnverifiedCredentials(trx, services, held, operator);
 }
 

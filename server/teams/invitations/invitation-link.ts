@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { invitationMs } from '#server/teams/limits.ts';
 
-/** Creates a link; only the hash of its token is stored. It begins with APP_URL, for any address of the request. */
+/** Creates the link of an invitation, which begins with APP_URL. Only the hash of its token is stored. */
 export function newInvitationLink({ config, clock }: Pick<Runtime, 'config' | 'clock'>): {
   readonly url: string;
   readonly tokenHash: Buffer;

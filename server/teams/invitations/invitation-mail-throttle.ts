@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 
 /**
  * Throttle of invitation mail, per address and per team (specification section 12.5). It counts in the transaction that
- * creates the invitation, so a refused mail is not counted.
+ * creates the invitation, so that a refused mail is not counted.
  * @throws AppError 429 with retry-after
  */
 export async function countInvitationMail(

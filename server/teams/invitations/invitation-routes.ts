@@ -23,7 +23,7 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         tag: 'Members',
         summary: 'Invite a member',
         description:
-          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, or its mail fails at present, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key cannot invite to a role that includes permissions that it does not hold, nor invite its own maker.',
+          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, or its mail fails at present, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key can’t invite to a role with permissions that it lacks, nor invite its creator.',
         errorStatuses: [402, 409],
       },
       body: InviteRequest,
@@ -61,7 +61,7 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         operationId: 'revokeInvitation',
         tag: 'Members',
         summary: 'Revoke an invitation',
-        description: 'Its link opens nothing any more, and its place is free again.',
+        description: 'Its link no longer works, and its seat is free again.',
         errorStatuses: [404],
       },
       answers: { 200: Deleted },

@@ -2,22 +2,22 @@ import type { Role } from '#contract/permissions.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { AccountId, InvitationId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** A link that makes a member (specification section 3.5). Only an owner link may be bound to no address. */
+/** An invitation (specification section 3.5). Only an owner link may have no address. */
 export interface InvitationRow {
   readonly team_id: TeamId;
   readonly id: InvitationId;
   readonly email: string | null;
   readonly normalized_email: string | null;
   readonly role: Role;
-  /** null where a key or the operator made it. */
+  /** The member who invites; null for an API key or the operator. */
   readonly invited_by: MemberId | null;
-  /** Whether use of the link verifies the address: it was mailed there, or the operator made it. */
+  /** Whether opening the link verifies the address: the link was mailed there, or the operator made it. */
   readonly verifies_email: boolean;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
 
-/** The form that accepted an invitation (double-submit.ts). */
+/** How an invitation was accepted: the form's hash, the account and the time (double-submit.ts). */
 export interface AcceptanceRow {
   readonly team_id: TeamId;
   readonly form_token_hash: Buffer;
@@ -25,19 +25,18 @@ export interface AcceptanceRow {
   readonly accepted_at: Date;
 }
 
-/** An invitation for the person who opens it. */
+/** An invitation with the data that its page shows. */
 export interface LoadedInvitationRow extends InvitationRow {
   readonly team_name: string;
-  /** The account of its address; null where it has none. */
+  /** The account with the invited address; null if there is none. */
   readonly account_id: AccountId | null;
-  /** Whether that account's address is verified; null without an account. */
+  /** Whether the address of that account is verified; null without an account. */
   readonly account_verified: boolean | null;
-  /** The member who invites, also where they have left; null where a key or the operator made it. */
+  /** The name of the member who invites, even of a former one; null for an API key or the operator. */
   readonly inviter_name: string | null;
   readonly inviter_email: string | null;
 }
 
-/** When an invitation ended, and how. */
 export interface EndedInvitationRow {
   readonly accepted_at: Date | null;
   readonly revoked_at: Date | null;
@@ -66,8 +65,8 @@ const findByEmail = statement<InvitationRow>(
   `SELECT ${columns} FROM invitations i
    WHERE i.team_id = $1 AND i.normalized_email = $2 AND ${isOpen} AND i.expires_at > $3`,
 );
-// One statement, because two would see two moments. An account that the link itself created in between would have to
-// sign in, for a used link.
+// A single statement sees one snapshot. Between two, this very link could create the account, which would then be asked
+// to sign in.
 const findByToken = statement<LoadedInvitationRow>(
   'invitations.find-live-by-token',
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified,
@@ -122,7 +121,7 @@ const revokeOpen = statement<InvitationRow>(
    WHERE i.team_id = $1 AND ${isOpen} AND (i.normalized_email = $2 OR ($3 AND i.role = 'owner')) RETURNING ${columns}`,
   { changes: 'invitation', team: '$1', ids: 'id' },
 );
-// Rows of a team that another transaction writes to are left for the next round.
+// SKIP LOCKED leaves rows that another transaction changes to the next round.
 const purge = statement<Record<string, never>>(
   'invitations.purge',
   `WITH ended AS (
@@ -131,9 +130,7 @@ const purge = statement<Record<string, never>>(
    DELETE FROM invitations i USING ended WHERE i.id = ended.id`,
 );
 
-/**
- * The caller has locked the team's row: every change of invitations locks it first (docs/architecture.md, lock order).
- */
+/** The caller has locked the team's row, as every change of invitations does (docs/architecture.md, lock order). */
 export async function insertInvitation(
   trx: Transaction,
   invitation: InvitationRow,
@@ -183,7 +180,7 @@ export function findLiveInvitationByToken(
   return findByToken.row(db, tokenHash, now);
 }
 
-/** Live ones, newest first. @param before an upper bound: only older ids are shown */
+/** Lists live invitations, newest first. @param before only invitations with smaller ids are listed */
 export function listInvitationRows(
   db: Queryable,
   teamId: TeamId,
@@ -194,7 +191,7 @@ export function listInvitationRows(
   return list.rows(db, teamId, before, now, limit);
 }
 
-/** Includes owner links: each of them takes a seat. */
+/** Counts owner links too, because each takes a seat. */
 export async function countLiveInvitations(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
   return (await countLive.row(db, teamId, now))?.invitations ?? 0;
 }
@@ -206,7 +203,7 @@ export function findEndedInvitation(
   return findEnded.row(db, tokenHash);
 }
 
-/** Uses a link up. @returns undefined for one that is no longer valid */
+/** Marks a live invitation as accepted. @returns undefined where no live invitation has this token */
 export function markAccepted(
   trx: Transaction,
   tokenHash: Buffer,
@@ -215,7 +212,7 @@ export function markAccepted(
   return accept.row(trx, tokenHash, now);
 }
 
-/** Records the form that accepted an invitation, and its account. */
+/** Records which form accepted an invitation, and for which account. */
 export async function recordAcceptance(
   trx: Transaction,
   tokenHash: Buffer,
@@ -225,7 +222,6 @@ export async function recordAcceptance(
   await recordToken.row(trx, tokenHash, formTokenHash, accountId);
 }
 
-/** The form that accepted an invitation after `since`; undefined without one. */
 export function findAcceptance(
   db: Queryable,
   tokenHash: Buffer,
@@ -234,7 +230,7 @@ export function findAcceptance(
   return findToken.row(db, tokenHash, since);
 }
 
-/** Replaces the token: the previous link ends. */
+/** Gives the invitation a new link; the previous link ends. */
 export function renewInvitation(
   trx: Transaction,
   teamId: TeamId,
@@ -244,7 +240,7 @@ export function renewInvitation(
   return renew.row(trx, teamId, invitationId, link.tokenHash, link.expiresAt, link.provesAddress);
 }
 
-/** @returns undefined where no such invitation is live */
+/** @returns undefined where no live invitation has this id */
 export function markInvitationRevoked(
   trx: Transaction,
   teamId: TeamId,
@@ -255,8 +251,8 @@ export function markInvitationRevoked(
 }
 
 /**
- * Revokes the open invitations of an address, including expired ones; with `ownerLinks` owner links too.
- * @returns the revoked ones
+ * Revokes the open invitations of an address, even expired ones, and with `ownerLinks` also the team's owner links.
+ * @returns the revoked invitations
  */
 export function markSupersededInvitationsRevoked(
   trx: Transaction,

@@ -3,7 +3,7 @@ import { assignableRoles } from '#contract/permissions.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { InvitationRow } from './invitation-store.ts';
 
-/** The Invitation object of the API (specification section 2.4). Links of owners are never shown as one. */
+/** The Invitation object of the API (specification section 2.4). The API never shows owner links. */
 export function invitationView(invitation: InvitationRow): Invitation {
   const role = assignableRoles.find((given) => given === invitation.role);
   if (role === undefined || invitation.email === null) throw new Error('an owner link has no view');

@@ -20,8 +20,9 @@ import { countSeats, requireFreeSeat } from './seat-limit.ts';
 /**
  * Invites an address into a team (specification section 4.1). The team's row is locked from the count to the insert:
  * members and live invitations together never exceed the plan.
- * @throws AppError 400 for the address; 403 for the creator of the calling key; 403, param role, for a role with more
- *   than the key holds; 409, param email, for a member or an invited person; 402 over the plan
+ * @throws AppError 400 for the address; 403 for the creator of the calling key; 403, param role, for a role with
+ * permissions that the key lacks; 409, param email, for a member or an invited person; 402 where the plan has no free
+ * seat
  */
 export async function inviteMember(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & InvitationMailServices,
@@ -53,9 +54,9 @@ export async function inviteMember(
       team,
       await countSeats(trx, services, teamId),
       services.config,
-      'Invitations that are open count. Remove a member, revoke an invitation, or ask the operator of this server for a larger plan.',
+      'Open invitations count, too. Remove a member, revoke an invitation, or ask the operator of this server for a larger plan.',
     );
-    // An expired one blocks the address until it is revoked.
+    // An expired invitation blocks its address until it is revoked.
     await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
     const isShown = await needsShownLink(trx, services);

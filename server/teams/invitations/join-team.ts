@@ -21,8 +21,8 @@ interface Joining {
  * Makes an account a member of a team, or gives an existing member the role. Other invitations of the address are
  * revoked, and with a new owner also the owner links. The caller has locked the team's row.
  *
- * Only members are counted here: after a downgrade, invited people can join until the seats are taken.
- * @throws AppError 402 where the plan has no seat left
+ * The limit counts members only: after a downgrade, invited people can join until the seats are taken.
+ * @throws AppError 402 where the plan has no free seat
  */
 export async function joinTeam(
   trx: Transaction,
@@ -39,7 +39,7 @@ export async function joinTeam(
       team,
       await countMembers(trx, team.id),
       services.config,
-      'All places are taken. Have the team make room or get a larger plan, then repeat this.',
+      'All seats are taken. Ask an owner or an admin to free one or to get a larger plan, then repeat this.',
     );
     await insertMember(trx, {
       team_id: team.id,

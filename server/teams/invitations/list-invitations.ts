@@ -6,12 +6,12 @@ import { parseId, type TeamId } from '#server/platform/ids/ids.ts';
 import { listInvitationRows } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
 
-/** Greater than every id: the first page begins here. */
+/** The cursor of the first page: greater than every id. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
  * A page of the live invitations of a team, newest first (specification section 4.1).
- * @throws AppError 400, param cursor, where it is no id of an invitation
+ * @throws AppError 400, param cursor, where it is not the id of an invitation
  */
 export async function listInvitations(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
@@ -28,7 +28,7 @@ export async function listInvitations(
   };
 }
 
-/** The cursor is a position and is not looked up: the page begins after it. */
+/** Reads the cursor, an id that the page begins after. It is not looked up: that invitation may have ended. */
 function readCursor(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '') return beginning;
   const id = parseId('inv', cursor);

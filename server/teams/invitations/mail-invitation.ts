@@ -10,19 +10,19 @@ import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countInvitationMail } from './invitation-mail-throttle.ts';
 import type { InvitationRow } from './invitation-store.ts';
 
-/** For people who have not heard of Ownline. */
+/** Explains Ownline to invited people who have not heard of it. */
 export const ownlineDescription =
   'Ownline sends and receives iMessages over the team’s own iPhones: people read and answer them in the browser, and programs do over its API.';
 
 interface InvitationMail {
   readonly invitation: InvitationRow;
   readonly team: TeamRow;
-  /** undefined where an API key invites. */
+  /** The member who invites; undefined for an API key. */
   readonly inviter: MemberProfileRow | undefined;
   readonly url: string;
 }
 
-/** The mail of an invitation (specification section 12.5). */
+/** The text of the invitation mail (specification section 12.5). */
 export function invitationMailContent({ invitation, team, inviter, url }: InvitationMail): MailContent {
   const who = inviter === undefined ? 'You are invited' : `${inviter.name} (${inviter.email}) invites you`;
   const until = dayForPeople(invitation.expires_at);
@@ -35,7 +35,7 @@ export function invitationMailContent({ invitation, team, inviter, url }: Invita
       `The link works once, until ${until}.`,
     ],
     action: { label: `Join ${team.name}`, url },
-    footnote: 'If you do not know this team, leave the mail alone: nothing happens without you.',
+    footnote: 'If you do not know this team, ignore this mail: nothing happens without you.',
   };
 }
 
@@ -44,8 +44,8 @@ export interface InvitationMailServices {
 }
 
 /**
- * Whether the answer to an invitation includes its link: mail is off, or fails at present. A link that is shown
- * verifies no address (section 12.1), though its mail may arrive later.
+ * Whether the answer to an invitation includes its link, because mail is off or fails at present. Such a link verifies
+ * no address (section 12.1), even if its mail arrives later.
  */
 export async function needsShownLink(
   trx: Transaction,
@@ -55,8 +55,9 @@ export async function needsShownLink(
 }
 
 /**
- * Mails an invitation, if mail is on, in the transaction that creates it (specification section 12.5).
- * @throws AppError 429 where the address, or the team, had too many in this hour
+ * Queues the mail of an invitation, if mail is on, in the transaction that creates the invitation (specification
+ * section 12.5).
+ * @throws AppError 429 where the address or the team exceeds the limit per hour
  */
 export async function mailInvitation(
   trx: Transaction,

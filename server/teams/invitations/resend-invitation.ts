@@ -13,8 +13,8 @@ import { invitationView } from './invitation-view.ts';
 import { type InvitationMailServices, mailInvitation, needsShownLink } from './mail-invitation.ts';
 
 /**
- * Sends a live invitation again, with a new link for 7 days; the old one ends (specification section 12.4).
- * @throws AppError 404 where no such invitation is live
+ * Sends a live invitation again, with a new link for 7 days; the old link ends (specification section 12.4).
+ * @throws AppError 404 where no live invitation has this id
  */
 export async function resendInvitation(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & InvitationMailServices,

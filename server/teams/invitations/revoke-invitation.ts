@@ -8,7 +8,7 @@ import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { markInvitationRevoked } from './invitation-store.ts';
 
-/** Revokes a live invitation: its link is no longer valid (specification section 3.5). @throws AppError 404 */
+/** Revokes a live invitation and its link (specification section 3.5). @throws AppError 404 */
 export async function revokeInvitation(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   teamId: TeamId,

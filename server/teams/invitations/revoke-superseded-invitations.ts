@@ -7,15 +7,14 @@ import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { markSupersededInvitationsRevoked } from './invitation-store.ts';
 
 interface Which {
-  /** The normalized address; null for none. */
+  /** The normalized address whose invitations end; null for none. */
   readonly emailKey: string | null;
-  /** Whether owner links are revoked as well. */
   readonly ownerLinks: boolean;
 }
 
 /**
- * Revokes the invitations that a newer one, or a membership that came another way, replaces. The caller has locked the
- * team's row. An expired invitation uses no seat but still blocks its address: it is revoked without an audit entry.
+ * Revokes invitations that a newer invitation or a membership replaces. The caller has locked the team's row. An
+ * expired invitation takes no seat but blocks its address: it is revoked without an audit entry.
  */
 export async function revokeSupersededInvitations(
   trx: Transaction,

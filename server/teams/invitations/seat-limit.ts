@@ -8,7 +8,7 @@ import { countMembers } from '#server/teams/members/member-store.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countLiveInvitations } from './invitation-store.ts';
 
-/** Seats in use: members and live invitations together, as an invitation counts them (specification section 4.1). */
+/** Counts the seats in use: members and live invitations together (specification section 4.1). */
 export async function countSeats(
   db: Queryable,
   { clock }: Pick<Runtime, 'clock'>,
@@ -19,8 +19,8 @@ export async function countSeats(
 
 /**
  * Refuses one more member than the plan allows (specification section 8).
- * @param current seats that are taken
- * @param advice the end of the error's text: a remedy for the caller
+ * @param current the number of seats in use
+ * @param advice the end of the error's text, which says what the caller can do
  * @throws AppError 402
  */
 export function requireFreeSeat(

@@ -6,23 +6,19 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { type MemberProfileRow, setRole } from './member-store.ts';
 
-/**
- * Transaction hook: adjusts things that the member created with the former role, such as keys. It is wired in
- * transaction-hooks.ts, like OnMemberRemoved.
- */
+/** Transaction hook (transaction-hooks.ts): adjusts a member's creations, such as API keys, to a new role. */
 export type OnRoleChanged = (
   trx: Transaction,
   moved: { readonly member: MemberProfileRow; readonly by: AuditActor },
 ) => Promise<void>;
 
-/** Services of use cases that change roles. */
 export interface RoleChangeServices {
   readonly onRoleChanged: readonly OnRoleChanged[];
 }
 
 /**
- * Sets a role and records it; nothing where the member has it. The caller has locked the team's row and
- * has checked the permission.
+ * Sets a member's role and records it in the audit log; an unchanged role does nothing. The caller has locked the
+ * team's row and has checked the permission.
  */
 export async function applyRole(
   trx: Transaction,

@@ -11,11 +11,11 @@ import { recheckPermission } from './recheck-permission.ts';
 import { forbidEscalation } from './role-policy.ts';
 
 /**
- * Gives a member another role than owner (specification section 4.1). Keys of theirs that hold more
- * than the role are revoked.
+ * Gives a member another role than owner (specification section 4.1). API keys that the member created are revoked if
+ * they hold more than the new role.
  * @param role undefined changes nothing
- * @throws AppError 404 for no such member; 400, param id, for an owner; 403 for the creator of the calling key; 403,
- *   param role, for a role that adds permissions which the key does not hold
+ * @throws AppError 404 for an unknown member; 400, param id, for an owner; 403 for the creator of the calling key; 403,
+ * param role, for a role with new permissions that the key lacks
  */
 export async function changeRole(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
@@ -31,7 +31,7 @@ export async function changeRole(
     if (!member) throw notFound('member');
     if (role === undefined) return member;
     if (member.role === 'owner') {
-      throw invalid('id', 'This member is an owner. Owners are made and unmade by owners, in the dashboard.');
+      throw invalid('id', 'This member is an owner. Ask an owner to change their role in the dashboard.');
     }
     forbidEscalation(permissions, role, member.role);
     await forbidGrantToKeyCreator(trx, teamId, keyCreator, { accountId: member.account_id });

@@ -9,8 +9,9 @@ import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';
 
 /**
- * Makes an owner an admin (specification section 12.4). Keys of theirs that hold more than an admin does are revoked.
- * @throws AppError 404 where no owner has this id; 409 for the last one
+ * Makes an owner an admin (specification section 12.4). API keys that the owner created are revoked if they hold more
+ * than an admin.
+ * @throws AppError 404 where no owner has this id; 409 for the last owner
  */
 export async function demoteOwner(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,

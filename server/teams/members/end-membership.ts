@@ -7,22 +7,21 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { listMemberships, type MemberProfileRow, markRemoved } from './member-store.ts';
 
-/** How a membership ends. */
 export interface MembershipEnd {
   readonly member: MemberProfileRow;
   readonly action: 'member.removed' | 'member.left';
-  /** Whether the API keys that the person created are revoked as well. */
+  /** Whether to revoke the API keys that the member created. */
   readonly revokeKeys: boolean;
   readonly by: AuditActor;
 }
 
-/** Transaction hook of the end of a membership; wired in transaction-hooks.ts, since teams do not import keys. */
+/** Transaction hook at the end of a membership. transaction-hooks.ts wires it, because teams do not import API keys. */
 export type OnMemberRemoved = (trx: Transaction, ending: MembershipEnd) => Promise<void>;
 
 /**
- * Ends a membership (specification section 12.4). An account without another team is signed out everywhere. Its row is
- * locked for that: of two teams that remove it at once, the later one sees the other's removal. The caller has locked
- * the team's row and has checked the permission.
+ * Ends a membership (specification section 12.4). An account without another team is signed out everywhere. The
+ * account's row is locked for that: if two teams remove it at once, the later one sees the other's removal. The caller
+ * has locked the team's row and has checked the permission.
  */
 export async function endMembership(
   trx: Transaction,

@@ -4,13 +4,13 @@ import type { Principal } from '#server/platform/http/route.ts';
 import type { AccountId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findAccountByMember } from './member-store.ts';
 
-/** The grantor of a seat or a role: a member with a session, or a key with its creator, if that is a member. */
+/** The principal that gives a seat or a role: a signed-in member, or an API key with the member who created it. */
 export type Grantor = Pick<Principal, 'teamId' | 'permissions' | 'keyCreator'>;
 
 /**
- * Forbids a key to give its own creator a seat or a role (specification section 5.3, decision 0016). The check compares
- * the person, not the membership: a key must not let its creator rejoin a team that they left.
- * @param keyCreator undefined: the caller is no key, or a key without a creator
+ * Forbids that an API key gives its own creator a seat or a role (specification section 5.3, decision 0016). The check
+ * compares accounts, not memberships: a key must not let its creator rejoin a team that they left.
+ * @param keyCreator undefined for a signed-in member, and for a key without a creator
  * @param receiver the account that receives the role, or the normalized address that is invited
  * @throws AppError 403
  */
@@ -29,6 +29,6 @@ export async function forbidGrantToKeyCreator(
   if (!isCreator) return;
   throw new AppError(
     'forbidden',
-    'This person made this API key, and a key gives its own maker neither a place nor a role. An owner or an admin does, in the dashboard.',
+    'This person created this API key, and a key can’t invite its creator or change their role. Ask an owner or an admin to do it in the dashboard.',
   );
 }

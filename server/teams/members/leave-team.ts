@@ -7,9 +7,9 @@ import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';
 
 /**
- * Ends the caller's own membership (specification section 12.4). The keys that they created stay, because they belong
+ * Ends the caller's own membership (specification section 12.4). API keys that they created stay, because they belong
  * to the team, unless the caller asks to revoke them.
- * @throws AppError 404 where they are no member any more; 409 for the last owner
+ * @throws AppError 404 for a former member; 409 for the last owner
  */
 export async function leaveTeam(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {

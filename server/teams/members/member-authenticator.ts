@@ -11,7 +11,7 @@ import { roleRefusal } from './role-policy.ts';
 
 interface Options {
   readonly requireSession: RequireSession;
-  /** Counts a request of a member of the team; throws 429. */
+  /** Counts a request against the rate limit of the team's members. @throws 429 */
   readonly limit: (teamId: TeamId, plan: PlanName) => void;
 }
 

@@ -51,7 +51,7 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Change a role',
         description:
-          'The role says what the person may do; it holds from their next request on. The role of an owner can’t be changed here, nor given: owners do that in the dashboard. Keys that the person made and that hold more than the new role does are revoked. A key gives no permission that it does not hold, and no role to its own maker.',
+          'The role says what the person may do; it holds from their next request on. The role of an owner can’t be changed or granted here: owners do that in the dashboard. Keys of the person with more permissions than the new role are revoked. A key can’t grant permissions that it lacks, nor change the role of its creator.',
         errorStatuses: [404],
       },
       body: ChangeRoleRequest,
@@ -71,7 +71,7 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Remove a member',
         description:
-          'The person loses the team at once; the account stays, and what they did stays. An owner can’t be removed: an owner takes that role from them in the dashboard first.',
+          'The person loses the team at once; the account stays, and what they did stays. An owner can’t be removed: another owner changes their role in the dashboard first.',
         errorStatuses: [404],
       },
       query: RemoveMemberQuery,
@@ -85,7 +85,7 @@ function publicRoutes(services: Services): Route[] {
   ];
 }
 
-/** Routes without a key, in the dashboard only: owners, and leaving a team. */
+/** Routes of the dashboard that no API key may use: owners, and leaving a team. */
 function personalRoutes(services: Services): Route[] {
   return [
     ownerRoute(services, 'PUT', promoteOwner),

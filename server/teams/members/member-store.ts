@@ -12,20 +12,18 @@ export interface MemberRow {
   readonly removed_at: Date | null;
 }
 
-/** A member with the name and address of their account. */
+/** A member with the address and name of the account. */
 export interface MemberProfileRow extends MemberRow {
   readonly email: string;
   readonly name: string;
 }
 
-/** The account of a present or former membership. */
+/** The account behind a present or former membership. */
 export interface MemberAccountRow {
   readonly id: AccountId;
-  /** The normalized address. */
   readonly normalized_email: string;
 }
 
-/** A team that an account is a member of. */
 export interface MembershipRow {
   readonly member_id: MemberId;
   readonly role: Role;
@@ -128,7 +126,7 @@ export function findMemberByNormalizedEmail(
   return findByEmail.row(db, teamId, key);
 }
 
-/** The account of a present or former membership. */
+/** Finds the account of a member, even of a former one. */
 export function findAccountByMember(
   db: Queryable,
   teamId: TeamId,
@@ -137,7 +135,7 @@ export function findAccountByMember(
   return findAccountOf.row(db, teamId, memberId);
 }
 
-/** Locks role and membership: a change of either waits. */
+/** Locks a member FOR SHARE: changes of the role and the end of the membership wait. */
 export function lockMember(
   trx: Transaction,
   teamId: TeamId,
@@ -146,12 +144,11 @@ export function lockMember(
   return lock.row(trx, teamId, memberId);
 }
 
-/** Oldest first. */
 export function listMembers(db: Queryable, teamId: TeamId): Promise<MemberProfileRow[]> {
   return list.rows(db, teamId);
 }
 
-/** The membership of a signed-in account in a team; undefined where it is no member, or there is no such team. */
+/** Finds an account's membership of a team. @returns undefined for a non-member or an unknown team */
 export function findMembership(
   db: Queryable,
   teamId: TeamId,
@@ -160,7 +157,7 @@ export function findMembership(
   return findMembershipOf.row(db, teamId, accountId);
 }
 
-/** The account's teams, in the order in which it joined them. */
+/** Lists an account's teams, in the order in which it joined them. */
 export function listMemberships(db: Queryable, accountId: AccountId): Promise<MembershipRow[]> {
   return listMembershipsOf.rows(db, accountId);
 }

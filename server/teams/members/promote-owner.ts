@@ -7,7 +7,7 @@ import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type MemberProfileRow } from './member-store.ts';
 import { recheckPermission } from './recheck-permission.ts';
 
-/** Makes a member an owner (specification section 12.4); an owner stays one. @throws AppError 404 */
+/** Makes a member an owner (specification section 12.4); an owner stays an owner. @throws AppError 404 */
 export async function promoteOwner(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
   teamId: TeamId,

@@ -7,10 +7,10 @@ import { findMember, type MemberProfileRow } from './member-store.ts';
 import { requirePermission } from './role-policy.ts';
 
 /**
- * Checks the permission again, under the lock of the team's row. A member who was removed or lost the role during the
- * request changes nothing any more (specification section 12.4).
- * @returns the member; undefined for a key and the operator
- * @throws AppError 404 as for a team without this member; 403 where the role does not include the permission
+ * Checks a member's permission again, under the lock of the team's row (specification section 12.4). The member may have
+ * been removed or have lost the role since the request began.
+ * @returns the member; undefined for an API key or the operator
+ * @throws AppError 404 for a former member, as for an unknown team; 403 where the role lacks the permission
  */
 export async function recheckPermission(
   trx: Transaction,

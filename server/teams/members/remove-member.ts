@@ -13,8 +13,8 @@ interface Removal {
 }
 
 /**
- * Removes a member from a team (specification section 4.1), from the next request on.
- * @throws AppError 404 for no such member; 400, param id, for an owner
+ * Removes a member from a team (specification section 4.1). The removal holds from the member's next request on.
+ * @throws AppError 404 for an unknown member; 400, param id, for an owner
  */
 export async function removeMember(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {
@@ -32,7 +32,7 @@ export async function removeMember(
     if (member.role === 'owner') {
       throw invalid(
         'id',
-        'This member is an owner. An owner takes that role from them in the dashboard first.',
+        'This member is an owner, and owners can’t be removed. First ask an owner to change their role in the dashboard.',
       );
     }
     await endMembership(trx, services, { member, action: 'member.removed', revokeKeys, by });

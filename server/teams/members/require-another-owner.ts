@@ -4,14 +4,14 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { countOwners } from './member-store.ts';
 
 /**
- * Refuses to end the last ownership of a team (specification section 12.4). The caller has locked the team's row: of
- * two owners who leave at once, one stays.
+ * Refuses to end the last ownership of a team (specification section 12.4). The caller has locked the team's row, so
+ * that of two owners who leave at once one stays.
  * @throws AppError 409
  */
 export async function requireAnotherOwner(trx: Transaction, teamId: TeamId): Promise<void> {
   if ((await countOwners(trx, teamId)) > 1) return;
   throw new AppError(
     'conflict',
-    'A team keeps one owner, and this is the last. Make another member an owner first.',
+    'A team needs an owner, and this is the last one. Make another member an owner first.',
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '#contract/permissions.ts';
 import { AppError } from '#server/platform/app-error.ts';
 
-/** 403, naming the missing permission (specification section 12.3); undefined where the role includes it. */
+/** @returns 403 naming the missing permission (specification section 12.3); undefined where the role includes it */
 export function roleRefusal(role: Role, permission: Permission | PersonalPermission): AppError | undefined {
   if (allows(roleGrants[role], permission)) return undefined;
   return new AppError(
@@ -27,8 +27,8 @@ export function requirePermission(role: Role, permission: Permission | PersonalP
 }
 
 /**
- * Refuses a role that gives a person more than its grantor holds (specification section 5.3, decision 0016). Only keys
- * can be refused: a role that may change members holds all that the roles it gives include.
+ * Refuses a role that gives a person more than its grantor holds (specification section 5.3, decision 0016). Only API
+ * keys can be refused: a role that may change members holds all permissions of the roles that it can give.
  * @param before the person's present role; undefined for an invitation
  * @throws AppError 403, param role
  */
@@ -41,7 +41,7 @@ export function forbidEscalation(grantor: readonly RoleGrant[], role: GivenRole,
   if (excess.length === 0) return;
   throw new AppError(
     'forbidden',
-    `A key grants no more than it holds: the role ${role} adds ${excess.join(', ')}. Use a key that holds that, or have an owner or an admin do it in the dashboard.`,
+    `A key can’t grant permissions that it lacks: the role ${role} includes ${excess.join(', ')}. Use a key that has them, or ask an owner or an admin to do it in the dashboard.`,
     { param: 'role' },
   );
 }

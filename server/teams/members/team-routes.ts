@@ -37,7 +37,7 @@ export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>
         operationId: 'updateTeam',
         tag: 'Team',
         summary: 'Rename the team',
-        description: 'Changes what is sent and answers the team as it then is; `{}` changes nothing.',
+        description: 'Changes the fields that are sent, and answers with the team; `{}` changes nothing.',
         errorStatuses: [],
       },
       body: UpdateTeamRequest,

@@ -34,7 +34,7 @@ export async function anyTeamExists(db: Queryable): Promise<boolean> {
   return (await findAny.row(db)) !== undefined;
 }
 
-/** Until the caller's commit no other transaction creates a team. */
+/** Locks the table: until the caller's commit no other transaction creates a team. */
 export async function lockTeams(trx: Transaction): Promise<void> {
   await trx.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
 }
@@ -47,18 +47,23 @@ export function findTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undef
   return find.row(db, teamId);
 }
 
-/** All teams, oldest first. */
+/** Finds the oldest team: the first start created it, for the operator. */
+export async function findFirstTeam(db: Queryable): Promise<TeamRow | undefined> {
+  return (await firstTwo.rows(db))[0];
+}
+
+/** Lists all teams, oldest first. */
 export function listTeams(db: Queryable): Promise<TeamRow[]> {
   return list.rows(db);
 }
 
-/** The only team of a server; undefined if it has several, or none. */
+/** @returns the only team of the server; undefined where there are several, or none */
 export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> {
   const [team, another] = await firstTwo.rows(db);
   return another ? undefined : team;
 }
 
-/** Waits for other changes of the team's resources; the first in the lock order (docs/architecture.md). */
+/** Locks a team, so that other changes of its resources wait: first in the lock order (docs/architecture.md). */
 export function lockTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
   return lock.row(db, teamId);
 }

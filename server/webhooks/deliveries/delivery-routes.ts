@@ -35,7 +35,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'List deliveries',
         description:
-          'The deliveries of the webhook, newest first: made, in progress and to come. Pages are as those of messages: one whose filters fit few deliveries may be short, or empty, and still have more behind it.',
+          'The deliveries of the webhook, newest first: past, running and due. Pages are as those of messages: one whose filters fit few deliveries may be short, or empty, and still have more behind it.',
         errorStatuses: [404],
       },
       query: ListDeliveriesQuery,
@@ -62,7 +62,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         operationId: 'getDelivery',
         tag: 'Webhooks',
         summary: 'Get a delivery',
-        description: 'One delivery with its attempts: when, how long, what was answered, or what went wrong.',
+        description: 'One delivery with its attempts: the time, the duration, and the answer or the failure.',
         errorStatuses: [404],
       },
       answers: { 200: DeliveryDetail },
@@ -85,7 +85,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Send a delivery again',
         description:
-          'One attempt now, with the same bytes, the webhook’s url and its present secret, also while it is switched off. It never counts as a failure, and never switches a webhook on.',
+          'Makes one attempt now, with the same bytes and the webhook’s current url and secret, even while the webhook is switched off. A failure does not count, and the webhook stays off.',
         errorStatuses: [404, 409],
       },
       answers: { 202: Delivery },
@@ -103,9 +103,9 @@ export function deliveryRoutes(services: Runtime): Route[] {
       text: {
         operationId: 'replayDeliveries',
         tag: 'Webhooks',
-        summary: 'Send again what was missed',
+        summary: 'Replay failed and skipped deliveries',
         description:
-          'Delivers again what failed, was skipped, or both, of the events from `since` on: each once, oldest first, behind what happens now, and nothing that succeeded.',
+          'Sends the failed or skipped deliveries of events since `since` again, each once and oldest first. New events go first. Deliveries that succeeded are not repeated.',
         errorStatuses: [404, 409],
       },
       body: ReplayRequest,
@@ -126,7 +126,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Send a test',
         description:
-          'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It counts for nothing.',
+          'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. A failure does not count.',
         errorStatuses: [404],
       },
       answers: { 202: Delivery },

@@ -10,6 +10,7 @@ import {
   type TeamId,
   type WebhookId,
 } from '#server/platform/ids/ids.ts';
+import { sqlDeliveryGuard, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
 
 export interface DeliveryRow {
   readonly team_id: TeamId;
@@ -22,7 +23,7 @@ export interface DeliveryRow {
   readonly attempt_count: number;
   readonly created_at: Date;
   readonly finished_at: Date | null;
-  /** When its next attempt is due, while it is in the queue. */
+  /** The due time of the next attempt, while the delivery is in the queue; else null. */
   readonly due_at: Date | null;
 }
 
@@ -41,7 +42,7 @@ export type LastAttemptRow = Pick<AttemptRow, 'outcome' | 'status_code'> & {
   readonly delivery_id: DeliveryId;
 };
 
-/** The columns of a delivery `d`. */
+/** SQL columns of a delivery with the alias `d`. */
 export const deliveryColumns =
   'd.team_id, d.id, d.webhook_id, d.event_id, d.event_type, d.is_test, d.status, d.attempt_count, d.created_at, d.finished_at';
 
@@ -53,7 +54,7 @@ const find = statement<DeliveryRow>(
 );
 const latestAttempts = statement<AttemptRow>(
   'attempts.latest',
-  // Attempts are never older than their delivery: older partitions are skipped.
+  // An attempt's id is never smaller than its delivery's: partitions before the delivery are skipped.
   `SELECT id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated
    FROM attempts WHERE team_id = $1 AND delivery_id = $2 AND id >= $3 ORDER BY id DESC LIMIT ${shownAttemptsMax}`,
 );
@@ -67,8 +68,8 @@ const lastAttempts = statement<LastAttemptRow>(
 );
 const reopen = statement<Omit<DeliveryRow, 'due_at'>>(
   'deliveries.reopen',
-  `UPDATE deliveries d SET status = 'pending', finished_at = NULL
-   WHERE d.team_id = $1 AND d.id = $2 AND d.status <> 'pending' RETURNING ${deliveryColumns}`,
+  `UPDATE deliveries d SET status = ${sqlNextDeliveryStatus('redeliver')}, finished_at = NULL
+   WHERE d.team_id = $1 AND d.id = $2 AND ${sqlDeliveryGuard('redeliver', 'd')} RETURNING ${deliveryColumns}`,
   { changes: 'delivery', team: '$1', ids: '$2' },
 );
 const insertTest = statement<Omit<DeliveryRow, 'due_at'>>(
@@ -93,7 +94,7 @@ export function findDelivery(
   return find.row(db, teamId, webhookId, deliveryId);
 }
 
-/** The latest `shownAttemptsMax` attempts of a delivery, newest first. */
+/** Lists the latest `shownAttemptsMax` attempts of a delivery, newest first. */
 export function listLatestAttempts(
   db: Queryable,
   { team_id: teamId, id, created_at }: Pick<DeliveryRow, 'team_id' | 'id' | 'created_at'>,
@@ -101,7 +102,7 @@ export function listLatestAttempts(
   return latestAttempts.rows(db, teamId, id, firstIdAt(created_at.getTime()));
 }
 
-/** The latest attempt of each of these deliveries that has one. */
+/** @returns the latest attempt of each delivery; none for a delivery without attempts */
 export function listLastAttempts(
   db: Queryable,
   teamId: TeamId,
@@ -139,8 +140,8 @@ export async function insertTestDelivery(
 }
 
 /**
- * Queues one manual attempt, which is not counted (decision 0017).
- * @param body the sample of a test; null where the event's own bytes are sent
+ * Queues one manual attempt, which never counts as a failure of the webhook (decision 0017).
+ * @param body the sample of a test delivery; null sends the event's stored envelope
  */
 export async function queueManualAttempt(
   trx: Transaction,

@@ -5,7 +5,7 @@ import type { AttemptRow, DeliveryRow, LastAttemptRow } from './delivery-store.t
 
 const time = (moment: Date | null) => moment?.toISOString() ?? null;
 
-/** A delivery as lists and answers show it (specification section 4.4). */
+/** The Delivery object of the API (specification section 4.4). */
 export function deliveryView(delivery: DeliveryRow): Delivery {
   return {
     id: publicId('dlv', delivery.id),
@@ -21,7 +21,7 @@ export function deliveryView(delivery: DeliveryRow): Delivery {
   };
 }
 
-/** An item of the dashboard's log. */
+/** A delivery in the dashboard's list, with its latest attempt. */
 export function listedDeliveryView(delivery: DeliveryRow, last: LastAttemptRow | undefined): ListedDelivery {
   return {
     ...deliveryView(delivery),
@@ -29,7 +29,7 @@ export function listedDeliveryView(delivery: DeliveryRow, last: LastAttemptRow |
   };
 }
 
-/** @param attempts newest first, as from the store */
+/** @param attempts newest first */
 export function deliveryDetailView(delivery: DeliveryRow, attempts: readonly AttemptRow[]): DeliveryDetail {
   return { ...deliveryView(delivery), attempts: attempts.toReversed().map(attemptView) };
 }
@@ -38,13 +38,13 @@ function attemptView(attempt: AttemptRow): Attempt {
   const { response_body: body } = attempt;
   return {
     ...attemptSummaryView(attempt),
-    // Invalid UTF-8, or a character that was cut off, becomes U+FFFD.
+    // Invalid UTF-8, or a character cut in two, becomes U+FFFD.
     response_body: body === null ? null : body.toString('utf8'),
     response_truncated: attempt.response_truncated,
   };
 }
 
-/** An attempt without the answer's body. */
+/** An attempt without the body of the response. */
 export function attemptSummaryView(
   attempt: Omit<AttemptRow, 'response_body' | 'response_truncated'>,
 ): AttemptSummary {

@@ -9,18 +9,18 @@ import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 import { type DeliveryRow, deliveryColumns, listLastAttempts } from './delivery-store.ts';
 import { deliveryView, listedDeliveryView } from './delivery-view.ts';
 
-/** Greater than every id: the first page begins here. */
+/** The cursor of the first page: greater than every id. */
 const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** A delivery that the page read: one that matches its filters, or the last one that it may read. */
+/** A row of a page: it matches the filters (`fits`), or it is the last one that the page may read (`is_bound`). */
 interface PageRow extends DeliveryRow {
   readonly fits: boolean;
   readonly is_bound: boolean;
 }
 
 /**
- * A scan of a webhook's deliveries, newest first, along an index.
- * @param order newest first, as the index orders
+ * Statement that reads a webhook's deliveries along an index, newest first.
+ * @param order the order of that index
  * @param rows SELECT of the deliveries before $3
  */
 function source(name: string, order: string, rows: string): Statement<PageRow> {
@@ -35,7 +35,7 @@ function source(name: string, order: string, rows: string): Statement<PageRow> {
   );
 }
 
-// Bounds and order are of whole rows: only the webhook's index has that order.
+// Bounds and order compare whole rows, because only the webhook's index has that order.
 const byTime = source(
   'by-time',
   'd.team_id DESC, d.webhook_id DESC, d.id DESC',
@@ -44,8 +44,7 @@ const byTime = source(
      AND (d.team_id, d.webhook_id, d.id) >= ($1, $2, '00000000-0000-0000-0000-000000000000')`,
 );
 
-// Pending deliveries come from the queue, which is small even if the history is large. OFFSET 0 makes
-// the planner start there.
+// Pending deliveries come from the queue, which is small beside the history. OFFSET 0 makes the planner start there.
 const pending = source(
   'pending',
   'waiting_id DESC',
@@ -56,8 +55,8 @@ const pending = source(
 );
 
 /**
- * A page of the deliveries of a webhook, newest first (specification section 4.4).
- * @throws AppError 404; 400, param cursor, where it is no id of a delivery
+ * Lists a page of a webhook's deliveries, newest first (specification section 4.4).
+ * @throws AppError 404; 400, param cursor, where it is not the id of a delivery
  */
 export async function listDeliveries(
   services: Pick<Runtime, 'database'>,
@@ -69,7 +68,7 @@ export async function listDeliveries(
   return { deliveries: rows.map(deliveryView), ...page };
 }
 
-/** The same page, each delivery with its latest attempt (specification section 12.3). */
+/** Lists a page like `listDeliveries`, each delivery with its latest attempt (specification section 12.3). */
 export async function listDeliveryLog(
   services: Pick<Runtime, 'database'>,
   teamId: TeamId,
@@ -118,7 +117,7 @@ async function readPage(
   };
 }
 
-/** The cursor is a position and is not looked up: the page begins after it. */
+/** Reads the cursor, an id that the page begins after. It is not looked up: that delivery may be purged. */
 function readCursor(cursor: string | undefined): string {
   if (cursor === undefined || cursor === '') return beginning;
   const id = parseId('dlv', cursor);

@@ -2,32 +2,41 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { type AttemptId, firstIdAt } from '#server/platform/ids/ids.ts';
 
-/** Attempts of one batch, each with up to 16 KB of its response. */
+/** Attempts of one batch; each may hold 16 KB of a response. */
 export const purgeBatchMax = 1_000;
 
-/** Batches of a round; the next round, an hour later, continues. */
+/** Upper bound on the batches of a round; the next round, an hour later, continues. */
 const batchesMax = 1_000;
 
+// An attempt that an erasure has locked waits for the next round.
 const purge = statement<{ readonly id: AttemptId }>(
   'webhooks.purge-attempts',
   `WITH old AS MATERIALIZED (
-     SELECT team_id, delivery_id, id FROM attempts WHERE id < $1 ORDER BY id LIMIT $2
+     SELECT team_id, delivery_id, id FROM attempts WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
    )
    DELETE FROM attempts a USING old
    WHERE a.team_id = old.team_id AND a.delivery_id = old.delivery_id AND a.id = old.id AND a.id < $1 RETURNING a.id`,
 );
 
+/** Retention of attempts: DELIVERY_LOG_DAYS, but no longer than that of their deliveries. */
+export function attemptsKeptMs({
+  deliveryLogMs,
+  retentionMs = deliveryLogMs,
+}: Pick<Runtime['config'], 'deliveryLogMs' | 'retentionMs'>): number {
+  return Math.min(deliveryLogMs, retentionMs);
+}
+
 /**
- * Deletes attempts and their responses after DELIVERY_LOG_DAYS (specification section 10.5). Their deliveries stay,
- * with their status. It works in batches, so that other transactions do not wait for it.
- * @returns how many were deleted
+ * Deletes attempts and their responses after DELIVERY_LOG_DAYS (specification section 10.5). Their deliveries stay. It
+ * works in batches, so that other transactions do not wait for long.
+ * @returns the number of deleted attempts
  */
 export async function purgeAttempts({
   database,
   clock,
   config,
 }: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<number> {
-  const bound = firstIdAt(clock.nowMs() - config.deliveryLogMs);
+  const bound = firstIdAt(clock.nowMs() - attemptsKeptMs(config));
   let forgotten = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const rows = await purge.rows(database.pool, bound, purgeBatchMax);

@@ -8,8 +8,8 @@ import { type DeliveryRow, insertTestDelivery, queueManualAttempt } from './deli
 import { sampleEvent } from './sample-event.ts';
 
 /**
- * Queues one signed sample of the webhook's first event type (specification section 4.4), also while it is off. The
- * attempt is not counted, and the sample is in no feed.
+ * Queues one signed sample of the webhook's first event type, even for a disabled webhook (specification section 4.4).
+ * Its attempt does not count as a failure, and the feed does not have the sample.
  * @throws AppError 404
  */
 export function queueTestDelivery(

@@ -7,9 +7,9 @@ import { lockWebhookNoKeyUpdate } from '#server/webhooks/endpoints/webhook-store
 import { type DeliveryRow, findDelivery, queueManualAttempt, reopenDelivery } from './delivery-store.ts';
 
 /**
- * Redelivers: queues one attempt of a delivery in any state but pending, also while the webhook is off (specification
- * section 4.4). It sends the same bytes to the current url with the current secret. It is not counted.
- * @throws AppError 404; 409 while it is pending, and for a test
+ * Redelivers: queues one attempt of a finished delivery, even for a disabled webhook (specification section 4.4). It
+ * sends the same bytes to the current url with the current secret, and never counts as a failure.
+ * @throws AppError 404; 409 for a pending delivery, and for a test
  */
 export function redeliver(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
@@ -17,19 +17,22 @@ export function redeliver(
   deliveryId: DeliveryId,
 ): Promise<DeliveryRow> {
   return services.database.transaction(async (trx) => {
-    // Locks the webhook first, so that it is not deleted meanwhile.
+    // The lock keeps the webhook from being deleted meanwhile.
     if (!(await lockWebhookNoKeyUpdate(trx, teamId, webhookId))) throw notFound('webhook');
     const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
     if (!delivery) throw notFound('delivery');
     if (delivery.is_test) {
       throw new AppError(
         'conflict',
-        'This was a test, whose sample is not kept. Send another with POST …/test.',
+        'This delivery was a test, and its sample is not kept. Send another test with POST …/test.',
       );
     }
     const reopened = await reopenDelivery(trx, delivery);
     if (!reopened) {
-      throw new AppError('conflict', 'This delivery is pending: an attempt is made anyway. Wait for it.');
+      throw new AppError(
+        'conflict',
+        'This delivery is pending, so an attempt follows by itself. Wait for it.',
+      );
     }
     await recordAudit(trx, services, {
       by,

@@ -14,12 +14,11 @@ import {
 } from './replay-statement.ts';
 
 /**
- * Replay: delivers failed and skipped deliveries again (specification section 4.4). They are the same deliveries, with
- * a new round of attempts, oldest first, behind current ones. Each round of `roundExaminedMax` is a transaction of its own:
- * other transactions wait only shortly, and queued deliveries stay queued if this request fails. It ends at
- * `replayedMax`, or where the webhook is switched off meanwhile.
- * @returns how many were queued
- * @throws AppError 400, param since or until; 404; 409 while the webhook is off
+ * Replay: makes failed and skipped deliveries pending again, oldest first, behind current ones (specification section
+ * 4.4). Each round of `roundExaminedMax` is a transaction: others wait only shortly, and queued deliveries stay queued
+ * if this request fails. It ends at `replayedMax`, or when the webhook is disabled meanwhile.
+ * @returns the number of queued deliveries
+ * @throws AppError 400, param since or until; 404; 409 for a disabled webhook
  */
 export async function replayDeliveries(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
@@ -45,8 +44,8 @@ export async function replayDeliveries(
 }
 
 /**
- * @param noted the request, for the audit log, in the first round only: that one is refused where the webhook is off; a
- *   later one then queues nothing
+ * @param noted the request for the audit log, in the first round only. For a disabled webhook the first round throws,
+ * and a later one queues nothing.
  */
 function oneRound(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
@@ -55,14 +54,14 @@ function oneRound(
   noted: ReplayRequest | undefined,
 ): Promise<ReplayBatch> {
   return services.database.transaction(async (trx) => {
-    // FOR UPDATE: late results of skipped deliveries must not interleave with the round.
+    // FOR UPDATE keeps late results of skipped deliveries from interleaving with the round.
     const webhook = await lockWebhook(trx, teamId, webhookId);
     if (!webhook && noted) throw notFound('webhook');
     if (!webhook?.is_active) {
       if (!noted) return { queued: 0, examined: 0, last_id: null };
       throw new AppError(
         'conflict',
-        'This webhook is off. Switch it on with PUT and active true, then replay.',
+        'This webhook is switched off. Switch it on with PUT /v1/webhooks/:id and active true, then replay.',
       );
     }
     if (noted) {

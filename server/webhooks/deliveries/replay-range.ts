@@ -6,9 +6,8 @@ const iso =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * Parses the range of a replay: from `since` on and before `until`, or until now. Ids of deliveries
- * contain their event's time.
- * @returns ids between which the deliveries lie
+ * Parses the range of a replay, from `since` until before `until` or now. Deliveries have ids with their event's time.
+ * @returns ids that bound these deliveries
  * @throws AppError 400, param since or until
  */
 export function parseReplayBounds(
@@ -16,7 +15,7 @@ export function parseReplayBounds(
   now: Date,
 ): { readonly after: string; readonly before: string } {
   const sinceMs = readMoment('since', since);
-  // Includes events of this very millisecond.
+  // Without `until`, the range includes events of the current millisecond.
   const untilMs = until === undefined ? now.getTime() + 1 : readMoment('until', until);
   if (until !== undefined && untilMs <= sinceMs) throw invalid('until', 'until must be later than since.');
   return { after: firstIdAt(sinceMs), before: firstIdAt(untilMs) };
@@ -34,7 +33,7 @@ function readMoment(name: string, text: string): number {
 function parseMoment(text: string): number | undefined {
   const [, year, month, day] = (iso.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;
-  // Date.parse reads the 31st of a shorter month as a day of the next.
+  // Date.parse accepts the 31st of a shorter month as a day of the next month.
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
   return month >= 1 && month <= 12 && day >= 1 && day <= lastDay ? Date.parse(text) : undefined;
 }

@@ -2,11 +2,12 @@ import type { DeliveryStatus, ReplayChoice } from '#contract/webhook.ts';
 import { dueDeliveriesChannel } from '#server/database/channels.ts';
 import { statement, type Transaction } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { deliverySteps, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
 
-/** Deliveries that one round examines: some 100 ms, for which the webhook's results wait. */
+/** Deliveries that one round examines in some 100 ms; results of the webhook wait as long. */
 export const roundExaminedMax = 5_000;
 
-/** Result of one round: how many it queued, how many it examined, and its last position. */
+/** Result of a round: the number of queued and of examined deliveries, and the last examined id. */
 export interface ReplayBatch {
   readonly queued: number;
   readonly examined: number;
@@ -15,7 +16,7 @@ export interface ReplayBatch {
 
 const round = statement<ReplayBatch>(
   'deliveries.replay',
-  // In the order of the webhook's index, so that neither its length nor the statistics lead to another plan.
+  // Reads in the order of the webhook's index, so that neither its length nor statistics lead to another plan.
   `WITH examined AS MATERIALIZED (
      SELECT d.id, d.status, d.is_test, d.succeeded_at FROM deliveries d
      WHERE (d.team_id, d.webhook_id, d.id) > ($1, $2, $3) AND (d.team_id, d.webhook_id, d.id) < ($1, $2, $4)
@@ -27,8 +28,8 @@ const round = statement<ReplayBatch>(
      SELECT e.id FROM examined e WHERE e.status = ANY($5) AND NOT e.is_test AND e.succeeded_at IS NULL
    ),
    reopened AS (
-     -- As an array, so that each is found by its key, whatever number the planner expects.
-     UPDATE deliveries d SET status = 'pending', finished_at = NULL
+     -- An array makes PostgreSQL find each row by its key, whatever number it expects.
+     UPDATE deliveries d SET status = ${sqlNextDeliveryStatus('replay')}, finished_at = NULL
      WHERE d.team_id = $1 AND d.id = ANY(ARRAY(SELECT id FROM fitting)) AND d.id > $3 AND d.id < $4
        AND d.status = ANY($5)
      RETURNING d.id, d.event_id
@@ -45,13 +46,13 @@ const round = statement<ReplayBatch>(
 const statusesOf: Readonly<Record<ReplayChoice, readonly DeliveryStatus[]>> = {
   failed: ['failed'],
   skipped: ['skipped'],
-  all: ['failed', 'skipped'],
+  all: deliverySteps.replay.from,
 };
 
 export interface ReplayQuery {
   readonly teamId: TeamId;
   readonly webhookId: WebhookId;
-  /** Ids between which deliveries are examined, both excluded. */
+  /** Deliveries with ids between these two are examined; both ids are excluded. */
   readonly after: string;
   readonly before: string;
   readonly only: ReplayChoice;

@@ -3,10 +3,10 @@ import { type EventId, publicId, type TeamId } from '#server/platform/ids/ids.ts
 
 interface Sample {
   readonly eventId: EventId;
-  /** `msg_…` of no message. */
+  /** A public id that belongs to no message. */
   readonly messageId: string;
   readonly teamId: TeamId;
-  /** The webhook's own number, if it has one. */
+  /** The number whose events the webhook gets; null for all numbers. */
   readonly number: string | null;
   readonly at: Date;
 }
@@ -14,7 +14,7 @@ interface Sample {
 const someNumber = '+14155550100';
 const somebody = '+14155550101';
 
-/** The fields of each message type's data beside id, from, to, content and media_url (specification section 6.2). */
+/** The data of each message event type beside id, from, to, content and media_url (specification section 6.2). */
 const more: Readonly<Record<MessageEventType, (at: string) => Readonly<Record<string, unknown>>>> = {
   'message.received': (at) => ({ received_at: at }),
   'message.sent': (at) => ({ status: 'sent', created_at: at, sent_at: at }),
@@ -30,24 +30,41 @@ const more: Readonly<Record<MessageEventType, (at: string) => Readonly<Record<st
   }),
 };
 
-/** An envelope with the shape of a real one, about a message or contact that never existed. */
+/** Creates an envelope like that of a real event, about a message, contact or number that does not exist. */
 export function sampleEvent(type: EventType, { eventId, teamId, at, ...subject }: Sample): Event {
   const timestamp = at.toISOString();
   return {
     id: publicId('evt', eventId),
     type,
     timestamp,
-    data:
-      type === 'contact.opted_out' || type === 'contact.opted_in'
-        ? contactData(subject, timestamp)
-        : messageData(type, subject, timestamp),
+    data: sampleData(type, subject, timestamp),
     team_id: publicId('team', teamId),
     api_version: 'v1',
-    sequence: type === 'message.delivered' || type === 'contact.opted_in' ? 2 : 1,
+    sequence: secondTypes.has(type) ? 2 : 1,
   };
 }
 
+/** Event types that follow another event of the same message, contact or number. */
+const secondTypes: ReadonlySet<EventType> = new Set([
+  'message.delivered',
+  'contact.opted_in',
+  'number.online',
+]);
+
 type Subject = Pick<Sample, 'messageId' | 'number'>;
+
+function sampleData(type: EventType, subject: Subject, at: string): Event['data'] {
+  switch (type) {
+    case 'contact.opted_out':
+    case 'contact.opted_in':
+      return contactData(subject, at);
+    case 'number.offline':
+    case 'number.online':
+      return numberData(subject, at);
+    default:
+      return messageData(type, subject, at);
+  }
+}
 
 function messageData(type: MessageEventType, { messageId, number }: Subject, at: string): Event['data'] {
   const own = number ?? someNumber;
@@ -58,4 +75,17 @@ function messageData(type: MessageEventType, { messageId, number }: Subject, at:
 
 function contactData({ messageId, number }: Subject, at: string): Event['data'] {
   return { contact: somebody, phone_number: number ?? someNumber, message_id: messageId, at };
+}
+
+/** A public id that belongs to no number. */
+const someNumberId = 'num_00000000000000000000000000';
+
+function numberData({ number }: Subject, at: string): Event['data'] {
+  return {
+    id: someNumberId,
+    phone_number: number ?? someNumber,
+    label: 'This is a test',
+    last_seen_at: at,
+    queued: 0,
+  };
 }

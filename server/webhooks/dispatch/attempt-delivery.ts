@@ -8,7 +8,7 @@ import type { ClaimedDelivery } from './claim-deliveries.ts';
 import { deliveryHeaders } from './delivery-headers.ts';
 import type { OpenSecrets } from './open-secrets.ts';
 
-/** One attempt with its result, as it is recorded. */
+/** An attempt with its result, ready to be recorded. */
 export interface AttemptResult {
   readonly claimed: ClaimedDelivery;
   readonly id: AttemptId;
@@ -16,7 +16,7 @@ export interface AttemptResult {
   readonly durationMs: number;
   readonly outcome: 'succeeded' | AttemptFailure;
   readonly statusCode: number | undefined;
-  /** The body of the response, as far as one came. */
+  /** The body of the response, as far as it arrived. */
   readonly responseBody: Buffer | undefined;
   readonly responseTruncated: boolean;
 }
@@ -27,9 +27,9 @@ export interface AttemptServices extends Pick<Runtime, 'clock' | 'ids' | 'config
 }
 
 /**
- * Sends a delivery once, with no transaction open (specification section 6.3). Never throws,
- * whatever the receiver does.
- * @param text the body, as it is stored
+ * Makes one attempt of a delivery, outside of a transaction (specification section 6.3). A failure of the receiver is a
+ * result, not an exception.
+ * @param text the stored body
  */
 export async function attemptDelivery(
   { clock, ids, config, outbound, openSecrets }: AttemptServices,

@@ -1,11 +1,12 @@
 import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { DeliveryId, EventId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
+import type { DeliveryId, EventId, MessageId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { SealedSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { type Lane, oneAtATimeFailuresMin, teamSlots, walkedWebhooksMax } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 
-/** A delivery that this process has claimed with a lease, and all data for its attempt. */
+/** A delivery that this process has claimed with a lease, with all data for its attempt. */
 export interface ClaimedDelivery extends SealedSecrets {
   readonly webhook_id: WebhookId;
   readonly delivery_id: DeliveryId;
@@ -22,16 +23,16 @@ export interface ClaimedDelivery extends SealedSecrets {
   readonly failure_count: number;
   readonly event_type: EventType;
   readonly is_test: boolean;
-  /** null where its event is not stored any more. */
+  /** The body to send; null where the event is no longer stored. */
   readonly body: string | null;
 }
 
-/** The result of one statement: the webhooks that it walked, and the deliveries that it claimed. */
+/** Result of one statement: deliveries claimed from the webhooks that it walked. */
 export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
-  /** The end of this page; undefined at the end of the walk. */
+  /** The last webhook of this page; undefined at the end of the walk. */
   readonly walkedTo: WebhookId | undefined;
-  /** When the next attempt of one of these webhooks is due; undefined where more may be due now. */
+  /** The due time of these webhooks' next attempt; undefined where more attempts may be due now. */
   readonly nextDueAt: Date | undefined;
 }
 
@@ -40,26 +41,27 @@ interface ClaimLimits {
   readonly leasedUntil: Date;
   /** Free slots of this process. */
   readonly free: number;
-  /** For each team, the number of its deliveries in flight in this process. */
+  /** By team, the number of its deliveries in flight in this process. */
   readonly inFlight: ReadonlyMap<TeamId, number>;
   readonly after: WebhookId;
 }
 
-// waiting: the first rows of each lane, as many as it has slots. Leased ones are in flight somewhere, the others can be
-//   claimed. So a webhook's slots hold over all processes, and the cost depends on its slots, not on its backlog. Teams
-//   without a free slot in this process, whose receivers may all hang, cost nothing.
-// slow: from the third failure on, one attempt at a time. The webhook's row is locked, and a claim updates
-//   last_triggered_at. A second claim that read the row before sees that its value is stale.
-// chosen: interleaved. A row's slot_share is its slot in its lane, as a part of the lane's slots. A webhook's second
-//   delivery follows every other one's first, and a lane of few slots follows one of many.
-// walk: a claim need not reach the disk before its attempts begin. If a power cut loses it, the rows have no lease, and
-//   their attempts are made again, as those of a dead process are.
+// CTEs of the statement:
+// - waiting: the first rows of each lane, as many as it has slots. Leased rows are in flight in some process, the
+// others can be claimed. So a webhook's slots hold over all processes, and the cost depends on its slots, not on its
+// backlog. A team without a free slot in this process costs nothing, even if all its receivers hang.
+// - slow: from the third failure on, a webhook gets one attempt at a time. A claim locks its row and updates
+// last_triggered_at, so that a concurrent claim sees that it read a stale row.
+// - chosen: interleaves deliveries by slot_share, a row's slot as a part of its lane's slots. In a lane, every
+// webhook's first delivery precedes any second one, and a lane with many slots precedes one with few.
+// - walk: the claim commits without waiting for the disk. If a power cut loses it, the rows have no lease, and their
+// attempts are made again, like those of a dead process.
 //
 // Rows are found by ctid, which cannot change under this statement's snapshot. Rows that another claim took meanwhile
 // are read again under the lock, and skipped.
 const claim = statement<
   { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
-    | ClaimedDelivery
+    | (ClaimedDelivery & { readonly message_id: MessageId | null })
     | { readonly webhook_id: null }
   )
 >(
@@ -114,7 +116,7 @@ const claim = statement<
    )
    SELECT walk.*, t.webhook_id, t.delivery_id, t.team_id, t.event_id, t.lane, t.attempt, t.due_at, t.first_started_at,
      t.lease, t.leased_until, w.url, w.generation, w.failure_count, w.secret, w.next_secret, w.next_secret_from, t.body IS NOT NULL AS is_test,
-     coalesce(t.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type
+     coalesce(t.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type, e.message_id
    FROM (SELECT
        set_config('synchronous_commit', 'off', true),
        (SELECT webhook_id FROM page OFFSET ${walkedWebhooksMax - 1}) AS walked_to,
@@ -129,30 +131,42 @@ const claim = statement<
    LEFT JOIN (
      taken t
      CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = t.webhook_id OFFSET 0) w
-     LEFT JOIN LATERAL (SELECT type, body FROM events WHERE team_id = t.team_id AND id = t.event_id OFFSET 0) e ON true
+     LEFT JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = t.team_id AND id = t.event_id OFFSET 0) e ON true
      LEFT JOIN LATERAL (
        SELECT event_type FROM deliveries WHERE t.body IS NOT NULL AND team_id = t.team_id AND id = t.delivery_id OFFSET 0
      ) sample ON true
    ) ON true`,
 );
 
-/** Smaller than every id: a walk begins here. */
+/** The start of a walk: smaller than every id. */
 export const firstWebhookId = '00000000-0000-0000-0000-000000000000' as WebhookId;
 
 /**
- * Claims due deliveries, fairly, and commits (decision 0017). Each webhook, lane and team gets at most its slots, over
- * all processes and in this one. A webhook that is off gets manual attempts only.
+ * Claims due deliveries fairly, and commits (decision 0017). A webhook's lane gets at most its slots over all
+ * processes, and a team at most its slots in this process. A disabled webhook gets manual attempts only.
  */
 export async function claimDeliveries(db: Queryable, limits: ClaimLimits): Promise<ClaimedPage> {
   const { now, leasedUntil, free, inFlight, after } = limits;
   const full = [...inFlight].flatMap(([teamId, slots]) => (slots >= teamSlots ? [teamId] : []));
   const teams = [...inFlight.keys()];
   const rows = await claim.rows(db, now, leasedUntil, free, after, teams, [...inFlight.values()], full);
-  const deliveries = rows.flatMap((row) => (row.webhook_id === null ? [] : [row]));
+  const deliveries = rows.flatMap((row) =>
+    row.webhook_id === null ? [] : [row.is_test ? row : { ...row, body: envelopeOf(row) }],
+  );
   const [first] = rows;
   return {
     deliveries,
     walkedTo: first?.walked_to ?? undefined,
     nextDueAt: first?.next_due_at ?? undefined,
   };
+}
+
+function envelopeOf({
+  team_id,
+  event_id: id,
+  event_type: type,
+  message_id,
+  body,
+}: ClaimedDelivery & { readonly message_id: MessageId | null }): string | null {
+  return body === null ? null : readStoredEnvelope({ team_id, id, type, message_id }, body);
 }

@@ -5,10 +5,10 @@ import type { SigningSecrets } from '#server/webhooks/endpoints/webhook-secret.t
 const userAgent = `Ownline/${productVersion}`;
 
 interface SignedDelivery {
-  /** The public id of the event, the same on every attempt, so that receivers can deduplicate. */
+  /** The public id of the event, equal in every attempt, so that receivers can deduplicate. */
   readonly eventId: string;
   readonly eventType: string;
-  /** The stored bytes, as they are sent. */
+  /** The stored bytes, which are sent unchanged. */
   readonly body: Buffer;
   readonly secrets: SigningSecrets;
   readonly startedAt: Date;
@@ -16,9 +16,9 @@ interface SignedDelivery {
 }
 
 /**
- * Headers of one attempt (specification sections 6.3 and 6.4). The key of `x-service-signature` is the whole text of
- * the secret; that of Standard Webhooks is its decoded base64. During a rotation `webhook-signature` carries both
- * signatures, and `x-service-signature-next` accompanies the old one.
+ * Creates the headers of an attempt (specification sections 6.3 and 6.4). `x-service-signature` uses the whole text of
+ * the secret as its key, Standard Webhooks the decoded base64. During a rotation `webhook-signature` has both
+ * signatures, and `x-service-signature-next` accompanies the current one.
  */
 export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
   const { eventId, eventType, body, secrets, startedAt, isTest } = delivery;
@@ -41,7 +41,7 @@ export function deliveryHeaders(delivery: SignedDelivery): Record<string, string
   };
 }
 
-/** `sha256=<hex>` of the raw body, as GitHub writes its own. */
+/** Signs the raw body as GitHub does: `sha256=<hex>`. */
 function serviceSignature(secret: string, body: Buffer): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }

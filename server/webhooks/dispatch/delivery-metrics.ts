@@ -1,4 +1,4 @@
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
@@ -9,12 +9,20 @@ const selectQueue = statement<{ readonly depth: number; readonly oldest: Date | 
   'SELECT count(*) AS depth, min(due_at) AS oldest FROM due_deliveries WHERE due_at <= $1',
 );
 
+const countWebhooks = statement<{
+  readonly disabled_by: 'member' | 'failures' | null;
+  readonly count: number;
+}>('webhooks.count-by-state', 'SELECT disabled_by, count(*) AS count FROM webhooks GROUP BY disabled_by');
+
+/** Cache time of the counts of webhooks, which only people and failures change. */
+const webhooksCacheMs = 30_000;
+
 export interface DeliveryMetrics {
   readonly attempted: (result: AttemptResult) => void;
   readonly disabled: (webhooks: number) => void;
 }
 
-/** Metrics of deliveries (specification section 10.4). */
+/** Creates the metrics of deliveries (specification section 10.4). */
 export function createDeliveryMetrics(
   { database, clock, metrics }: Pick<Runtime, 'database' | 'clock' | 'metrics'>,
   inFlight: () => number,
@@ -28,19 +36,33 @@ export function createDeliveryMetrics(
     'Deliveries whose attempt is due or running.',
     async () => (await queue())?.depth ?? 0,
   );
-  gauge('ownline_due_deliveries_oldest_seconds', 'How late the oldest of them is.', async () =>
+  gauge('ownline_due_deliveries_oldest_seconds', 'How late the oldest due delivery is.', async () =>
     ageSeconds(clock, (await queue())?.oldest),
   );
   gauge('ownline_deliveries_in_hand', 'Deliveries that this process has claimed.', async () => inFlight());
+  const counts = cachedQuery(clock, () => countWebhooks.rows(database.pool), webhooksCacheMs);
+  new Gauge({
+    name: 'ownline_webhooks',
+    help: 'Webhooks by state: active, disabled_by_member, or disabled_by_failures after ten failed attempts in a row.',
+    labelNames: ['state'] as const,
+    registers,
+    async collect() {
+      const rows = await counts().catch(() => undefined);
+      for (const by of [null, 'member', 'failures'] as const) {
+        const count = rows && (rows.find((row) => row.disabled_by === by)?.count ?? 0);
+        this.set({ state: by === null ? 'active' : `disabled_by_${by}` }, count ?? Number.NaN);
+      }
+    },
+  });
   const attempts = new Counter({
     name: 'ownline_delivery_attempts_total',
-    help: 'Attempts by what came of them.',
+    help: 'Attempts by outcome.',
     labelNames: ['outcome'] as const,
     registers,
   });
   const lateness = new Histogram({
     name: 'ownline_delivery_attempt_late_seconds',
-    help: 'How long after its time an attempt began.',
+    help: 'How long after its due time an attempt began.',
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
     registers,
   });

@@ -1,16 +1,16 @@
-/** The facts about a failed attempt that its successor's time depends on. */
+/** The facts about a failed attempt that decide when the next one begins. */
 export interface FailedAttempt {
-  /** Number of the attempt in this round, 1 to 4. */
+  /** The number of the attempt in this round, 1 to 4. */
   readonly attempt: number;
   readonly firstStartedAt: Date;
   readonly startedAt: Date;
 }
 
 /**
- * Backoff of deliveries (specification section 6.3): an attempt begins at the start of the first one plus its offset.
- * It keeps the gap between the two offsets to the attempt before, so a late attempt delays those that follow.
- * @param offsetsMs the offsets of all attempts of a round, the first being 0
- * @returns undefined after the last one
+ * Backoff of deliveries (specification section 6.3): an attempt begins at its offset from the start of the first
+ * attempt. It also keeps the gap of the offsets to the previous attempt, so that a late attempt delays the next one.
+ * @param offsetsMs the offsets of a round's attempts, beginning with 0
+ * @returns undefined after the last attempt
  */
 export function nextDeliveryAttemptAt(
   offsetsMs: readonly number[],

@@ -17,9 +17,9 @@ import { markDisabled } from './failure-store.ts';
 export type DisableServices = Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>;
 
 /**
- * Disables a webhook after too many failures in a row (specification section 6.3), in the transaction that
- * counts the last of them. Pending deliveries are skipped. Owners and admins get one mail, because the
- * count reaches the limit once.
+ * Disables a webhook after too many failures in a row, in the transaction that counts the last one (specification
+ * section 6.3). Pending deliveries are skipped. Owners and admins get one mail, because the count reaches the limit
+ * once.
  */
 export async function disableWebhook(
   trx: Transaction,
@@ -59,9 +59,9 @@ function disabledMessage(about: {
   readonly team: string;
   readonly url: string;
   readonly lastFailure: AttemptFailure;
-  /** The webhook's address in the API. */
+  /** The webhook's URL in the API. */
   readonly address: string;
-  /** The webhook's page in the dashboard. */
+  /** The URL of the webhook's page in the dashboard. */
   readonly page: string;
   readonly since: Date;
 }): MailContent {

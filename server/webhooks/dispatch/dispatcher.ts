@@ -13,22 +13,22 @@ import { createProcessFailureLog } from './process-failure-log.ts';
 import { releaseDelivery, skipDelivery } from './release-delivery.ts';
 import { ResultWriter } from './result-writer.ts';
 
-/** The interval of the sweep, which backs up notifications and alarms. */
+/** Interval of the sweep, which finds what notifications and alarms missed. */
 const sweepMs = 1_000;
 
-/** How long a first free slot waits for others, so that one claim fills them all. */
+/** Time that a freed slot waits for others, so that one claim fills them all. */
 const gatherMs = 4;
 
 type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
 
 /**
- * Dispatcher of deliveries (specification section 6.3, decision 0017). A round claims due deliveries for the slots that
- * are free. Attempts run without an open transaction, and their results are written in batches. A round begins with the
- * notification of new deliveries, at the time of the next attempt, when slots become free, and once a second. Processes
- * claim different deliveries. Those of a process that dies are attempted again once its leases have expired.
+ * Dispatcher of deliveries (specification section 6.3, decision 0017). A round claims due deliveries for the free
+ * slots. Attempts run outside of transactions, and their results are written in batches. A round begins when new
+ * deliveries are notified, an attempt becomes due or slots become free, and once a second. Processes claim different
+ * deliveries, and none during a restore hold. Deliveries of a process that died are attempted again after their leases.
  *
- * Promise of `stop`: no attempt begins after it. Attempts in progress have 10 s, then they are aborted, and another
- * process makes them again. The result of each is written.
+ * Promise of `stop`: no attempt begins after it. Attempts in progress have 10 s. Then they are aborted, and another
+ * process makes them again. Each result is written.
  */
 export class Dispatcher {
   readonly #services: Services;
@@ -70,6 +70,10 @@ export class Dispatcher {
     });
   }
 
+  get loops(): readonly Loop[] {
+    return [this.#loop, this.#lastTriggeredLoop];
+  }
+
   start(): void {
     this.#loop.start();
     this.#lastTriggeredLoop.start();
@@ -92,8 +96,9 @@ export class Dispatcher {
     await this.#lastTriggeredLoop.runOnce();
   }
 
-  /** Walks once through all webhooks with due deliveries, or until there are no free slots. */
+  /** Walks once through all webhooks with due deliveries, or until no slot is free. */
   async #fillSlots(): Promise<void> {
+    if (this.#services.restoreHold.isHeld) return;
     let alarmAt: Date | undefined;
     // Walk again if this walk began in the middle, or if a claim filled all free slots.
     let needsAnotherRound = this.#after !== firstWebhookId;
@@ -143,7 +148,7 @@ export class Dispatcher {
     this.#attempts.add(attempt);
   }
 
-  /** Slots become free in bursts: a short wait lets one claim fill them all. */
+  /** Slots become free in bursts, so a short wait lets one claim fill them all. */
   #onSlotFree(): void {
     this.#freedSlots += 1;
     if (this.#freedSlots === 1) this.#gathering = setTimeout(() => this.#refill(), gatherMs);
@@ -161,7 +166,7 @@ export class Dispatcher {
     const { database, clock, config, logger } = this.#services;
     try {
       const { body } = claimed;
-      // The process was delayed since its claim: its data may be stale, and another process may claim the delivery.
+      // This process was delayed since its claim: its data may be stale, and another process may claim the delivery.
       const isLeaseShort = claimed.leased_until < clock.in(config.webhookTimeoutMs);
       if (this.#isStopping || isLeaseShort) return await releaseDelivery(database.pool, claimed);
       if (body === null) return await skipDelivery(database.pool, claimed, clock.now());
@@ -173,7 +178,7 @@ export class Dispatcher {
     } catch (error) {
       logger.error(
         { err: error, delivery: publicId('dlv', claimed.delivery_id) },
-        'an attempt failed inside the server; it is made again when its lease ends',
+        'an attempt failed inside the server; it is repeated when the lease of its delivery ends',
       );
     }
   }

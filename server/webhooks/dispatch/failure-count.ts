@@ -5,13 +5,14 @@ import type { ClassifiedResult } from './result-statement.ts';
 
 export interface Counted<Classified> {
   readonly results: readonly Classified[];
-  /** Webhooks with a changed count. One at the limit has to be disabled. */
+  /** Webhooks whose count changed, with the new count. At `failuresMax` a webhook must be disabled. */
   readonly counts: ReadonlyMap<WebhookId, number>;
 }
 
 /**
- * Counts results in their order (specification section 6.3): a failure raises the count, a success zeroes it, and at
- * `failuresMax` counting stops. Attempts of an earlier generation do not count, nor do those that lost their lease.
+ * Counts failures in the order of the results (specification section 6.3). A failure raises a webhook's count, a
+ * success resets it to zero, and counting stops at `failuresMax`. Results of an earlier generation, or after the end of
+ * their lease, do not count.
  * @param leased deliveries that still have the lease of their attempt
  */
 export function countFailures<Classified extends ClassifiedResult>(

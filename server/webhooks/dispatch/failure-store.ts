@@ -2,7 +2,7 @@ import { statement, type Transaction } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 
-/** The columns of a webhook that decide whether a result counts, read under the lock of its row. */
+/** The columns of a webhook that decide whether a result counts, read under the row's lock. */
 export interface CountedWebhook {
   readonly id: WebhookId;
   readonly team_id: TeamId;
@@ -39,16 +39,17 @@ const disable = statement<Pick<CountedWebhook, 'team_id' | 'id'>>(
 );
 
 /**
- * Locks the webhooks in the order of their ids, against changes and against other writers of results. A count that
- * reaches the limit skips pending deliveries, whose rows other writers might have locked in another order.
+ * Locks webhooks FOR UPDATE in the order of their ids, against changes and other writers of results. A webhook whose
+ * count reaches the limit skips its pending deliveries, which other writers might have locked in another order.
  */
 export function lockFailureCounts(trx: Transaction, ids: readonly WebhookId[]): Promise<CountedWebhook[]> {
   return lock.rows(trx, ids);
 }
 
 /**
- * The deliveries among these that still have their lease. They are locked: a lease that expires now is
- * counted before another claim.
+ * Locks those of the deliveries that still have their lease, so that no other process can claim them before this
+ * commit.
+ * @returns the ids of the locked deliveries
  */
 export async function lockLeasedDeliveries(
   trx: Transaction,

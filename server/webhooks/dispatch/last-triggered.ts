@@ -2,8 +2,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-// Locks in the order of ids: no two processes wait for each other. The change is notified for the first attempt, and for the
-// first of each minute. With a change each second every dashboard would read the webhooks as often.
+// Locks in the order of ids, so that processes never deadlock. Only the first attempt ever, and the first of each
+// minute, is notified as a change. A change each second would make every dashboard read the webhooks as often.
 const write = statement<{ team_id: TeamId | null; id: WebhookId }>(
   'webhooks.write-triggered',
   `WITH held AS MATERIALIZED (
@@ -19,7 +19,7 @@ const write = statement<{ team_id: TeamId | null; id: WebhookId }>(
   { changes: 'webhook', team: 'team_id', ids: 'id' },
 );
 
-/** Collects when each webhook last had an attempt, and writes it once a second: an attempt needs no write for it. */
+/** Collects the time of each webhook's last attempt, and writes it once a second, so that attempts need no write. */
 export class LastTriggered {
   readonly #services: Pick<Runtime, 'database'>;
   #times = new Map<WebhookId, Date>();

@@ -14,8 +14,8 @@ export type OpenSecrets = (
 const keptMax = 1_000;
 
 /**
- * Opens the secrets of deliveries, each pair once: opening takes longer than signing. The cache's keys are the sealed
- * bytes, so that the next delivery uses a changed secret.
+ * Opens sealed secrets once and caches them, because opening takes longer than signing. The cache is keyed by the
+ * sealed bytes, so that a changed secret is used at once.
  */
 export function createOpenSecrets(secrets: Secrets): OpenSecrets {
   const kept = new Map<string, SigningSecrets>();

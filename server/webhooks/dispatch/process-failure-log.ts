@@ -5,12 +5,12 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import { formatAddressRange } from '#server/platform/network/ip-address.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
-/** Failures that the settings or the network of one process may cause, while another one delivers. */
+/** Failures that the settings or network of one process may cause, while other processes succeed. */
 const processFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['forbidden_address', 'no_network']);
 
 /**
- * Logs such failures with the process that made the attempt, so that a process with other settings is found
- * (specification section 10.4). Each class gets one line a minute; the others are counted.
+ * Logs failures that one process may cause, with that process, to reveal different settings (specification section
+ * 10.4). Each class gets one line a minute; further failures are counted.
  */
 export function createProcessFailureLog({ config, logger }: Pick<Runtime, 'config' | 'logger'>): (
   result: Pick<AttemptResult, 'outcome'> & {

@@ -12,16 +12,16 @@ import { type ClassifiedResult, webhookIdsOfResults, writeResults } from './resu
 
 type Services = DisableServices & Pick<Runtime, 'database'>;
 
-/** The recorded results that metrics count. */
+/** Counts for metrics. */
 export interface Recorded {
   readonly disabled: number;
 }
 
 /**
- * Records the results of attempts (specification section 6.3), in the order in which they ended. If all of a webhook's
- * succeeded and there was no failure before, one statement writes them, together with all others of that kind.
- * Otherwise one short transaction locks the webhook, counts its failures, and disables it at the tenth in a row.
- * @param results of different deliveries
+ * Records results of attempts in the order in which the attempts ended (specification section 6.3). Results of webhooks
+ * that only succeeded, and had no failures before, are written by one statement. Otherwise a short transaction locks
+ * the webhook, counts its failures, and disables it at the tenth in a row.
+ * @param results all of different deliveries
  */
 export async function recordResults(
   services: Services,
@@ -40,13 +40,13 @@ export async function recordResults(
   return { disabled };
 }
 
-/** Failures of our own code and network say nothing about the receiver. */
+/** Failures of the server's code or network say nothing about the receiver. */
 const ownFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_error', 'no_network']);
 
-/** Classify: whether a result counts, and when the next attempt of its delivery is due. */
+/** Classify: decides whether a result counts, and when the delivery's next attempt is due. */
 function classify({ config }: Services, result: AttemptResult): ClassifiedResult {
   const { claimed, startedAt, outcome } = result;
-  // Aborted by a stop: it is made again, and is not counted.
+  // A stop aborted the attempt: it is made again, and does not count.
   if (outcome === 'aborted') return { result, nextDueAt: claimed.due_at, isCounted: false };
   if (claimed.lane === 'manual' || outcome === 'succeeded') {
     return { result, nextDueAt: undefined, isCounted: claimed.lane !== 'manual' };
@@ -63,7 +63,7 @@ function needsCount({ result, isCounted }: ClassifiedResult): boolean {
   return isCounted && (result.outcome !== 'succeeded' || result.claimed.failure_count > 0);
 }
 
-/** @returns how many webhooks were disabled */
+/** @returns the number of disabled webhooks */
 async function countAndWrite(services: Services, classified: readonly ClassifiedResult[]): Promise<number> {
   if (classified.length === 0) return 0;
   return services.database.transaction(async (trx) => {

@@ -1,5 +1,10 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
+import {
+  sqlDeliveryGuard,
+  sqlNextDeliveryStatus,
+  sqlStatusAfter,
+} from '#server/webhooks/queue/delivery-status.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
 /** A result and its consequences, which apply if the delivery still has the lease of its attempt. */
@@ -51,22 +56,23 @@ const write = statement<{ readonly left: number }>(
      UPDATE deliveries d SET
        attempt_count = d.attempt_count + 1,
        status = CASE
-         WHEN r.succeeded AND (r.is_owned OR d.status IN ('skipped', 'failed')) THEN 'succeeded'
-         WHEN r.gives_up AND d.status = 'pending' THEN
-           CASE WHEN d.succeeded_at IS NULL THEN 'failed' ELSE 'succeeded' END
+         WHEN r.succeeded AND (r.is_owned OR ${sqlDeliveryGuard('succeed_late', 'd')}) THEN ${sqlNextDeliveryStatus('succeed')}
+         WHEN r.gives_up AND ${sqlDeliveryGuard('give_up', 'd')} THEN ${sqlStatusAfter('give_up', 'd')}
          ELSE d.status END,
        succeeded_at = CASE WHEN r.succeeded THEN coalesce(d.succeeded_at, $18) ELSE d.succeeded_at END,
        finished_at = CASE
          WHEN r.succeeded AND d.status <> 'succeeded' AND (r.is_owned OR d.status <> 'pending') THEN $18
-         WHEN r.gives_up AND d.status = 'pending' THEN $18
+         WHEN r.gives_up AND ${sqlDeliveryGuard('give_up', 'd')} THEN $18
          ELSE d.finished_at END
      FROM result r WHERE d.team_id = r.team_id AND d.id = r.delivery_id
+     RETURNING r.n
    ), insert_attempt AS (
-     INSERT INTO attempts (team_id, delivery_id, id, webhook_id, started_at, duration_ms, outcome, status_code, url,
+     INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)
-     SELECT team_id, delivery_id, attempt_id, webhook_id, started_at, duration_ms, outcome, status_code, url,
-       response_body, response_truncated, is_counted AND is_owned AND is_of_generation
-     FROM result
+     SELECT r.team_id, r.delivery_id, r.attempt_id, r.started_at, r.duration_ms, r.outcome, r.status_code, r.url,
+       r.response_body, r.response_truncated,
+       r.is_counted AND r.is_owned AND r.is_of_generation
+     FROM result r LEFT JOIN update_delivery d ON d.n = r.n
    )
    SELECT i.n AS left FROM input i WHERE NOT EXISTS (SELECT FROM classified j WHERE j.n = i.n)`,
   { changes: 'delivery', team: '$1' },

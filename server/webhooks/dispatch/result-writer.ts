@@ -7,10 +7,10 @@ import { processSlots } from '#server/webhooks/limits.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 import { recordResults } from './record-results.ts';
 
-/** How long the first result waits for others, so that one commit writes many. */
+/** Time that the first result waits for others, so that one commit writes many. */
 const windowMs = 3;
 const resultsMax = 512;
-/** Batchers for results without failures, each for other webhooks, that write at once. */
+/** Number of batchers for results without failures; they write at the same time, each for different webhooks. */
 const plainWriters = 2;
 const pauseMs = 500;
 
@@ -23,20 +23,19 @@ interface WriterOptions {
 }
 
 /**
- * Gathers results and writes them in batches. Batches of a webhook are written one at a time, so that results are
- * counted in their order. Failures have a batcher of their own: counting them takes locks, and the tenth skips a
- * backlog.
- * Successes of other teams do not wait for that.
+ * Writes results in batches. Batches with results of one webhook are written in order, so that failures count in order.
+ * Failures have a separate batcher: counting takes locks, the tenth failure skips a backlog, and successes of other
+ * teams must not wait for that.
  *
- * While the database is away, results are kept and written again until their lease has expired. Then the attempt is
- * made again, and the result of this one is dropped.
+ * While the database is away, results are kept and written again until their lease ends. Then the attempt is made
+ * again, and this result is dropped.
  */
 export class ResultWriter {
   readonly #services: Services;
   readonly #options: WriterOptions;
   readonly #plain: readonly Batch[];
   readonly #counting: Batch;
-  /** The batcher in which a webhook's results wait: its next result goes to the same one, behind them. */
+  /** The batcher in which a webhook's results wait. Its next result goes to the same batcher, behind them. */
   readonly #batchOfWebhook = new Map<WebhookId, { readonly batch: Batch; waiting: number }>();
   #nextPlain = 0;
 
@@ -52,9 +51,9 @@ export class ResultWriter {
         sizeMax: resultsMax,
         inFlightMax: 1,
         windowMs: windowMs,
-        // Never reached: at most as many results wait as there are slots.
+        // This bound is never reached, because no more results wait than there are slots.
         waitingMax: processSlots * 2,
-        refuse: () => unavailable('Too many results wait.'),
+        refuse: () => unavailable('Too many results of attempts wait to be written.'),
       });
     this.#plain = Array.from({ length: plainWriters }, open);
     this.#counting = open();
@@ -86,12 +85,12 @@ export class ResultWriter {
     } catch (error) {
       // A result that can't be written must not fail the others.
       if (results.length > 1) for (const result of results) await this.#write([result]);
-      // A result whose attempt is in the log was committed: only the answer to the commit was lost.
+      // A logged attempt means that the result was committed, and only the reply to the commit was lost.
       else if (!isUniqueViolation(error, 'attempts')) this.#log(error, results);
     }
   }
 
-  /** Results of one delivery are written one after the other; there are two only after an expired lease. */
+  /** Writes results of the same delivery one after the other; a delivery has two only after a lease expired. */
   async #record(results: readonly AttemptResult[]): Promise<void> {
     const { clock, logger } = this.#services;
     for (const batch of eachDeliveryOnce(results)) {
@@ -120,7 +119,7 @@ export class ResultWriter {
         delivery: result && publicId('dlv', result.claimed.delivery_id),
         outcome: result?.outcome,
       },
-      'writing the result of an attempt failed; the attempt is made again when its lease ends',
+      'writing the result of an attempt failed; the attempt is repeated when the lease of its delivery ends',
     );
   }
 }

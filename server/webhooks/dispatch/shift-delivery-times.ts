@@ -4,10 +4,10 @@ import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 import { firstWebhookId } from './claim-deliveries.ts';
 
-/** A correction that is no clock step: times that are this much too far ahead stay. */
+/** Times up to this far ahead stay: small corrections of the clock are no clock step. */
 const slackMs = 10_000;
 
-/** Deliveries of one lane of a webhook in one round; the next round takes the rest. */
+/** Deliveries of each lane of a webhook in one round; the next round continues. */
 const limitedMax = 1_000;
 
 const fromTheFirst = `webhook_id > '${firstWebhookId}'`;
@@ -35,8 +35,8 @@ const limitLeases = statement<Record<string, never>>(
    )
    UPDATE due_deliveries SET leased_until = $3 WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
 );
-// $2: for each attempt, its gap to the one before, in milliseconds. First, replayed and manual attempts have
-// none and are due at once.
+// $2 holds, for each attempt, the gap after the previous one in milliseconds. First, replayed and manual attempts have
+// no gap, and are due at once.
 const limitDueTimes = statement<{ readonly webhook_id: string }>(
   'webhooks.limit-due-times',
   `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, far AS MATERIALIZED (${sqlForEachLane(
@@ -55,12 +55,12 @@ const limitDueTimes = statement<{ readonly webhook_id: string }>(
    FROM far f WHERE d.ctid = f.tid AND d.ctid = ANY (ARRAY(SELECT tid FROM held)) RETURNING d.webhook_id`,
 );
 
-/** Postpones the leases of deliveries in progress: the service's time is about to step ahead. */
+/** Extends the leases of deliveries in an attempt before the service's time steps ahead, so that they do not expire. */
 export async function postponeDeliveryLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.row(trx, now, now, byMs);
 }
 
-/** Limits due times to the gap before their attempt: the service's time has stepped back. */
+/** After a step back of the service's time, limits due times and leases to the schedule. */
 export async function limitDeliveryTimes({
   database,
   clock,

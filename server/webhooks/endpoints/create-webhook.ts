@@ -12,9 +12,9 @@ import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { countWebhooks, insertWebhook, type WebhookRow } from './webhook-store.ts';
 
 /**
- * Creates a webhook (specification section 4.4), which gets events written after its commit. Only
- * this returns its secret.
- * @throws AppError 400, param url, events or phone_number; 402 over the plan
+ * Creates a webhook, which gets events written after its commit (specification section 4.4). Only this returns its
+ * secret.
+ * @throws AppError 400, param url, events or phone_number; 402 where the plan allows no more webhooks
  */
 export async function createWebhook(
   services: Runtime,
@@ -27,7 +27,7 @@ export async function createWebhook(
   const events = validateEvents(input.events);
   const phoneNumber = input.phone_number ?? null;
   return database.transaction(async (trx) => {
-    // Locked from the count to the insert, so that two requests cannot both create the last one that the limit allows.
+    // The lock spans the count and the insert: concurrent requests cannot exceed the limit of the plan.
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
     await recheckPermission(trx, teamId, by, 'webhooks:manage');

@@ -4,8 +4,8 @@ import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { removeWebhook } from './webhook-store.ts';
 
 /**
- * Deletes a webhook and its pending deliveries (specification section 4.4). No attempt begins after its commit; the
- * rest of a long backlog is deleted in rounds after it.
+ * Deletes a webhook and its pending deliveries (specification section 4.4). No attempt begins after the commit. The
+ * rest of a long backlog is deleted in rounds afterwards.
  * @throws AppError 404
  */
 export async function deleteWebhook(

@@ -4,8 +4,9 @@ import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { endRotation, type WebhookRow } from './webhook-store.ts';
 
 /**
- * Finishes a rotation: the next secret alone signs attempts that begin from now on (specification section 6.4).
- * @throws AppError 404; 409 where none runs
+ * Finishes a rotation: attempts that begin from now on are signed with the next secret only (specification section
+ * 6.4).
+ * @throws AppError 404; 409 without a running rotation
  */
 export function finishRotation(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
@@ -16,7 +17,7 @@ export function finishRotation(
     if (!ended) {
       throw new AppError(
         'conflict',
-        'No rotation runs: it was finished, or its 24 hours are over. Begin one with POST …/rotate-secret.',
+        'No rotation of the secret runs: it was finished, or its 24 hours are over. Start one with POST …/rotate-secret.',
       );
     }
     return { result: ended, noted: {} };

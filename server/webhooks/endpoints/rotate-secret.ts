@@ -6,9 +6,9 @@ import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { startRotation } from './webhook-store.ts';
 
 /**
- * Begins a rotation: both secrets sign until it is finished, or for 24 hours.
+ * Begins a rotation: attempts are signed with both secrets until it is finished, or for 24 hours.
  * @returns the next secret, which no other answer shows
- * @throws AppError 404; 409 while one runs
+ * @throws AppError 404; 409 during a rotation
  */
 export function rotateSecret(
   services: Runtime,
@@ -21,7 +21,7 @@ export function rotateSecret(
     if (!(await startRotation(trx, webhook, sealed, takesOverAt, services.clock.now()))) {
       throw new AppError(
         'conflict',
-        'A rotation of this secret runs already. Finish it with POST …/rotate-secret/finish, then begin another.',
+        'A rotation of this secret runs already. Finish it with POST …/rotate-secret/finish, then start another.',
       );
     }
     return { result: { secret, takesOverAt }, noted: {} };

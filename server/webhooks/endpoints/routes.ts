@@ -75,7 +75,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Make a webhook',
         description:
-          'From now on each event of these types is sent to `url`, signed with `secret`, which is shown in this answer and never again.',
+          'From now on each event of these types is sent to `url`, signed with `secret`. Only this answer shows the secret.',
         errorStatuses: [402],
       },
       body: CreateWebhookRequest,
@@ -97,7 +97,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Change a webhook',
         description:
-          'Changes what is sent; `{}` changes nothing. `active` false skips what is pending, which can be replayed; true zeroes `failure_count`. A new `url` gets what is pending and zeroes it, too.',
+          'Changes what is sent; `{}` changes nothing. `active` false skips pending deliveries, which can be replayed. `active` true resets `failure_count`. A new `url` gets the pending deliveries, and resets `failure_count`, too.',
         errorStatuses: [404],
       },
       body: UpdateWebhookRequest,
@@ -116,7 +116,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         operationId: 'deleteWebhook',
         tag: 'Webhooks',
         summary: 'Delete a webhook',
-        description: 'Removes the webhook for good, and what is pending for it.',
+        description: 'Deletes the webhook and its pending deliveries for good.',
         errorStatuses: [404],
       },
       answers: { 200: Deleted },
@@ -134,9 +134,9 @@ export function webhookRoutes(services: Runtime): Route[] {
       text: {
         operationId: 'rotateWebhookSecret',
         tag: 'Webhooks',
-        summary: 'Begin to change the secret',
+        summary: 'Start to rotate the secret',
         description:
-          'Shows the next secret, this once. Requests are signed with both until `POST …/rotate-secret/finish`, or for 24 hours: let the receiver know it, then finish.',
+          'Shows the next secret, only in this answer. Requests carry signatures of both secrets until `POST …/rotate-secret/finish`, or for 24 hours. Give the secret to the receiver, then finish.',
         errorStatuses: [404, 409],
       },
       answers: { 200: RotatedSecret },
@@ -156,8 +156,8 @@ export function webhookRoutes(services: Runtime): Route[] {
       text: {
         operationId: 'finishWebhookSecretRotation',
         tag: 'Webhooks',
-        summary: 'Use the next secret alone',
-        description: 'The next secret takes over now; requests are signed with the old one no more.',
+        summary: 'Finish the rotation',
+        description: 'From now on requests are signed with the next secret only.',
         errorStatuses: [404, 409],
       },
       answers: { 200: Webhook },
@@ -166,7 +166,7 @@ export function webhookRoutes(services: Runtime): Route[] {
   ];
 }
 
-/** The webhook and the actor of a call. @throws AppError 404 where the path has no id of a webhook */
+/** Reads the webhook and the actor of a call. @throws AppError 404 where the path has no webhook id */
 export function webhookTargetOf({
   principal,
   params,

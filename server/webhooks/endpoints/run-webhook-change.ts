@@ -9,7 +9,6 @@ import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { lockWebhook, type WebhookRow } from './webhook-store.ts';
 
-/** The webhook to change, and the actor. */
 export interface WebhookTarget {
   readonly teamId: TeamId;
   readonly webhookId: WebhookId;
@@ -17,11 +16,10 @@ export interface WebhookTarget {
 }
 
 /**
- * Runs a change of a webhook with both the team and the webhook locked FOR UPDATE. It rechecks the member's permission,
- * because url and secrets outlive the request, and records the change in the audit log.
- * @param work the change
- * @returns its result, and the details of its audit entry; undefined writes no entry
- * @throws AppError 404; 403 where the member lost the role meanwhile
+ * Runs a change under the locks of the team and the webhook. It rechecks the member's permission, because url and
+ * secrets outlive the request, and records the change in the audit log.
+ * @param work makes the change; it returns the result and the audit details, which are undefined for no entry
+ * @throws AppError 404; 403 where the member has lost the role meanwhile
  */
 export function runWebhookChange<T>(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,

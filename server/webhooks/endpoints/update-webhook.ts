@@ -7,9 +7,9 @@ import { applyWebhookChange } from './webhook-settings.ts';
 import { lockWebhook, type WebhookRow, writeSettings } from './webhook-store.ts';
 
 /**
- * Changes the given fields (specification section 4.4); `{}` changes nothing. Deliveries claimed after its commit go to
- * no earlier url. A webhook that was switched off gets manual attempts only: pending deliveries are skipped before this
- * returns, in rounds with short locks.
+ * Changes the given fields of a webhook (specification section 4.4); `{}` changes nothing. Deliveries claimed after the
+ * commit go to the new url. A disabled webhook gets manual attempts only: its pending deliveries are skipped before
+ * this returns, in rounds with short locks.
  * @throws AppError 400, param url, events or phone_number; 404
  */
 export async function updateWebhook(
@@ -36,7 +36,7 @@ export async function updateWebhook(
   return webhook;
 }
 
-/** Stops if the webhook is switched on again meanwhile. The sweep continues for a process that dies here. */
+/** Skips the rest of a backlog, until the webhook is enabled again. If the process dies, the sweep continues. */
 async function skipTheRest(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   { team_id: teamId, id }: WebhookRow,

@@ -7,9 +7,9 @@ import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 
 /**
- * Refuses an address that events can't go to, as far as a check without a look-up can tell (specification section 4.4);
- * each attempt checks the addresses of its name.
- * @param allowed EGRESS_ALLOW_CIDRS
+ * Refuses a URL that events can't be sent to, as far as that is known without a DNS look-up (specification section
+ * 4.4). Each attempt checks the addresses of the host.
+ * @param allowed ranges of EGRESS_ALLOW_CIDRS
  * @throws AppError 400, param url
  */
 export function validateWebhookUrl(url: string, allowed: readonly AddressRange[]): void {
@@ -17,13 +17,13 @@ export function validateWebhookUrl(url: string, allowed: readonly AddressRange[]
   if ('refused' in validated) throw invalid('url', validated.refused);
 }
 
-/** Removes repeats and keeps the order. @throws AppError 400, param events, for an empty list */
+/** Removes repeated event types and keeps their order. @throws AppError 400, param events, for an empty list */
 export function validateEvents(events: readonly EventType[]): EventType[] {
   if (events.length === 0) throw invalid('events', 'events must name at least one type of event.');
   return [...new Set(events)];
 }
 
-/** Refuses a number of another team; pending ones are accepted. @throws AppError 400, param phone_number */
+/** Accepts only numbers of the team, pending ones included. @throws AppError 400, param phone_number */
 export async function requireOwnNumber(db: Queryable, teamId: TeamId, phoneNumber: string): Promise<void> {
   if (await findLiveNumberByPhone(db, teamId, phoneNumber)) return;
   throw invalid(

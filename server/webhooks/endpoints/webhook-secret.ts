@@ -2,31 +2,31 @@ import { randomBytes } from 'node:crypto';
 import type { Secrets } from '#server/platform/crypto.ts';
 import type { WebhookId } from '#server/platform/ids/ids.ts';
 
-/** The sealed secrets of a webhook; without a rotation the second is null. */
+/** The sealed secrets of a webhook; `next_secret` is null without a rotation. */
 export interface SealedSecrets {
   readonly secret: Buffer;
   readonly next_secret: Buffer | null;
-  /** From then on the next secret alone signs, even if no statement has made it the current one yet. */
+  /** From this time on only the next secret signs, even before a statement makes it the current one. */
   readonly next_secret_from: Date | null;
 }
 
 export interface SigningSecrets {
   readonly current: string;
-  /** While a rotation runs. */
+  /** The second secret that signs during a rotation; else undefined. */
   readonly next: string | undefined;
 }
 
-/** `whsec_` and the standard base64 of 32 random bytes, the form of Standard Webhooks (specification section 6.4). */
+/** Generates a Standard Webhooks secret: `whsec_` and 32 random bytes in base64 (specification section 6.4). */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** The sealed secret for the database, bound to its webhook: another row's secret cannot replace it. */
+/** Seals a secret for the database. It is bound to its webhook: another row's secret cannot replace it. */
 export function sealSecret(secrets: Secrets, webhookId: WebhookId, secret: string): Buffer {
   return secrets.seal(purpose(webhookId), secret);
 }
 
-/** The secrets that sign a delivery which begins at `at`. */
+/** @returns the secrets that sign an attempt which begins at `at` */
 export function signingSecrets(
   secrets: Secrets,
   webhookId: WebhookId,

@@ -3,8 +3,9 @@ import { validateEvents } from './validate-webhook.ts';
 import type { WebhookRow, WebhookSettings } from './webhook-store.ts';
 
 /**
- * The settings of a webhook after a change (specification section 4.4). Enabling and a new url begin a generation: the
- * failure count begins anew, and earlier attempts count no more (decision 0017). The same url again begins none.
+ * Computes a webhook's settings after a change (specification section 4.4). Enabling it or a new url begins a
+ * generation: the failure count restarts at zero, and attempts of earlier generations no longer count (decision 0017).
+ * An unchanged url begins none.
  */
 export function applyWebhookChange(
   webhook: WebhookRow,

@@ -2,7 +2,7 @@ import type { EventType } from '#contract/event.ts';
 import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-/** Settings of a webhook that a member makes, and their consequences. */
+/** Settings that members change, with their consequences such as the failure count. */
 export interface WebhookSettings {
   readonly url: string;
   readonly events: readonly EventType[];
@@ -14,22 +14,22 @@ export interface WebhookSettings {
   readonly disabled_by: 'member' | 'failures' | null;
 }
 
-/** Without its secrets: code that only shows webhooks never has them. */
+/** A webhook without its secrets, so that code which only shows webhooks never has them. */
 export interface WebhookRow extends WebhookSettings {
   readonly team_id: TeamId;
   readonly id: WebhookId;
   readonly last_triggered_at: Date | null;
-  /** The end of a rotation, which may be past; null if none began since the last one was finished. */
+  /** The end of the latest rotation, perhaps in the past; null once a rotation was finished, or before the first. */
   readonly next_secret_from: Date | null;
   readonly created_at: Date;
 }
 
-/** Numbers of webhooks of a team. */
+/** Counts of a team's webhooks by state. */
 export interface WebhookHealth {
   readonly total: number;
-  /** Active ones whose last attempt failed. */
+  /** Active webhooks whose last attempt failed. */
   readonly failing: number;
-  /** Those that failures have switched off. */
+  /** Webhooks that were disabled after failures. */
   readonly disabled: number;
 }
 
@@ -77,7 +77,7 @@ const update = statement<WebhookRow>(
 );
 const rotate = statement<{ id: WebhookId }>(
   'webhooks.rotate-secret',
-  // Finishes a rotation that is past its end: deliveries have been signed with the next secret since.
+  // A rotation past its end is finished here too, because its next secret already signs deliveries.
   `UPDATE webhooks SET secret = coalesce(next_secret, secret), next_secret = $3, next_secret_from = $4
    WHERE team_id = $1 AND id = $2 AND (next_secret_from IS NULL OR next_secret_from <= $5) RETURNING id`,
   { changes: 'webhook', team: '$1', ids: '$2' },
@@ -111,7 +111,6 @@ export async function insertWebhook(trx: Transaction, webhook: NewWebhook): Prom
   return row;
 }
 
-/** Oldest first. */
 export function listWebhooks(db: Queryable, teamId: TeamId): Promise<WebhookRow[]> {
   return list.rows(db, teamId);
 }
@@ -124,7 +123,7 @@ export function findWebhook(
   return find.row(db, teamId, webhookId);
 }
 
-/** FOR UPDATE: for switching it on or off, a new url, a deletion or a replay (decision 0017). */
+/** Locks a webhook FOR UPDATE, to enable, disable, change, delete or replay it (decision 0017). */
 export function lockWebhook(
   trx: Transaction,
   teamId: TeamId,
@@ -133,7 +132,7 @@ export function lockWebhook(
   return lock.row(trx, teamId, webhookId);
 }
 
-/** FOR NO KEY UPDATE: queues one attempt, while the webhook is neither deleted nor switched. */
+/** Locks a webhook FOR NO KEY UPDATE, to queue one attempt while it is neither deleted nor disabled. */
 export function lockWebhookNoKeyUpdate(
   trx: Transaction,
   teamId: TeamId,
@@ -169,14 +168,14 @@ export async function writeSettings(
     settings.disabled_at,
     settings.disabled_by,
   );
-  if (!row) throw new Error('a webhook that was held is gone');
+  if (!row) throw new Error('a webhook that this transaction locked has no row');
   return row;
 }
 
 /**
  * Begins a rotation.
- * @param from when the next secret takes over
- * @returns false where one runs
+ * @param from the time at which the next secret takes over
+ * @returns false during a rotation
  */
 export async function startRotation(
   trx: Transaction,
@@ -188,7 +187,7 @@ export async function startRotation(
   return (await rotate.row(trx, teamId, id, sealedSecret, from, at)) !== undefined;
 }
 
-/** Makes the next secret the current one. @returns undefined where no rotation runs */
+/** Makes the next secret the current one. @returns undefined without a running rotation */
 export function endRotation(
   trx: Transaction,
   { team_id: teamId, id }: Pick<WebhookRow, 'team_id' | 'id'>,

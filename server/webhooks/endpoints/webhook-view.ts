@@ -2,7 +2,7 @@ import type { Webhook } from '#contract/webhook.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { WebhookRow } from './webhook-store.ts';
 
-/** A webhook at `now`, for every answer but that of its creation (specification section 2.7): never with a secret. */
+/** The Webhook object of the API, without secrets (specification section 2.7). */
 export function webhookView(webhook: WebhookRow, now: Date): Webhook {
   const { next_secret_from: takesOverAt } = webhook;
   return {

@@ -1,7 +1,7 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-/** Deliveries of one round, as in skip-pending.ts. */
+/** Upper bound on the deliveries of a round, as in skip-pending.ts. */
 export const deleteBatchMax = 10_000;
 
 const deleteRound = statement<{ dropped: number; team_id: TeamId | null }>(
@@ -22,8 +22,9 @@ const deleteRound = statement<{ dropped: number; team_id: TeamId | null }>(
 );
 
 /**
- * Deletes the pending deliveries of a deleted webhook (specification section 4.4). Finished ones stay in the history.
- * @returns how many: where that is `deleteBatchMax`, there may be more
+ * Deletes a round of a deleted webhook's pending deliveries; finished ones stay in the history (specification section
+ * 4.4).
+ * @returns the number of deleted deliveries; at `deleteBatchMax` there may be more
  */
 export async function deletePending(db: Queryable, webhookId: WebhookId): Promise<number> {
   return (await deleteRound.row(db, webhookId))?.dropped ?? 0;

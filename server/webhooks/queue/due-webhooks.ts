@@ -1,9 +1,9 @@
 import { type Lane, laneSlots } from '#server/webhooks/limits.ts';
 
 /**
- * SQL of a recursive `walked (webhook_id)`: the webhooks that have due deliveries, in the order of their ids. It takes
- * one step of the index for each, however many rows it has; the last row is null.
- * @param after a condition on the first one's `webhook_id`
+ * SQL of a recursive CTE `walked (webhook_id)`: the webhooks with deliveries in the queue, in the order of their ids.
+ * It takes one step in the index per webhook, whatever the number of rows; its last row is null.
+ * @param after a condition on the first `webhook_id`
  */
 export function sqlWebhooksWithDue(after = 'true'): string {
   return `walked AS (
@@ -14,7 +14,7 @@ export function sqlWebhooksWithDue(after = 'true'): string {
    )`;
 }
 
-/** A SELECT for each lane by itself: each lane has an index of its own, which contains only its rows. */
+/** SQL of a SELECT for each lane, joined by UNION ALL: each lane has its own index, which contains only its rows. */
 export function sqlForEachLane(select: (lane: Lane, places: number) => string): string {
   return Object.entries(laneSlots)
     .map(([lane, places]) => select(lane as Lane, places))

@@ -1,14 +1,14 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
+import { sqlDeliveryGuard, sqlStatusAfter } from './delivery-status.ts';
 import { sqlWebhooksWithDue } from './due-webhooks.ts';
-import { sqlStatusAfterSkip } from './skip-pending.ts';
 
-/** Deliveries of one webhook in one round; the next round takes the rest. */
+/** Deliveries of one webhook in one round; the next round continues. */
 const sweptMax = 1_000;
 
-// Deliveries of a disabled webhook come from events that were written while it was disabled, or from an interrupted
-// skipping; those of a deleted one likewise. Locked rows are skipped: the next round comes in a second.
+// A disabled webhook has pending deliveries if their events were written while it was disabled, or if skipping was
+// interrupted; likewise a deleted one. Locked rows wait for the next round, a second later.
 const sweep = statement<{ readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue()}, off AS MATERIALIZED (
@@ -29,14 +29,14 @@ const sweep = statement<{ readonly team_id: TeamId }>(
    ), waiting AS (
      DELETE FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM locked)) RETURNING team_id, delivery_id
    ), skipped AS (
-     UPDATE deliveries d SET status = ${sqlStatusAfterSkip}, finished_at = $1
-     FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id AND d.status = 'pending' RETURNING d.team_id
+     UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = $1
+     FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id AND ${sqlDeliveryGuard('skip', 'd')} RETURNING d.team_id
    )
    SELECT DISTINCT team_id FROM skipped`,
   { changes: 'delivery', team: 'team_id' },
 );
 
-/** Skips pending deliveries of webhooks that are off or deleted (decision 0017). */
+/** Skips pending deliveries of disabled or deleted webhooks (decision 0017). */
 export async function sweepDeliveries({
   database,
   clock,

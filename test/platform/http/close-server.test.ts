@@ -13,8 +13,8 @@ import { until } from '#test/support/service/until.ts';
 const clients = 20;
 
 /**
- * In a thread of its own: one request on each of `clients` kept connections; then, once this thread stands still, a second
- * one on each and a first one on as many new connections. It wakes this thread when all of them have been written.
+ * Runs in a thread: sends a request on each of `clients` kept connections, and waits until the test's thread stands
+ * still. Then it sends a second request on each, and a first one on as many new connections, and wakes that thread.
  */
 const askInThread = `
   const { connect } = require('node:net');
@@ -60,7 +60,7 @@ async function serve(routes: readonly Route[]): Promise<{ server: FastifyInstanc
   return { server, port: await listenOnFreePort(server) };
 }
 
-/** A client that has written `text`, the server having read all of it. */
+/** Connects a client that writes `text`. Resolves once the server has read all of it. */
 async function write(server: FastifyInstance, port: number, text: string): Promise<Client> {
   const connected = once(server.server, 'connection') as Promise<[Socket]>;
   const client = new Client(port);
@@ -85,8 +85,8 @@ class Client {
   }
 }
 
-describe('the end of the HTTP server (specification section 10.3)', () => {
-  it('answers every request that had reached the machine, on new connections and on kept ones', async () => {
+describe('the stop of the HTTP server (specification section 10.3)', () => {
+  it('a stopping server answers every request that had reached the machine, on new and on kept connections', async () => {
     const { server, port } = await serve([{ ...page, path: '/', handle: async () => ({ body: 'ok' }) }]);
     const state = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(askInThread, {
@@ -98,7 +98,7 @@ describe('the end of the HTTP server (specification section 10.3)', () => {
     const answered = heard();
     Atomics.store(state, 0, 1);
     Atomics.notify(state, 0);
-    // The event loop stands still, as it does under load: nothing of what now comes is accepted or read.
+    // The event loop stands still, as under load, so the requests that arrive now are neither accepted nor read.
     Atomics.wait(state, 0, 1);
     await closeServer(server);
     assert.deepEqual(await answered, { kept: clients, fresh: clients });
@@ -111,7 +111,7 @@ describe('the end of the HTTP server (specification section 10.3)', () => {
       'POST /refused HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
   };
   for (const [name, text] of Object.entries(unfinished)) {
-    it(`a request with ${name} does not hold it up, and is not cut before others are answered`, async () => {
+    it(`a request with ${name} does not delay the stop, and is not cut before others are answered`, async () => {
       const begun = Promise.withResolvers<void>();
       const finish = Promise.withResolvers<void>();
       const { server, port } = await serve([
@@ -133,7 +133,7 @@ describe('the end of the HTTP server (specification section 10.3)', () => {
       held.socket.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
       await begun.promise;
       const closed = closeServer(server, 1);
-      // Rounds of the event loop during which the stranger's connection could be closed.
+      // During these iterations of the event loop the stranger's connection could be closed.
       for (let round = 0; round < 1_000; round += 1) await new Promise((resolve) => setImmediate(resolve));
       assert.equal(order.length, 0);
       held.socket.on('close', () => order.push('held'));
@@ -146,7 +146,7 @@ describe('the end of the HTTP server (specification section 10.3)', () => {
     });
   }
 
-  it('a client that does not read its answer does not hold it up', async () => {
+  it('a client that does not read its answer does not delay the stop', async () => {
     const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
     const { server, port } = await serve([
       { ...page, path: '/large', handle: async () => ({ body: large }) },
@@ -160,7 +160,7 @@ describe('the end of the HTTP server (specification section 10.3)', () => {
     client.socket.destroy();
   });
 
-  it('a client that reads its answer gets all of it', async () => {
+  it('a client that reads its answer during the stop gets all of it', async () => {
     const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
     const { server, port } = await serve([
       { ...page, path: '/large', handle: async () => ({ body: large }) },

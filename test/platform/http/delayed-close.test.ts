@@ -15,10 +15,10 @@ import {
 import { until } from '#test/support/service/until.ts';
 
 const largeBytes = 8 * 1_024 * 1_024;
-/** One read of a socket takes 64 KB; the head of a request may come in one of its own. */
+/** A socket is read 64 KB at a time, and the head of a request may come in a read before. */
 const readBytesMax = 128 * 1_024;
 
-describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
+describe('refused requests with a large body (§7.1/unread-bodies)', () => {
   const clock = new Clock();
   const handle: Route['handle'] = async () => ({ body: {} });
   const routes: readonly Route[] = [
@@ -43,7 +43,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
 
   interface Connection {
     readonly client: Socket;
-    /** The server's side. */
+    /** The server's socket of the connection. */
     readonly served: Socket;
     readonly answers: () => string;
     readonly closed: Promise<unknown>;
@@ -68,7 +68,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
   const isAnswered = (connection: Connection, status: number) => () =>
     connection.answers().startsWith(`HTTP/1.1 ${status}`);
 
-  /** Has the client write all of it, as fast as the server takes it. */
+  /** Sends a request with a large body, as fast as the server reads it. */
   async function writeLarge(request: string, status: number): Promise<Connection> {
     const connection = await open();
     connection.client.write(head(request, `content-length: ${largeBytes}`));
@@ -77,7 +77,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
     return connection;
   }
 
-  it('are answered without reading it, and closed 2 s later', async () => {
+  it('a refused request is answered without reading its large body, and closed 2 s later', async () => {
     for (const [request, status] of [
       ['POST /refused', 401],
       ['POST /nothing', 413],
@@ -94,7 +94,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
     }
   });
 
-  it('are treated alike where the length of the body is not announced', async () => {
+  it('a refused request with a chunked body is answered and closed in the same way', async () => {
     const connection = await open();
     connection.client.write(head('POST /refused', 'transfer-encoding: chunked'));
     connection.client.write(
@@ -107,7 +107,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
     assert.ok(connection.served.bytesRead <= readBytesMax, `${connection.served.bytesRead}`);
   });
 
-  it('wait for their close in a bounded number: those past it are closed with their answer', async () => {
+  it('a bounded number of connections wait for the delayed close; others are closed with their answer', async () => {
     const opened: Connection[] = [];
     while (opened.length < delayedClosesMax + 20) {
       const connection = await open();
@@ -120,7 +120,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
     await Promise.all(opened.map(({ closed }) => closed));
   });
 
-  it('serve on where up to 64 KB of it are unread', async () => {
+  it('a connection stays open if up to 64 KB of a refused body are unread', async () => {
     const connection = await open();
     const body = Buffer.alloc(60 * 1_024, 'a');
     for (let n = 1; n <= 2; n += 1) {
@@ -132,7 +132,7 @@ describe('refused requests whose body is large (§7.1/unread-bodies)', () => {
     await connection.closed;
   });
 
-  it('with a valid credential are read to their end where they are too large, so that the answer arrives', async () => {
+  it('a too large body with a valid credential is read to its end, so that the answer arrives', async () => {
     const connection = await writeLarge('POST /known', 413);
     await until('all of it is read', () => connection.served.bytesRead > largeBytes);
     connection.client.write(head('GET /page'));

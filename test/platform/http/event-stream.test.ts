@@ -11,7 +11,7 @@ import {
 import { until } from '#test/support/service/until.ts';
 
 const bufferMaxBytes = 256 * 1_024;
-/** More than the kernel holds for a connection on both sides. */
+/** More writes than the kernel buffers for a connection on both sides. */
 const writesMax = 2_000;
 
 describe('streams of server-sent events (specification section 12.9)', () => {
@@ -50,7 +50,7 @@ describe('streams of server-sent events (specification section 12.9)', () => {
     return { client, stream };
   }
 
-  it('sends an event at once, in one line of data whatever it holds', async () => {
+  it('an event is sent at once, in one line of data whatever it contains', async () => {
     const { client, stream } = await open();
     let text = '';
     client.setEncoding('utf8').on('data', (part: string) => {
@@ -66,7 +66,7 @@ describe('streams of server-sent events (specification section 12.9)', () => {
     client.destroy();
   });
 
-  it('disconnects a client that leaves more than its bound untaken (§12.9/bounds)', async () => {
+  it('a client that leaves more than the bound unread is disconnected (§12.9/bounds)', async () => {
     const { client, stream } = await open();
     client.pause();
     const before = closed;
@@ -82,7 +82,7 @@ describe('streams of server-sent events (specification section 12.9)', () => {
     client.destroy();
   });
 
-  it('calls back when the client leaves', async () => {
+  it('the stream calls back when the client leaves', async () => {
     const { client } = await open();
     const before = closed;
     client.destroy();

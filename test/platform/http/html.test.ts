@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { html, rawHtml } from '#server/platform/http/html.ts';
 
-describe('the template of HTML', () => {
-  it('escapes texts and numbers, between tags and in attributes', () => {
+describe('the template function for HTML', () => {
+  it('texts and numbers are escaped, between tags and in attributes', () => {
     const text = `"><script>alert('1 & 2')</script>`;
     assert.equal(
       String(html`<p title="${text}">${text}${7}</p>`),
@@ -11,7 +11,7 @@ describe('the template of HTML', () => {
     );
   });
 
-  it('keeps HTML, joins lists at every level, and writes nothing for undefined and false', () => {
+  it('HTML stays HTML, lists are joined at every level, and undefined and false write nothing', () => {
     const items = ['<a>', 'b'].map((text) => html`<li>${text}</li>`);
     assert.equal(
       String(html`${rawHtml('<hr>')}${undefined}${false}<ul>${items}</ul>${[['<', [html`<br>`]]]}`),

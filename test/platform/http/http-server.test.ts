@@ -17,7 +17,7 @@ class Place {
   }
 }
 
-describe('the server over HTTP (specification section 10.3)', () => {
+describe('the HTTP server that stops after a client has disconnected (specification section 10.3)', () => {
   /** Sends a request, disconnects once it waits at the barrier, stops the server, and releases the request. */
   async function hangUpAt(place: Place, handle: Route['handle'], atDoor: () => Promise<void>): Promise<void> {
     const server = createBareServer(
@@ -37,7 +37,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
     const stop = server.close().then(() => {
       stopped = true;
     });
-    // The server ends with its last connection; Fastify needs a few iterations of the event loop after that.
+    // The server ends with its last connection. Fastify needs a few iterations of the event loop after that.
     const connections = () =>
       new Promise<number>((resolve, reject) =>
         server.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
@@ -50,7 +50,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
   }
   const openDoor = async () => undefined;
 
-  it('waits for a request in progress, though its client has disconnected', async () => {
+  it('the stop waits for a request in progress whose client has disconnected', async () => {
     const place = new Place();
     let done = false;
     const handle = async () => {
@@ -62,7 +62,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
     assert.ok(done);
   });
 
-  it('waits for a request that is being authenticated', async () => {
+  it('the stop waits for a request that is being authenticated', async () => {
     const door = new Place();
     let done = false;
     const handle = async () => {
@@ -73,7 +73,7 @@ describe('the server over HTTP (specification section 10.3)', () => {
     assert.ok(done);
   });
 
-  it('waits for nothing that failed', async () => {
+  it('the stop does not wait for requests that failed', async () => {
     const place = new Place();
     const handle = async () => {
       await place.stay();

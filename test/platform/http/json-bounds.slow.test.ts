@@ -17,13 +17,13 @@ const refused = (json: string): AppError => {
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 describe('JSON is bounded before it is parsed (specification section 8)', () => {
-  it('accepts bodies within 32 levels and 1,000 values (§8/json-bounds)', () => {
+  it('bodies within 32 levels and 1,000 values are accepted (§8/json-bounds)', () => {
     const bodies = [
       nested(32),
       `{"a":${nested(31)}}`,
       `[${'0,'.repeat(998)}0]`,
       `{${Array.from({ length: 499 }, (_, n) => `"f${n}":${n}`).join()}}`,
-      // Nothing within a string counts.
+      // Brackets, colons and commas within a string do not count.
       JSON.stringify({ content: '[{:,'.repeat(5_000) }),
       JSON.stringify({ content: '\\"[{:,'.repeat(5_000) }),
       `{"content":"${'\\"[,'.repeat(2_000)}"}`,
@@ -32,7 +32,7 @@ describe('JSON is bounded before it is parsed (specification section 8)', () => 
     for (const body of bodies) check(body);
   });
 
-  it('refuses bodies beyond that with the name of the outermost field (§8/json-bounds)', () => {
+  it('bodies beyond 32 levels or 1,000 values are refused with the name of the outermost field (§8/json-bounds)', () => {
     const table: readonly (readonly [string, string | undefined])[] = [
       [nested(33), undefined],
       ['['.repeat(3_000), undefined],
@@ -51,7 +51,7 @@ describe('JSON is bounded before it is parsed (specification section 8)', () => 
     }
   });
 
-  it('leaves invalid JSON and short bodies to the parser', () => {
+  it('invalid JSON and short bodies are left to the parser', () => {
     for (const broken of ['', '"', '"\\', ']]]]', '{"a":', ':::', '\u0000']) check(broken);
     checkJsonBounds(Buffer.from(nested(1_000)));
   });

@@ -17,14 +17,14 @@ const newServer = () =>
   ]);
 
 describe('the listening sockets of a process (specification section 7.2)', () => {
-  it('accept many connections in each iteration of the event loop, and all of them are served', async () => {
+  it('a socket accepts many connections in each iteration of the event loop, and all of them are served', async () => {
     const [server, port] = [newServer(), await freePort()];
     assert.equal(await listen(server, { host, port }), `http://${host}:${port}`);
     let [accepted, iterations] = [0, 0];
     server.server.on('connection', () => {
       accepted += 1;
     });
-    // The kernel completes them at once, and they wait for this thread.
+    // The kernel completes the connections at once, and they wait for this thread.
     const clients = Array.from({ length: connections }, () => connect(port, host));
     while (accepted < connections) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -47,7 +47,7 @@ describe('the listening sockets of a process (specification section 7.2)', () =>
     assert.equal(error.code, 'ECONNREFUSED');
   });
 
-  it('are not shared with another process, in either order of the starts', async () => {
+  it('a port is not shared with another process, in either order of the starts', async () => {
     const [first, second, port] = [newServer(), newServer(), await freePort()];
     await listen(first, { host, port });
     try {

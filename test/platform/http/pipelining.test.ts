@@ -40,7 +40,7 @@ describe('pipelined requests (§7.2/pipelining)', () => {
     return { ids, bytes: requests.join('') };
   };
 
-  it('requests of a connection are served one after the other, in their order', async () => {
+  it('pipelined requests of a connection are served one after the other, in their order', async () => {
     const { ids, bytes } = pipeline(pipelinedRequestsMax);
     const answers = await rawExchange(address, bytes);
     assert.deepEqual(
@@ -51,7 +51,7 @@ describe('pipelined requests (§7.2/pipelining)', () => {
     assert.equal(most, 1);
   });
 
-  it('end their connection where more wait than a client has use for', async () => {
+  it('a connection with too many pipelined requests is ended', async () => {
     served = [];
     await assert.rejects(rawExchange(address, pipeline(1_000).bytes));
     assert.ok(served.length <= 1, `${served.length} were served`);

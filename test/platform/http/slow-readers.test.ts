@@ -13,10 +13,10 @@ import {
 } from '#test/support/service/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** More than the buffers of the kernel on both sides hold, so that bytes wait in this process. */
+/** More bytes than the kernel buffers on both sides, so that some wait in this process. */
 const large = Buffer.alloc(32 * 1_024 * 1_024, 'a');
 
-describe('clients that do not read (§7.2/slow-readers)', () => {
+describe('slow readers (§7.2/slow-readers)', () => {
   const clock = new Clock();
   const held = Promise.withResolvers<void>();
   const routes: readonly Route[] = [
@@ -43,7 +43,7 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
     await closeWithConnections(server);
   });
 
-  /** The server's side of a connection that asks and does not read. */
+  /** Sends a request and does not read the answer. @returns the sockets of both sides */
   async function ask(path: string): Promise<{ readonly client: Socket; readonly served: Socket }> {
     const connected = once(server.server, 'connection') as Promise<[Socket]>;
     const client = connect(port, '127.0.0.1');
@@ -65,12 +65,12 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
       client.on('data', take).resume();
     });
   const hasWaiting = (socket: Socket) => until('bytes wait', () => socket.writableLength > 0);
-  /** Looks at all sockets, as often as that many seconds have it. */
+  /** Moves the clock in the steps at which the server checks its sockets. */
   const pass = (ms: number) => {
     for (let passed = 0; passed < ms; passed += slowReaderCheckMs) clock.advance(slowReaderCheckMs);
   };
 
-  it('are disconnected after 30 s without a byte, and within 40 s', async () => {
+  it('a client that reads no byte for 30 s is disconnected within 40 s', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
     pass(slowReaderMs - slowReaderCheckMs);
@@ -81,7 +81,7 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
     await until('the client sees it', () => client.destroyed);
   });
 
-  it('are disconnected though they read a few bytes now and then', async () => {
+  it('a client that reads a few bytes now and then is disconnected', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
     for (let passed = 0; passed < 40_000; passed += slowReaderCheckMs) {
@@ -92,11 +92,11 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
     client.destroy();
   });
 
-  it('stay where they read 1 KB/s and more, also a part of one large answer', async () => {
+  it('a client that reads 1 KB/s or more stays connected, even during one large answer', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
     for (let round = 0; round < 15; round += 1) {
-      // The kernel passes on what it holds before it takes more: enough is read that it takes some.
+      // The kernel takes bytes only after enough of its buffer was read.
       await read(client, large.length / 20);
       pass(slowReaderCheckMs);
       assert.equal(served.destroyed, false, `round ${round}`);
@@ -105,7 +105,7 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
     client.destroy();
   });
 
-  it('are disconnected within 40 s after they stopped to read, whatever they took before', async () => {
+  it('a client that stops reading is disconnected within 40 s, whatever it read before', async () => {
     const { client, served } = await ask('/large');
     await hasWaiting(served);
     pass(10_000);
@@ -117,7 +117,7 @@ describe('clients that do not read (§7.2/slow-readers)', () => {
     client.destroy();
   });
 
-  it('stay while nothing waits for them: a long poll, and a connection that is kept', async () => {
+  it('a client without waiting bytes stays connected: a long poll, and a kept connection', async () => {
     const { client, served } = await ask('/held');
     const other = await ask('/nothing');
     pass(5 * 60_000);

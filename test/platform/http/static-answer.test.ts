@@ -23,7 +23,7 @@ const decoded = ({ body, headers }: Answer): string => {
 };
 
 describe('static answers (specification section 7.2)', () => {
-  it('are made and compressed once, and all responses share the bytes (§7.2/static-content)', async () => {
+  it('a static answer is made and compressed once, and all responses share the bytes (§7.2/static-content)', async () => {
     let made = 0;
     const content = new StaticAnswer(async () => {
       made += 1;
@@ -35,7 +35,7 @@ describe('static answers (specification section 7.2)', () => {
     assert.equal(new Set(answers.map(({ body }) => body)).size, 1);
   });
 
-  it('are made again where making them failed', async () => {
+  it('a static answer is made again after making it failed', async () => {
     let made = 0;
     const content = new StaticAnswer(async () => {
       made += 1;
@@ -46,7 +46,7 @@ describe('static answers (specification section 7.2)', () => {
     assert.equal(decoded(await ask(content)), text);
   });
 
-  it('are sent in the coding that the client weighs highest, Brotli before gzip (§7.2/static-content)', async () => {
+  it('a static answer has the coding that the client weighs highest, Brotli before gzip (§7.2/static-content)', async () => {
     const content = new StaticAnswer(async () => ({ body: text, headers: type }));
     const table: readonly (readonly [string | undefined, string | undefined])[] = [
       [undefined, undefined],
@@ -72,7 +72,7 @@ describe('static answers (specification section 7.2)', () => {
     }
   });
 
-  it('are sent compressed above 1 MiB, also to a client without Accept-Encoding (§7.2/static-content)', async () => {
+  it('a static answer above 1 MiB is compressed, even for a client without Accept-Encoding (§7.2/static-content)', async () => {
     const content = new StaticAnswer(async () => ({ body: large, headers: type }));
     for (const accepted of [undefined, 'identity', 'gzip;q=0', 'gzip']) {
       assert.equal((await ask(content, accepted)).headers?.['content-encoding'], 'gzip', String(accepted));
@@ -82,13 +82,13 @@ describe('static answers (specification section 7.2)', () => {
     assert.equal(decoded(answer), large.toString());
   });
 
-  it('below 1 KiB are sent as they are', async () => {
+  it('a static answer below 1 KiB is not compressed', async () => {
     const content = new StaticAnswer(async () => ({ body: 'short', headers: type }));
     const answer = await ask(content, 'br');
     assert.deepEqual([answer.headers?.['content-encoding'], decoded(answer)], [undefined, 'short']);
   });
 
-  it('have a strong ETag for each coding: If-None-Match with it gets 304 without a body (§7.2/static-content)', async () => {
+  it('a static answer has a strong ETag per coding; If-None-Match with it gets 304 without a body (§7.2/static-content)', async () => {
     const content = new StaticAnswer(async () => ({ body: text, headers: type }));
     const codings = ['br', 'gzip', 'identity'];
     const tags = await Promise.all(

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { nullable, strictObject, stringEnum } from '#contract/schema.ts';
 import { validationError } from '#server/platform/http/validation-error.ts';
 
-/** An array that counts how many of its entries are looked at. */
+/** Wraps an array to count the reads of its entries. */
 function countingReads(values: readonly unknown[]): {
   readonly array: unknown;
   readonly reads: () => number;
@@ -25,7 +25,7 @@ describe('a value that does not fit its schema (specification section 7.1)', () 
     return [message, param];
   };
 
-  it('is looked at up to its first problem (§8/json-bounds)', () => {
+  it('a value is validated up to its first problem (§8/json-bounds)', () => {
     const schema = strictObject({ events: Type.Array(stringEnum(['a', 'b']), { maxItems: 50 }) });
     const wrong = countingReads(Array.from({ length: 50 }, () => 'x'));
     assert.deepEqual(said(schema, { events: wrong.array }), ['events must be one of: a, b.', 'events']);
@@ -35,7 +35,7 @@ describe('a value that does not fit its schema (specification section 7.1)', () 
     assert.equal(many.reads(), 0);
   });
 
-  it('is refused with the name of the field and its constraint', () => {
+  it('an invalid value is refused with the name of the field and its constraint', () => {
     const inner = Type.Object({
       id: Type.String({ maxLength: 3 }),
       kind: Type.Literal('public-key'),
@@ -71,7 +71,7 @@ describe('a value that does not fit its schema (specification section 7.1)', () 
       [{ response, count: 10 }, 'count must be at most 9.', 'count'],
       [{ response, count: 1.5 }, 'count must be an integer.', 'count'],
       [{ response, yes: 'true' }, 'yes must be a boolean.', 'yes'],
-      [{ response, month: 'x' }, 'month must be of the right form, such as 2026.', 'month'],
+      [{ response, month: 'x' }, 'month must be in the right format, such as 2026.', 'month'],
     ];
     for (const [value, message, param] of table) assert.deepEqual(said(schema, value), [message, param]);
   });

@@ -18,7 +18,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     return { ...outcome, said: outcome.kind === 'answered' ? outcome.status : outcome.class };
   }
 
-  /** Sends to a receiver with this answer. @returns the status, or the failure class */
+  /** Sends a request to a receiver with this answer. @returns the status, or the failure class */
   async function saidOf(answer: string) {
     const receiver = kept(await startReceiver({ answer: (socket) => socket.write(answer) }));
     return (await send(guard(), `http://127.0.0.1:${receiver.port}/`)).said;
@@ -38,7 +38,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     assert.deepEqual([said, address], ['connection_refused', nobody[3]]);
   });
 
-  it('an answer of DNS is good for its TTL, and for a minute at most (§6.5/dns-look-up)', async (t) => {
+  it('an answer of DNS is used for its TTL, and for a minute at most (§6.5/dns-look-up)', async (t) => {
     const receiver = kept(await startReceiver({ certificate }));
     let ttlSeconds = 20;
     const dns = kept(await startDnsServer(() => ({ addresses: ['127.0.0.1'], ttlSeconds })));
@@ -47,7 +47,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     let aheadMs = 0;
     mock.method(performance, 'now', () => real() + aheadMs);
     t.after(() => mock.restoreAll());
-    /** Whether the name is asked for anew so long after it was. */
+    /** Sends a request after `ms`. @returns true if the name was queried again */
     const asksAfter = async (ms: number) => {
       const before = dns.questions.length;
       aheadMs += ms;
@@ -55,7 +55,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
       return dns.questions.length > before;
     };
     assert.equal(await asksAfter(0), true);
-    // With seconds to spare for what happens meanwhile.
+    // 5 s less than the TTL, as the test itself takes time.
     assert.equal(await asksAfter(15_000), false);
     ttlSeconds = 3_600;
     assert.equal(await asksAfter(5_000), true);
@@ -63,13 +63,13 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     assert.equal(await asksAfter(5_000), true);
   });
 
-  it('a connection is kept for the next request, and closed when a second brought none (§6.5/sent-once)', async () => {
+  it('a connection is kept for the next request, and closed after a second without one (§6.5/sent-once)', async () => {
     const receiver = kept(await startReceiver());
     const http = guard();
     for (let n = 0; n < 2; n += 1)
       assert.equal((await send(http, `http://127.0.0.1:${receiver.port}/`)).said, 200);
     assert.deepEqual([receiver.connections.length, receiver.open()], [1, 1]);
-    // Receivers close theirs after 2 s at the earliest; undici looks once a second.
+    // Receivers close their side after 2 s at the earliest, and undici checks once a second.
     await until('it is closed', () => receiver.open() === 0, 4_000);
   });
 
@@ -82,7 +82,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     assert.equal(await saidOf(answer(16_500)), 'headers_too_large');
   });
 
-  it('32 answers of 1xx are passed over, one more is no answer; neither are 100 and 101 (§6.5/class-invalid-answer)', async () => {
+  it('32 answers of 1xx are skipped; one more, a 100 or a 101 is an invalid answer (§6.5/class-invalid-answer)', async () => {
     const early = 'HTTP/1.1 103 Early\r\n\r\n';
     const last = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
     assert.equal(await saidOf(early.repeat(32) + last), 200);
@@ -94,7 +94,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     );
   });
 
-  it('2xx alone is success, and 600 and above are failures of the receiver (§6.3/success, §6.5/class-status)', async () => {
+  it('only 2xx is success, and 600 and above are failures of the receiver (§6.3/success, §6.5/class-status)', async () => {
     const receiver = kept(
       await startReceiver({
         answer: (socket, request) =>
@@ -117,8 +117,8 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     }
   });
 
-  it('distinguishes a missing route of this host from a refused connection (§6.5/class-unreachable, §6.5/class-no-network)', async () => {
-    // No connection leads to all machines at once; the system says so itself.
+  it('a missing route of this host and a refused connection have different classes (§6.5/class-unreachable, §6.5/class-no-network)', async () => {
+    // The broadcast address has no route for TCP, so the system refuses the connection itself.
     const outcome = await send(guard({}, '255.255.255.255'), 'http://255.255.255.255:8080/');
     assert.equal(outcome.said, 'no_network');
     const closed = await send(guard(), `http://127.0.0.1:${await freePort()}/`);

@@ -9,11 +9,11 @@ import { until } from '#test/support/service/until.ts';
 const atOnce = 100;
 const megabyte = 1_048_576;
 
-describe('100 receivers at once that waste time and memory (specification section 6.5)', () => {
+describe('100 simultaneous requests to receivers that waste time and memory (specification section 6.5)', () => {
   const http = new OutboundHttp({
     allowed: [parseAddressRange('127.0.0.1')].flatMap((range) => range ?? []),
   });
-  // The options of the test run are not for its child.
+  // The options of the test run must not reach the child process.
   const receivers = fork(new URL('../../support/webhooks/hostile-receiver.ts', import.meta.url), {
     execArgv: [],
   });
@@ -49,7 +49,7 @@ describe('100 receivers at once that waste time and memory (specification sectio
 
   const saidOf = (outcome: OutboundOutcome) =>
     outcome.kind === 'answered' ? `${outcome.body.length} bytes, cut off` : outcome.class;
-  /** Receivers that delay have a second; endless ones have to be detected much earlier. */
+  /** The time-out is 1 s for receivers that delay; endless answers are detected long before theirs. */
   const ways: Readonly<Record<string, readonly [said: string, timeoutMs: number]>> = {
     'drips a body': ['timeout', 1_000],
     'drips headers': ['timeout', 1_000],
@@ -61,12 +61,12 @@ describe('100 receivers at once that waste time and memory (specification sectio
     'heads for ever': ['headers_too_large', 10_000],
   };
   for (const [way, [said, timeoutMs]] of Object.entries(ways)) {
-    it(`each that ${way} is held for its deadline and half a second at most, all of them in 30 MB (§6.5/deadline-and-bounds, §6.5/class-timeout)`, async () => {
+    it(`100 requests to a receiver that ${way} end half a second after their deadline at the latest, in 30 MB (§6.5/deadline-and-bounds, §6.5/class-timeout)`, async () => {
       const { outcomes, longestPauseMs, mostBytes } = await sendAll(way, timeoutMs);
       assert.deepEqual([...new Set(outcomes.map(saidOf))], [said]);
       assert.ok(outcomes.every((outcome) => outcome.kind === 'failed' || outcome.truncated));
       const longestMs = Math.max(...outcomes.map(({ durationMs }) => durationMs));
-      // A machine that does other things besides may keep this process from its timers, and that is not the guard's.
+      // On a busy machine timers of this process run late, which is not the guard's fault.
       assert.ok(longestMs <= timeoutMs + 500 + longestPauseMs, `${longestMs} ms`);
       assert.ok(mostBytes <= 30 * megabyte, `${mostBytes / megabyte} MB`);
     });

@@ -30,7 +30,7 @@ const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
 const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
 const text6 = (all: readonly number[]) => all.map((group) => group.toString(16)).join(':');
 
-/** A host of the range: its bits, and beyond them those that were drawn. */
+/** A host of the range. The bits beyond its prefix are the drawn ones. */
 function inside(range: string, drawn: readonly number[]): number[] {
   const { bytes, prefix } = parseAddressRange(range) ?? assert.fail(range);
   return [...bytes].map((byte, at) => {
@@ -42,7 +42,7 @@ function inside(range: string, drawn: readonly number[]): number[] {
 const pairsOf = (bytes: readonly number[]) =>
   Array.from({ length: bytes.length / 2 }, (_, at) => ((bytes[at * 2] ?? 0) << 8) | (bytes[at * 2 + 1] ?? 0));
 
-/** The ways in which an IPv6 address leads to one of IPv4. */
+/** IPv6 addresses that embed an IPv4 address. */
 function embeddings(bytes: readonly number[], drawn: readonly number[]): string[] {
   const [high = 0, low = 0] = pairsOf(bytes);
   const [a = 0, b = 0, c = 0, d = 0, e = 0] = drawn;
@@ -59,7 +59,7 @@ function embeddings(bytes: readonly number[], drawn: readonly number[]): string[
   ];
 }
 
-/** The ways in which a URL may write an IPv4 address. */
+/** Spellings of an IPv4 address that a URL may have. */
 function spellings([a = 0, b = 0, c = 0, d = 0]: readonly number[]): string[] {
   const number = ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
   const hex = (value: number) => `0x${value.toString(16)}`;
@@ -83,9 +83,9 @@ function spellings([a = 0, b = 0, c = 0, d = 0]: readonly number[]): string[] {
 
 const isRefused = (host: string) => 'refused' in validateUrl(`https://${host}/`, []);
 
-describe('addresses that no request goes to (specification section 6.5)', () => {
+describe('the IP blocklist of outgoing requests (specification section 6.5)', () => {
   for (const range of forbidden4) {
-    it(`any host of ${range}, in every spelling and inside every IPv6 address that leads to it (§6.5/ip-blocklist)`, () => {
+    it(`a host of ${range} is blocked in every spelling and inside every IPv6 address that leads to it (§6.5/ip-blocklist)`, () => {
       fc.assert(
         fc.property(octets, groups, (drawn, around) => {
           const bytes = inside(range, drawn);
@@ -102,7 +102,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
     });
   }
 
-  it('any other IPv4 address is allowed, and none of those, by the arithmetic of another (§6.5/ip-blocklist)', () => {
+  it('exactly the other IPv4 addresses are allowed, as Node’s BlockList computes them (§6.5/ip-blocklist)', () => {
     const list = new BlockList();
     for (const range of forbidden4) {
       const [address = '', prefix] = range.split('/');
@@ -119,7 +119,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
     );
   });
 
-  it('IPv6 outside of 2000::/3, and inside 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20 (§6.5/ip-blocklist)', () => {
+  it('IPv6 is blocked outside of 2000::/3, and inside 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20 (§6.5/ip-blocklist)', () => {
     const list = new BlockList();
     for (const range of forbidden6) {
       const [address = '', prefix] = range.split('/');
@@ -157,7 +157,7 @@ describe('addresses that no request goes to (specification section 6.5)', () => 
       assert.ok(isBlockedAddressText(address, allowed), address);
   });
 
-  it('a text that is no address is forbidden (§6.5/ip-blocklist)', () => {
+  it('a text that is no address is blocked (§6.5/ip-blocklist)', () => {
     for (const text of [
       '',
       'example.com',

@@ -15,7 +15,7 @@ import { ok } from '#test/support/webhooks/raw-receiver.ts';
 describe('an outgoing request (specification section 6.5)', () => {
   const { guard, startKept, withNames } = outboundSuite();
 
-  it('sends the given bytes and headers with the Host of the URL, and returns the answer', async () => {
+  it('a request sends the given bytes and headers with the Host of the URL, and returns the answer', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     const outcome = await http.send(post(`https://${host}.:${receiver.port}/a?b=c#d`));
@@ -33,7 +33,7 @@ describe('an outgoing request (specification section 6.5)', () => {
     );
   });
 
-  it('reuses the connection of the previous one, and queries DNS once per TTL (§6.5/dns-look-up)', async () => {
+  it('a request reuses the connection of the previous one, and queries DNS once per TTL (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http, dns } = await withNames(() => here);
     for (let n = 0; n < 20; n += 1) {
@@ -45,7 +45,7 @@ describe('an outgoing request (specification section 6.5)', () => {
     assert.deepEqual([...dns.questions].sort(), [`A ${host}`, `AAAA ${host}`]);
   });
 
-  it('many at once ask DNS once, and each has a connection of its own (§6.5/dns-look-up)', async () => {
+  it('many simultaneous requests query DNS once, and each has its own connection (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http, dns } = await withNames(() => ({ addresses: ['127.0.0.1'], ttlSeconds: 0 }));
     const url = `https://${host}:${receiver.port}/`;
@@ -57,7 +57,7 @@ describe('an outgoing request (specification section 6.5)', () => {
     assert.equal(dns.questions.length, 4, 'an answer without a TTL is not kept');
   });
 
-  it('one name is never served over the connection of another, though both lead to one address (§6.5/sent-once)', async () => {
+  it('a request never uses the connection of another host name, even with the same address (§6.5/sent-once)', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => here);
     for (const name of [host, 'other.example.com', host]) {
@@ -82,7 +82,7 @@ describe('an outgoing request (specification section 6.5)', () => {
     assert.ok(failures.length <= 1, failures.join());
   });
 
-  it('tries the next address of a name where the first refuses connections (§6.5/dns-look-up)', async () => {
+  it('a request tries the next address of a name after a refused connection (§6.5/dns-look-up)', async () => {
     const receiver = await startKept({ certificate });
     const { http } = await withNames(() => ({ addresses: ['127.0.0.2', '127.0.0.1'], ttlSeconds: 60 }), {
       allowed: ranges('127.0.0.0/8'),

@@ -12,10 +12,10 @@ const classOf = async (http: OutboundHttp, url: string, timeoutMs = 2_000) => {
   return outcome.kind === 'failed' ? outcome.class : outcome.status;
 };
 
-describe('failures of our own network have another class than those of a receiver (specification section 6.5)', () => {
+describe('failure classes of our own network (specification section 6.5)', () => {
   const { guard, startKept, withNames } = outboundSuite();
 
-  it('a request for a name while no name server answers is a fault of our own network, in each way that it may fail (§6.5/class-no-network)', async () => {
+  it('a request for a name while no name server answers has class no_network, however the servers fail (§6.5/class-no-network)', async () => {
     for (const said of ['silence', 'server failure'] as const) {
       const { http } = await withNames(() => said);
       assert.equal(await classOf(http, `https://${host}/`), 'no_network', said);
@@ -23,7 +23,7 @@ describe('failures of our own network have another class than those of a receive
     const nobody = guard({ nameServers: [`127.0.0.1:${await freePort()}`] });
     assert.equal(await classOf(nobody, `https://${host}/`), 'no_network', 'nothing listens');
 
-    // The name is known from before; the receiver takes the connection, and TLS never comes about.
+    // The name is still cached. The receiver accepts the connection and never answers the TLS handshake.
     let answer: DnsAnswer = here;
     const { http } = await withNames(() => answer);
     const receiver = await startKept({ certificate });
@@ -33,7 +33,7 @@ describe('failures of our own network have another class than those of a receive
     assert.equal(await classOf(http, `https://${host}:${silent.port}/`), 'no_network', 'no connection');
   });
 
-  it('name servers that are back before the time-out count, though a question asked before found no answer (§6.5/class-no-network)', async () => {
+  it('name servers that are back before the time-out make it the receiver’s, though an earlier query failed (§6.5/class-no-network)', async () => {
     let answer: DnsAnswer = here;
     const { http, dns } = await withNames(() => answer);
     const receiver = await startKept({ certificate });
@@ -42,7 +42,7 @@ describe('failures of our own network have another class than those of a receive
     answer = 'silence';
     const url = `https://${host}:${silent.port}/`;
     const abort = new AbortController();
-    // A request asks at half of its time. 300 ms after the first one asked, its question is still open.
+    // A request queries the name servers at half of its time. The second one's query follows 300 ms after the first's.
     const first = http.send(post(url, { timeoutMs: 4_400, signal: abort.signal }));
     const second = classOf(http, url, 5_000);
     await until('the root is asked for', () => dns.questions.some((question) => !question.endsWith(host)));
@@ -52,7 +52,7 @@ describe('failures of our own network have another class than those of a receive
     assert.equal(await second, 'timeout');
   });
 
-  it('a name that alone is not answered for is a fault of DNS, however it fails (§6.5/class-no-network)', async () => {
+  it('a name that fails while other names are answered has class dns, however it fails (§6.5/class-no-network)', async () => {
     for (const said of ['silence', 'server failure', 'no such name'] as const) {
       const { http, dns } = await withNames((name) => (name === host ? said : { addresses: [] }));
       assert.equal(await classOf(http, `https://${host}/`), 'dns', said);
@@ -85,7 +85,7 @@ describe('failures of our own network have another class than those of a receive
     assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 10_000), 200);
   });
 
-  it('system errors before anything was sent are faults of our own network (§6.5/class-unreachable)', () => {
+  it('system errors before the connection have class no_network, unreachable or connection_refused (§6.5/class-unreachable)', () => {
     const progress = { secure: true, connected: false, answering: false };
     const classes = Object.fromEntries(
       ['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EPERM', 'EHOSTUNREACH', 'ECONNREFUSED'].map((code) => [

@@ -70,7 +70,7 @@ describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
     assert.deepEqual(receiver.connections, []);
   });
 
-  it('a refused answer is queried again after its TTL', async () => {
+  it('a refused name is queried again after its TTL', async () => {
     const receiver = await startKept({ certificate });
     const answers: DnsAnswer[] = [{ addresses: ['10.0.0.1'], ttlSeconds: 0 }];
     const { http } = await withNames(() => answers.at(-1) ?? here);
@@ -81,10 +81,10 @@ describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
   });
 });
 
-describe('TLS is always verified (§6.5/tls-verification)', () => {
+describe('TLS verification of outgoing requests (§6.5/tls-verification)', () => {
   const { guard, kept, startKept, withNames } = outboundSuite();
 
-  it('with a certificate that is expired, untrusted or for another name nothing is sent, whatever the environment says (§6.5/class-tls)', async () => {
+  it('nothing is sent to an expired, untrusted or another name’s certificate, whatever the environment says (§6.5/class-tls)', async () => {
     const expired = makeCertificate([host], '200102');
     const unknown = makeCertificate([host]);
     const { http } = await withNames(() => here, { authorities: [certificate.cert, expired.cert] });

@@ -8,10 +8,10 @@ import type { DnsAnswer } from '#test/support/webhooks/dns-server.ts';
 import { certificate, here, host, outboundSuite, post } from '#test/support/webhooks/outbound.ts';
 import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
-describe('every fault of a receiver is a value with a class of its own (specification section 6.5)', () => {
+describe('failure classes of a receiver (specification section 6.5)', () => {
   const { guard, startKept, withNames } = outboundSuite();
 
-  it('twelve faults, twelve classes; where a redirect leads is never reached, and each is sent once (§6.5/deadline-and-bounds, §6.5/sent-once, §6.5/failure-classes)', async () => {
+  it('twelve faults have twelve classes; each request is sent once, and no redirect is followed (§6.5/deadline-and-bounds, §6.5/sent-once, §6.5/failure-classes)', async () => {
     const canary = await startKept();
     const says = (text: string) => (socket: { write: (text: string) => void }) => socket.write(text);
     const closes = (text: string) => (socket: { end: (text: string) => void }) => socket.end(text);
@@ -119,7 +119,7 @@ describe('every fault of a receiver is a value with a class of its own (specific
     assert.deepEqual(receiver.requests, []);
   });
 
-  it('a name server that fails or says nothing is a fault of DNS, within the deadline (§6.5/deadline-and-bounds, §6.5/class-dns)', async () => {
+  it('a name server that fails or does not answer is a fault of DNS, within the deadline (§6.5/deadline-and-bounds, §6.5/class-dns)', async () => {
     const answers: Readonly<Record<string, DnsAnswer>> = {
       'fails.example.com': 'server failure',
       'silent.example.com': 'silence',

@@ -5,10 +5,10 @@ import { until } from '#test/support/service/until.ts';
 import { outboundSuite, post } from '#test/support/webhooks/outbound.ts';
 import { ok } from '#test/support/webhooks/raw-receiver.ts';
 
-describe('how much of an answer is read (specification section 6.5)', () => {
+describe('the bound of response bodies (specification section 6.5)', () => {
   const { guard, startKept } = outboundSuite();
 
-  it('16 KB of the body are kept to the byte; of a longer one the rest is not read and the connection ends (§6.5/deadline-and-bounds)', async () => {
+  it('16 KB of a body are kept exactly; the rest of a longer body is not read, and the connection ends (§6.5/deadline-and-bounds)', async () => {
     const http = guard();
     const receiver = await startKept({
       answer: (socket, request) => {
@@ -45,7 +45,7 @@ describe('how much of an answer is read (specification section 6.5)', () => {
     assert.ok(outcome.kind === 'answered' && outcome.body.equals(bomb), JSON.stringify(outcome));
   });
 
-  it('an answer to the last request does not count for the next', async () => {
+  it('a second answer to one request does not count for the next request', async () => {
     const receiver = await startKept({
       answer: (socket, request) => {
         ok(socket);

@@ -10,7 +10,7 @@ import { certificate, here, host, outboundSuite } from '#test/support/webhooks/o
 const get = (url: string, more: object = {}) =>
   ({ url, method: 'GET', headers: {}, timeoutMs: 10_000, ...more }) as const;
 
-/** A sink that keeps what it takes, and takes nothing while it is held. */
+/** A sink that keeps its bytes, and takes none while it is held. */
 function keepingSink(takesMax = Number.POSITIVE_INFINITY) {
   const taken: Buffer[] = [];
   let hold = Promise.resolve();
@@ -33,14 +33,14 @@ function keepingSink(takesMax = Number.POSITIVE_INFINITY) {
 
 const large = Buffer.alloc(3_000_000, 'abcdefgh');
 
-describe('bodies that are streamed (decision 0015)', () => {
+describe('streamed response bodies (decision 0015)', () => {
   const { guard, startKept } = outboundSuite();
 
   for (const [what, answer] of [
     ['with a length', answerOf(200, large)],
     ['that ends with its connection', unboundedAnswer(large)],
   ] as const) {
-    it(`one ${what} arrives in order and whole, also where its sink is slow`, async () => {
+    it(`a streamed body ${what} arrives whole and in order, even if its sink is slow`, async () => {
       const receiver = await startKept({ answer });
       const { sink, bytes, holdUntil } = keepingSink();
       const released = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ describe('bodies that are streamed (decision 0015)', () => {
     });
   }
 
-  it('a host that is silent times out, before its first byte and in the middle; one that drips does not', async () => {
+  it('a silent host times out, before its first byte and later; a host that sends slowly does not', async () => {
     const begin = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n';
     const drip = (socket: Socket) => {
       socket.write(begin);
@@ -81,7 +81,7 @@ describe('bodies that are streamed (decision 0015)', () => {
     assert.ok((outcomes[2]?.durationMs ?? 0) > 1_200, 'it took longer than the time-out for silence');
   });
 
-  it('nothing more is read than a few buffers while the sink is held', async () => {
+  it('only a few buffers are read while the sink is held', async () => {
     let written = 0;
     const receiver = await startKept({
       answer: (socket) => {
@@ -109,7 +109,7 @@ describe('bodies that are streamed (decision 0015)', () => {
     await until('it is closed', () => receiver.open() === 0);
   });
 
-  it('a body that is not wanted, and that of another status, are not streamed; nothing is inflated', async () => {
+  it('a body that the sink refuses, or of another status, is not streamed, and none is inflated', async () => {
     const bomb = gzipSync(Buffer.alloc(1_000_000));
     const receiver = await startKept({ answer: answerOf(200, bomb, { 'content-encoding': 'gzip' }) });
     const compressed = keepingSink();
@@ -125,11 +125,11 @@ describe('bodies that are streamed (decision 0015)', () => {
   });
 });
 
-describe('redirects (§3.2/media-redirects, §6.5/deadline-and-bounds)', () => {
+describe('redirects of outgoing requests (§3.2/media-redirects, §6.5/deadline-and-bounds)', () => {
   const { guard, startKept, withNames } = outboundSuite();
   const to = (location: string) => answerOf(302, Buffer.alloc(0), { location });
 
-  it('none is followed unless the caller allows some', async () => {
+  it('a redirect is followed only if the caller allows some', async () => {
     const end = await startKept();
     const start = await startKept({ answer: to(`http://127.0.0.1:${end.port}/`) });
     const outcome = await guard().send(get(`http://127.0.0.1:${start.port}/`));
@@ -137,7 +137,7 @@ describe('redirects (§3.2/media-redirects, §6.5/deadline-and-bounds)', () => {
     assert.equal(end.requests.length, 0);
   });
 
-  it('one from https leads to https only, whatever addresses are allowed', async () => {
+  it('a redirect of https leads to https only, whatever addresses are allowed', async () => {
     const plain = await startKept();
     const secure = await startKept({ certificate });
     const start = await startKept({
@@ -160,7 +160,7 @@ describe('redirects (§3.2/media-redirects, §6.5/deadline-and-bounds)', () => {
     assert.match(secure.requests[0] ?? '', /host: other\.example\.com/i);
   });
 
-  it('the name of each is looked up and judged anew: one that leads inside is never connected to', async () => {
+  it('each redirect passes the SSRF guard again: one to an internal address gets no connection', async () => {
     const { dns, http } = await withNames((name) =>
       name === host ? here : { addresses: ['10.0.0.1'], ttlSeconds: 1 },
     );
@@ -170,7 +170,7 @@ describe('redirects (§3.2/media-redirects, §6.5/deadline-and-bounds)', () => {
     assert.ok(dns);
   });
 
-  it('one deadline covers all of them', async () => {
+  it('one deadline covers a request with all its redirects', async () => {
     const slow = await startKept({ answer: () => undefined });
     const start = await startKept({ answer: to(`http://127.0.0.1:${slow.port}/`) });
     const outcome = await guard().send(

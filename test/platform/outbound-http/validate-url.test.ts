@@ -13,7 +13,7 @@ const refusal = (url: string, ranges: typeof allowed = []) => {
   return 'refused' in judged ? judged.refused : undefined;
 };
 
-describe('a URL is checked before anything is looked up or sent (specification section 6.5)', () => {
+describe('the URL check of outgoing requests (specification section 6.5)', () => {
   it('literal addresses and localhost are refused in every spelling (§6.5/literal-addresses)', () => {
     const hosts = [
       '127.0.0.1',
@@ -68,10 +68,10 @@ describe('a URL is checked before anything is looked up or sent (specification s
     }
   });
 
-  it('any other URL than https is refused with the reason (§6.5/https-urls)', () => {
+  it('every URL without https is refused with the reason (§6.5/https-urls)', () => {
     const table: readonly (readonly [RegExp, readonly string[]])[] = [
       [
-        /no URL/,
+        /not a URL/,
         [
           '',
           'example.com',
@@ -113,7 +113,7 @@ describe('a URL is checked before anything is looked up or sent (specification s
         ],
       ],
       [
-        /can be looked up/,
+        /host name in the URL is not valid/,
         [
           `https://${'a'.repeat(64)}.example.com`,
           'https://a..example.com',
@@ -122,7 +122,7 @@ describe('a URL is checked before anything is looked up or sent (specification s
         ],
       ],
       [/port/, ['https://example.com:0/']],
-      [/longer than 2,048/, [`https://example.com/${'a'.repeat(2_029)}`]],
+      [/at most 2,048/, [`https://example.com/${'a'.repeat(2_029)}`]],
     ];
     for (const [reason, urls] of table) for (const url of urls) assert.match(refusal(url) ?? '', reason, url);
     assert.equal(refusal(`https://example.com/${'a'.repeat(2_028)}`), undefined);
@@ -149,7 +149,7 @@ describe('a URL is checked before anything is looked up or sent (specification s
       assert.equal(target(url), undefined, url);
   });
 
-  it('says where it leads as it will be connected to (§6.5/literal-addresses)', () => {
+  it('the result of the check names the host as it will be connected to (§6.5/literal-addresses)', () => {
     assert.deepEqual(target('https://EXAMPLE.com.:443/a/../b?c=d#e'), {
       origin: 'https://example.com',
       secure: true,

@@ -2,24 +2,24 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './sources.ts';
 
-/** A sentence of a comment, a document or the title of a test. */
+/** A sentence of a comment, a document or a test title. */
 export interface Sentence {
   readonly path: string;
-  /** The line in which its comment, paragraph or title begins. */
+  /** Line in which the comment, paragraph or title begins. */
   readonly line: number;
   readonly text: string;
 }
 
 const folders =
   '{bench,campaign,contract,referees,server,shortcut,simulated-phone,test,web,webhook-listener}';
-// Comments that begin a line, and those behind code. Strings with /* or // in them are neither.
+// Comments that begin a line or follow code. Strings that contain /* or // do not match.
 const comment = /^[ \t]*\{?\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+|[ \t]\/\/ .*$/gm;
 const title = /\b(?:describe|it|test)\(\s*(?:'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`)/g;
 
 const capitalized = (sentence: string) => sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
 const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length;
 
-/** All comments, except those of migrations, whose text does not change. */
+/** Sentences of all comments, except those of migrations, whose text does not change. */
 export function commentSentences(): Sentence[] {
   const sources = read(`${folders}/**/*.{ts,tsx,mjs,js,css}`);
   return sources.flatMap(({ path, text }) =>
@@ -37,7 +37,7 @@ export function commentSentences(): Sentence[] {
   );
 }
 
-/** All documents without their headings, code blocks and the glossary's table of words that are ruled out. */
+/** Sentences of all documents, except headings and code blocks. The glossary and coverage.md are left out. */
 export function documentSentences(): Sentence[] {
   const documents = read('{*.md,referees/*.md,docs/**/*.md}').filter(
     ({ path }) => !/^docs\/(?:coverage|glossary)\.md$/.test(path),
@@ -47,7 +47,7 @@ export function documentSentences(): Sentence[] {
       .replaceAll(/^```[\s\S]*?^```/gm, (block) => block.replaceAll(/[^\n]/g, ''))
       .replaceAll(/^#.*$/gm, '')
       .replaceAll(/<!--.*?-->/g, '');
-    // A paragraph, a list item or a row of a table.
+    // Each match is a paragraph, a list item or a row of a table.
     return [...prose.matchAll(/\S.*(?:\n(?!\s*(?:[-*|]|\d+\.)\s)[ \t]*\S.*)*/g)].flatMap((match) =>
       match[0]
         .split('|')
@@ -67,7 +67,7 @@ export function testTitles(): Sentence[] {
   );
 }
 
-/** The parts of a sentence between semicolons; a tag such as `@param` and a hyphen of a list begin a part too. */
+/** Splits a sentence at semicolons, tags such as `@param`, and hyphens of lists. */
 export function partsOf(sentence: string): string[] {
   return sentence.split(/(?<=[.;?!])\s+|\s(?=@\w)|\s- /);
 }

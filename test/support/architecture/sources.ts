@@ -23,7 +23,7 @@ interface ImportedName {
   readonly name: string;
 }
 
-/** The names that a file imports, also with `(await import('./file.ts')).name` and `lazyRouteComponent`. */
+/** Names that a file imports, also by `(await import('./file.ts')).name` and `lazyRouteComponent`. */
 export function readImports({ path, text }: SourceFile): ImportedName[] {
   const fromEach = [...text.matchAll(/^import (?:type )?\{([^}]*)\} from '([^']+)'/gm)].flatMap(
     ([, names = '', specifier = '']) =>
@@ -54,7 +54,7 @@ function resolveImport(path: string, specifier: string): string {
   return specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : specifier;
 }
 
-/** `contract`, the folder below server/, `shortcut`, `simulated-phone`, or `root` for the files that put it together. */
+/** Slice of a file: `contract`, a folder of server/, `shortcut`, `simulated-phone`, or `root` for the composition. */
 export function sliceOf(path: string): string {
   const [top, second] = path.split('/');
   if (top !== 'server') return top ?? '';
@@ -64,7 +64,7 @@ export function sliceOf(path: string): string {
 export const isOurs = (path: string) =>
   /^(contract|server|shortcut|simulated-phone|webhook-listener)\//.test(path);
 
-/** All that breaks a rule, as one list, which a failed test shows whole. @param rule a problem of a file, or nothing */
+/** Problems of all files, in one list that a failed test shows whole. @param rule the problem of a file, if any */
 export function offenders(rule: (file: SourceFile) => string | undefined | false): string[] {
   return files.flatMap((file) => {
     const problem = rule(file);
@@ -72,7 +72,7 @@ export function offenders(rule: (file: SourceFile) => string | undefined | false
   });
 }
 
-/** The SQL of all migrations. */
+/** SQL of all migrations. */
 export function readMigrations(): string {
   return globSync('server/database/migrations/*.sql', { cwd: root })
     .map((path) => readFileSync(join(root, path), 'utf8'))

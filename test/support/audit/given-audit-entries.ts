@@ -2,7 +2,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** An entry of the server, of any moment. @param action any word: the log has no list of them */
+/** Inserts an entry of the server at any time. @param action any text: the table has no list of actions */
 export async function putAuditEntry(
   { query }: Pick<TestService, 'query'>,
   teamId: TeamId,
@@ -16,7 +16,7 @@ export async function putAuditEntry(
   );
 }
 
-/** A transaction that has read entries with this action in every month, and is still open. */
+/** Opens a transaction that has read entries with this action in every month. */
 export function holdAuditRead(
   service: Pick<TestService, 'databaseUrl'>,
   action: string,

@@ -15,7 +15,7 @@ export interface StoredAuditEntry {
   readonly ip: string;
 }
 
-/** The audit log of a team, of an account or of everything, oldest first. */
+/** Entries of a team, of an account or of everything, oldest first. */
 export function storedAuditEntries(
   { query }: Pick<TestService, 'query'>,
   of: { readonly teamId?: TeamId; readonly accountId?: AccountId } = {},
@@ -28,7 +28,7 @@ export function storedAuditEntries(
   );
 }
 
-/** The months of the audit log that have a partition of their own, by the names of the partitions. */
+/** Names of the audit log's month partitions. */
 export async function auditMonths({ query }: Pick<TestService, 'query'>): Promise<string[]> {
   const partitions = await query<{ name: string }>(
     `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1`,

@@ -6,14 +6,14 @@ import { isDark, keyboardStops, seriousAxeFindings, sidewaysOverflow } from './p
 interface Seen {
   readonly look: Look;
   readonly complaints: readonly string[];
-  /** The name of its picture. */
+  /** File name of the screenshot. */
   readonly picture: string;
   readonly texts: readonly RegExp[];
-  /** The elements that Tab reaches, in order, by their names or parts of them. */
+  /** Names of the elements that Tab reaches, in order, or parts of their names. */
   readonly stops: readonly (string | RegExp)[];
 }
 
-/** Checks a page in one of its states. */
+/** Checks texts, looks, keyboard and accessibility of a page in one of its states. */
 export async function assertSoundPage(
   page: Page,
   { look, complaints, picture, texts, stops }: Seen,

@@ -6,31 +6,31 @@ import type { TestService } from '#test/support/service/test-service.ts';
 export interface BrowserAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; tests look into it with `field`. */
+  /** Parsed body, which tests read with `field`. */
   readonly json: Record<string, unknown>;
   readonly text: string;
 }
 
 interface Asking {
-  /** Sent as JSON. */
+  /** Body that is sent as JSON. */
   readonly body?: unknown;
-  /** Sent as a form. */
+  /** Fields that are sent as a form. */
   readonly form?: Readonly<Record<string, string>>;
-  /** undefined leaves out what a browser would send. */
+  /** A header that is undefined is not sent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * A browser at Ownline. It keeps its cookies and says that it asks from a page of the same origin. It follows no
- * redirect, so that tests see them. It runs no script.
+ * HTTP client that behaves like a browser on a page of the same origin: it keeps cookies and sends fetch metadata.
+ * It follows no redirect, so that tests see it, and runs no script.
  */
 export class Browser {
   readonly #baseUrl: string;
   readonly #cookies = new Map<string, string>();
-  /** Sent with every request: `user-agent`, `x-forwarded-for`. */
+  /** Headers of every request, such as `user-agent` and `x-forwarded-for`. */
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param headers sent with every request; of `cookie` it keeps each as if it had been given it */
+  /** @param headers sent with every request; the cookies of `cookie` are kept like received ones */
   constructor(
     baseUrl: string,
     { cookie = '', ...headers }: Readonly<Record<string, string>> & { readonly cookie?: string } = {},
@@ -40,22 +40,22 @@ export class Browser {
     for (const pair of cookie.split(';')) this.#keep(pair.trim());
   }
 
-  /** `name=value; name=value`, as it sends them; '' for none. */
+  /** The Cookie header, `name=value; name=value`; '' without cookies. */
   get cookie(): string {
     return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  /** The token of its session; '' while signed out. */
+  /** Session token; '' while signed out. */
   get token(): string {
     return this.#cookies.get('ownline') ?? this.#cookies.get('__Host-ownline') ?? '';
   }
 
-  /** The same browser at another process of the same service. */
+  /** The same browser for another process of the service. */
   at(baseUrl: string): Browser {
     return new Browser(baseUrl, { ...this.#headers, cookie: this.cookie });
   }
 
-  /** @param address whole, as it stands in a link, or a path */
+  /** @param address a path, or a whole URL as in a link */
   async request(
     method: string,
     address: string,
@@ -121,7 +121,7 @@ export class Browser {
     return this.request('POST', address, { form, headers });
   }
 
-  /** @param cookie `name=value`, and what set-cookie says beside it */
+  /** @param cookie a Set-Cookie header */
   #keep(cookie: string): void {
     const [pair = ''] = cookie.split(';');
     const at = pair.indexOf('=');
@@ -132,7 +132,7 @@ export class Browser {
   }
 }
 
-/** An account that came to life, as the opening of a link makes one. */
+/** An account with a verified address. */
 export async function newAccount(
   { runtime }: Pick<TestService, 'runtime'>,
   { email, password, name = 'Ada Example' }: { email: string; password?: string; name?: string },
@@ -150,7 +150,7 @@ export async function newAccount(
   );
 }
 
-/** Signs in by password, or throws: for tests that are about what comes after. */
+/** Signs in by password. @throws if the sign-in fails */
 export async function signedIn(
   service: Pick<TestService, 'baseUrl'>,
   email: string,

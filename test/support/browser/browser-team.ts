@@ -2,7 +2,6 @@ import type { Browser } from 'playwright-core';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { startBrowser } from './browser.ts';
 
-/** A service with a team, and a browser for its pages. */
 export interface BrowserTeam {
   readonly service: TestService;
   readonly team: TestTeam;

@@ -9,7 +9,7 @@ export interface Look {
   readonly colorScheme: 'light' | 'dark';
 }
 
-/** How every page has to look right: a desktop and a phone, in both themes. */
+/** The viewports and themes in which every page is checked. */
 export const looks: readonly Look[] = [
   { width: 1280, height: 800, colorScheme: 'light' },
   { width: 1280, height: 800, colorScheme: 'dark' },
@@ -27,10 +27,7 @@ const flags = [
   '--disable-sync',
 ];
 
-/**
- * A real Chromium. Its `close` ends all pages, the processes and the profile.
- * @param furtherFlags beside those of every test
- */
+/** Starts a real Chromium. Its `close` ends all processes and deletes the profile. */
 export async function startBrowser(furtherFlags: readonly string[] = []): Promise<Browser> {
   const { executablePath, env } = await findBrowser();
   try {
@@ -39,7 +36,7 @@ export async function startBrowser(furtherFlags: readonly string[] = []): Promis
       env: { ...process.env, ...env },
       chromiumSandbox: canSandbox(),
       args: [...flags, ...furtherFlags],
-      // Playwright would close the browser and let the process live on. A browser ends with its process anyway.
+      // Playwright would close the browser and keep this process alive. A browser ends with its process anyway.
       handleSIGTERM: false,
       handleSIGHUP: false,
     });
@@ -49,18 +46,18 @@ export async function startBrowser(furtherFlags: readonly string[] = []): Promis
   }
 }
 
-/** A page with cookies and storage of its own, which go with it. */
+/** Opens a page with its own cookies and storage. */
 export function newPage(browser: Browser, { width, height, colorScheme }: Look): Promise<Page> {
   return browser.newPage({ viewport: { width, height }, colorScheme });
 }
 
-/** Keeps a picture of the whole page in the folder SCREENSHOTS, for people to look at; without one, none. */
+/** Saves a screenshot of the whole page in the folder that SCREENSHOTS names, if it is set. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS ?? '';
   if (folder !== '') await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-/** Chromium's sandbox on Linux is made of user namespaces, which it refuses to use as root and many containers lack. */
+/** Chromium's sandbox needs user namespaces, which it refuses to use as root and many containers lack. */
 function canSandbox(): boolean {
   if (process.platform !== 'linux') return true;
   if (process.getuid?.() === 0) return false;

@@ -5,9 +5,9 @@ import { keepPicture, type Look, newPage } from './browser.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
 
 /**
- * A page of the dashboard, opened by a signed-in member.
+ * Opens a page of the dashboard as a signed-in member.
  * @param path below the team's address: `/numbers`
- * @param origin another address of the service, such as one with a name
+ * @param origin another origin of the service, such as one with a host name
  */
 export async function openDashboard(
   browser: Browser,
@@ -19,7 +19,7 @@ export async function openDashboard(
   return (await openWatchedDashboard(browser, member, path, look, origin)).page;
 }
 
-/** The same, with the list of its faults from the first request on (page-checks.ts). */
+/** Opens a page of the dashboard and lists its faults from the first request on (page-checks.ts). */
 export async function openWatchedDashboard(
   browser: Browser,
   member: TeamMember,
@@ -35,7 +35,7 @@ export async function openWatchedDashboard(
   return { page, complaints };
 }
 
-/** Keeps a picture of the page, and checks that nothing serious is wrong with it. */
+/** Saves a screenshot, and checks that the page has no serious fault. */
 export async function assertSoundDashboard(page: Page, picture: string): Promise<void> {
   await keepPicture(page, `dashboard-${picture}`);
   assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []], picture);

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { repository } from '#test/support/service/spawned-service.ts';
 
 /**
- * The paths of all pages of the dashboard, as web/router.tsx has them: `numbers/$id`. Node can't import that file, because it has JSX.
- * @throws where a route is written in another way, so that none is passed over
+ * Paths of all pages of the dashboard in web/router.tsx, such as `numbers/$id`. Node can't import that file, because
+ * it has JSX.
+ * @throws for a route that is written in another way, so that none is missed
  */
 export async function dashboardRoutes(): Promise<readonly string[]> {
   const source = await readFile(join(repository, 'web/router.tsx'), 'utf8');
@@ -15,10 +16,7 @@ export async function dashboardRoutes(): Promise<readonly string[]> {
   return paths;
 }
 
-/**
- * The address of a route below its team: `/numbers/num_…`.
- * @throws for a parameter without a value
- */
+/** The address of a route below its team: `/numbers/num_…`. @throws for a parameter without a value */
 export function addressOf(route: string, values: Readonly<Record<string, string>>): string {
   const path = route.replaceAll(/\$(\w+)/g, (_, name: string) => {
     const value = values[name];

@@ -3,7 +3,7 @@ import { join, newMember, newPerson, type TeamMember } from '#test/support/peopl
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** A fictional practice with two lines and a morning of messages, for pictures. */
+/** A fictional practice with two numbers and messages of a morning, for screenshots. */
 export interface ExamplePractice {
   readonly owner: TeamMember;
   readonly frontDesk: ConnectedNumber;
@@ -23,7 +23,7 @@ export async function givenExamplePractice(service: TestService): Promise<Exampl
   await team.api.put(`/v1/numbers/${recall.numberId}`, { label: 'Recall' });
 
   const pass = (minutes: number) => service.clock.advance(minutes * minuteMs);
-  // A person replies in the open conversation, which is read by then.
+  // Replies come while the conversation is open, so they are read.
   const received = new Map<string, string>();
   const hear = async (number: ConnectedNumber, from: string, text: string) => {
     received.set(from, await receive(number, from, text));

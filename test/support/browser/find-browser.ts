@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { isPackagedHere, packagedChromium } from './packaged-chromium.ts';
 
-/** A Chromium that is here, and the variables that it needs beside those of this process. */
+/** A Chromium on this machine, and the additional environment variables that it needs. */
 export interface FoundBrowser {
   readonly executablePath: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** `chromium-browser` is left out: on Ubuntu it is a snap, which can't read a profile in the temp folder. */
+/** `chromium-browser` is not in the list: on Ubuntu it is a snap, which can't read a profile in the temp folder. */
 const systemPaths = [
   '/usr/bin/chromium',
   '/usr/bin/google-chrome',
@@ -18,9 +18,9 @@ const systemPaths = [
 ];
 
 /**
- * The browser of CHROMIUM, which is a path, or `packaged` for the one that npm brings. Without it Playwright's own,
- * else one of the system, else the packaged one.
- * @throws where there is none, with the command that brings one
+ * Finds the browser that CHROMIUM names: a path, or `packaged` for the one from npm.
+ * Without CHROMIUM it is Playwright's own, else one of the system, else the packaged one.
+ * @throws if there is none, with the command that installs one
  */
 export async function findBrowser(): Promise<FoundBrowser> {
   const chosen = process.env.CHROMIUM ?? '';

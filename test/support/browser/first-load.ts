@@ -1,23 +1,20 @@
 import type { Page } from 'playwright-core';
 
-/** A load of a page in an empty cache. */
+/** Measurements of a page load with an empty cache. */
 export interface FirstLoad {
-  /** Bytes that came over the network, compressed, headers included. */
+  /** Bytes over the network, compressed, with headers. */
   readonly bytes: number;
   readonly hosts: readonly string[];
-  /** After the navigation began. */
+  /** Time of the first paint since the navigation began. */
   readonly firstPaintMs: number;
-  /** The largest content, after the navigation began. */
+  /** Time of the largest contentful paint since the navigation began. */
   readonly largestPaintMs: number;
 }
 
-/** A phone on slow 4G, as Lighthouse simulates it. */
+/** Slow 4G, as Lighthouse simulates it. */
 export const slow4g = { latencyMs: 150, bytesPerSecond: (1.6 * 1_000_000) / 8 };
 
-/**
- * Loads a page in an empty cache and waits until it shows a text.
- * @param network undefined for the speed of this machine
- */
+/** Loads a page with an empty cache and waits until it shows a text. @param network undefined for full speed */
 export async function measureFirstLoad(
   page: Page,
   url: string,

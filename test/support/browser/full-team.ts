@@ -4,19 +4,19 @@ import { connectNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
-/** A team with something on each page, in states that need a person, and with names and texts that are hard to show. */
+/** A team with content on each page, in states that need a person, and with names and texts that are hard to show. */
 export interface FullTeam {
   readonly owner: TeamMember;
-  /** Values of the parameters of routes. */
+  /** Values for the parameters of routes. */
   readonly values: Readonly<Record<string, string>>;
   readonly messageId: string;
   readonly deliveryId: string;
 }
 
 const contact = '+14155550142';
-/** It offers no place for a line break. */
+/** A name without a line break opportunity. */
 const longName = 'Wolfeschlegelsteinhausenbergerdorff'.repeat(2);
-/** Turns the direction of what follows; names may not hold it, texts of contacts may. */
+/** Reverses the direction of the text after it. Names may not contain it, texts of contacts may. */
 const rightToLeft = '\u202e';
 
 export async function givenFullTeam(service: TestService): Promise<FullTeam> {
@@ -62,7 +62,7 @@ export async function givenFullTeam(service: TestService): Promise<FullTeam> {
   return { owner, values, messageId, deliveryId };
 }
 
-/** Throws unless the answer is a success. */
+/** Awaits an answer. @throws unless it is a success */
 async function ok<Answer extends { readonly status: number; readonly text: string; readonly json: object }>(
   asked: Promise<Answer>,
 ): Promise<Readonly<Record<string, unknown>>> {

@@ -12,20 +12,19 @@ import type { FoundBrowser } from './find-browser.ts';
 
 const run = promisify(execFile);
 
-/** The platform of the package. */
+/** True on the platform for which the package has a Chromium. */
 export const isPackagedHere = process.platform === 'linux' && process.arch === 'x64';
 
-/** Only the fonts of the package, so that a page looks alike everywhere; without any, its text would have no size. */
+/** Only the fonts of the package, so that a page looks alike everywhere. Without a font its text would have no size. */
 const fontsConf = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>
 `;
 
 /**
- * The Chromium that `npm ci` brings, unpacked when it is first asked for. The package's own code is not called. It
- * unpacks to fixed names in the temp folder, where others may have put a program first, and switches web security
- * off.
- * @returns undefined where the package is missing or made for other machines
+ * Unpacks the Chromium from `npm ci` when it is first needed. The package's own code is not called: it switches web
+ * security off. It also unpacks to fixed names in the temp folder, where other users may have put a program.
+ * @returns undefined if the package is missing or made for other machines
  */
 export async function packagedChromium(): Promise<FoundBrowser | undefined> {
   const source = packageFolder();
@@ -35,7 +34,7 @@ export async function packagedChromium(): Promise<FoundBrowser | undefined> {
   return {
     executablePath: join(folder, 'chromium'),
     env: {
-      // libnspr4 and libnss3, which a bare Debian does not have.
+      // The folder has libnspr4 and libnss3, which a bare Debian does not have.
       LD_LIBRARY_PATH: join(folder, 'lib'),
       FONTCONFIG_FILE: join(folder, 'fonts.conf'),
       XDG_CACHE_HOME: join(folder, 'cache'),
@@ -51,10 +50,10 @@ function packageFolder(): string | undefined {
   }
 }
 
-/** @returns the folder of that name, unpacked from `source` where it does not exist yet */
+/** Unpacks `source` unless the folder of that name exists. @returns its path */
 async function unpackedOnce(source: string, name: string): Promise<string> {
-  // Beside the packages, where `npm ci` clears it away; at home where another user installed them. No other user can
-  // write to either.
+  // The cache is beside the packages, where `npm ci` deletes it, or at home if another user installed them.
+  // No other user can write to either.
   const places = [join(repository, 'node_modules/.cache/ownline'), join(homedir(), '.cache/ownline')];
   const refusals: unknown[] = [];
   for (const place of places) {
@@ -68,18 +67,18 @@ async function unpackedOnce(source: string, name: string): Promise<string> {
   throw new AggregateError(refusals, `Chromium can be unpacked neither below ${places.join(' nor below ')}`);
 }
 
-/** The folder gets its name when it is complete. */
+/** A folder gets its name only when it is complete. */
 function isUnpacked(folder: string): boolean {
   return existsSync(join(folder, 'chromium'));
 }
 
-/** A folder for this process alone, beside the one that it becomes. */
+/** A folder for this process, beside the final one. */
 async function newFolder(folder: string): Promise<string> {
   await mkdir(dirname(folder), { recursive: true });
   return mkdtemp(`${folder}-`);
 }
 
-/** Test files that start at once each unpack a copy, and the first to be done names its own. */
+/** Test files that start at once each unpack a copy. The first copy that is complete gets the name. */
 async function unpack(source: string, copy: string, folder: string): Promise<void> {
   try {
     await unpackInto(copy, source);
@@ -94,7 +93,7 @@ async function unpackInto(folder: string, source: string): Promise<void> {
   for (const name of ['al2023.tar', 'fonts.tar']) {
     const archive = join(folder, name);
     await decompress(join(source, `${name}.br`), archive);
-    // -o: the files belong to who unpacks them, root too.
+    // -o: the extracting user owns the files, even root.
     await run('tar', ['-xof', archive, '-C', folder]);
     await rm(archive);
   }

@@ -2,14 +2,14 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /**
- * Faults that no page may have: errors of its scripts, failed loads, and anything that comes from elsewhere. Chromium
- * prints breaches of the content security policy as errors. The list grows while the page is used; the status of the
- * page itself is the test's own business.
+ * Lists faults that no page may have: script errors, failed loads and requests to other origins.
+ * Chromium reports violations of the content security policy as errors. The list grows while the page is used.
+ * The status of the page itself is not checked.
  */
 export function complaintsAbout(page: Page, origin: string): readonly string[] {
   const complaints: string[] = [];
   const pages = new Set<string>();
-  // A browser with windows asks for an icon that no page named, a headless shell doesn't.
+  // A browser with windows requests an icon that no page names, a headless shell does not.
   const icon = `${origin}/favicon.ico`;
   page.on('console', (message) => {
     const { url } = message.location();
@@ -21,7 +21,7 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
     // The second submit of a double click replaces the first.
     const isAborted = request.failure()?.errorText === 'net::ERR_ABORTED';
     const isReplaced = isAborted && request.isNavigationRequest();
-    // A page that is left ends what it reads: a long poll, data or a file of the dashboard.
+    // Leaving a page aborts its requests: a long poll, data or a file of the dashboard.
     const isLeft = isAborted && /^\/(app|assets)\/|\/progress$/.test(new URL(request.url()).pathname);
     if (!isReplaced && !isLeft) complaints.push(`failed: ${request.url()}`);
   });
@@ -33,7 +33,7 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
   return complaints;
 }
 
-/** The elements that overflow a page sideways; empty for a page that fits. */
+/** Elements that overflow the page sideways. */
 export function sidewaysOverflow(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -44,7 +44,7 @@ export function sidewaysOverflow(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** Whether the page's ground is darker than its text. */
+/** True if the page's background is darker than its text. */
 export function isDark(page: Page): Promise<boolean> {
   return page.evaluate<boolean>(`(() => {
     const context = new OffscreenCanvas(1, 1).getContext('2d');
@@ -59,13 +59,13 @@ export function isDark(page: Page): Promise<boolean> {
   })()`);
 }
 
-/** Something that Tab reaches, and whether one sees that it did. */
+/** An element that Tab reaches, and whether its focus is visible. */
 export interface KeyboardStop {
   readonly name: string;
   readonly isSeen: boolean;
 }
 
-/** Goes through the page by Tab, as a person without a mouse does, from the focus to the end of the page. */
+/** Tabs through the page from the focus to its end, as a person without a mouse does. */
 export async function keyboardStops(page: Page): Promise<KeyboardStop[]> {
   const stops: KeyboardStop[] = [];
   const focused = page.locator(':focus');
@@ -78,13 +78,13 @@ export async function keyboardStops(page: Page): Promise<KeyboardStop[]> {
   }
 }
 
-/** The accessible name of an element: a field has its label. Runs in the page. */
+/** The accessible name of an element, such as the label of a field. Runs in the page. */
 const nameOf = (element: {
   readonly innerText: string;
   readonly labels?: Iterable<{ readonly innerText: string }>;
 }) => [...(element.labels ?? [])].map((label) => label.innerText).join(' ') || element.innerText;
 
-/** Compares pictures with and without the focus. Tab continues from the element that lost the focus. */
+/** Compares screenshots with and without the focus. Tab continues from the element that lost the focus. */
 async function isFocusSeen(page: Page): Promise<boolean> {
   const focused = page.locator(':focus');
   const box = await focused.boundingBox();
@@ -103,8 +103,8 @@ async function isFocusSeen(page: Page): Promise<boolean> {
 }
 
 /**
- * The accessibility faults that axe finds, except minor and moderate ones.
- * It runs in a world of its own beside the page, where the page's content security policy holds nothing back.
+ * Accessibility faults that axe finds, except minor and moderate ones.
+ * axe runs in an isolated world, where the page's content security policy does not apply.
  */
 export async function seriousAxeFindings(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page);

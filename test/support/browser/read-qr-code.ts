@@ -1,7 +1,7 @@
 import jsqr from 'jsqr';
 import type { Browser, Locator } from 'playwright-core';
 
-/** Reads the QR code that an element shows, from a picture of it, with a library that did not draw it. */
+/** Decodes the QR code in a screenshot of an element, with a library that did not draw it. */
 export async function readQrCode(browser: Browser, element: Locator): Promise<string | undefined> {
   const picture = await element.screenshot();
   const page = await browser.newPage();
@@ -22,7 +22,7 @@ export async function readQrCode(browser: Browser, element: Locator): Promise<st
         return { width, height, pixels: [...context.getImageData(0, 0, width, height).data] };
       })()`,
     );
-    // The package is CommonJS, which types itself as an ES module.
+    // The package is CommonJS, but its types say ES module.
     const read = jsqr as unknown as typeof jsqr.default;
     return read(Uint8ClampedArray.from(pixels), width, height)?.data;
   } finally {

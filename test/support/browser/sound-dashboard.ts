@@ -8,13 +8,13 @@ import { isDark, seriousAxeFindings, sidewaysOverflow } from './page-checks.ts';
 
 interface SoundDashboard {
   readonly page: Page;
-  /** Checks what is shown now in all looks, and keeps a picture of each: `dashboard-<state>-<look>`. */
+  /** Checks the current state in all looks, and saves a screenshot of each: `dashboard-<state>-<look>`. */
   readonly assertSound: (state: string) => Promise<void>;
-  /** No error, no breach of the content security policy and no failed load since it was opened; closes the page. */
+  /** Checks that the page had no error, CSP violation or failed load since it was opened, and closes it. */
   readonly assertQuiet: () => Promise<void>;
 }
 
-/** A page of the dashboard that is checked as a person goes through it. */
+/** Opens a page of the dashboard that a test checks at each step of a journey. */
 export async function openSoundDashboard(opened: {
   readonly browser: Browser;
   readonly member: TeamMember;
@@ -27,7 +27,7 @@ export async function openSoundDashboard(opened: {
     page,
     assertSound: (state) => assertSoundInBothThemes(page, state, look),
     assertQuiet: async () => {
-      // A refusal that a journey provokes is printed by Chromium as a failed load.
+      // Chromium reports a refusal that a journey provokes as a failed load.
       assert.deepEqual(
         complaints.filter((complaint) => !/status of 40[024]/.test(complaint)),
         [],
@@ -37,7 +37,7 @@ export async function openSoundDashboard(opened: {
   };
 }
 
-/** Checks what is shown now in both themes of its size: a journey is made in two sizes, and so all looks are checked. */
+/** Checks the state in both themes of the page's size. A journey runs in two sizes, so all looks are checked. */
 export async function assertSoundInBothThemes(page: Page, state: string, look: Look): Promise<void> {
   await assertSoundIn(page, state, look);
   const other = looks.find(

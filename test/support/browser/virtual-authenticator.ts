@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 
-/** An authenticator of the browser itself, as a laptop with a fingerprint reader has one. */
+/** An authenticator inside the browser, like a laptop's fingerprint reader. */
 export interface VirtualAuthenticator {
-  /** Whether the person answers its questions at once, or not at all. */
+  /** Lets the person confirm requests at once, or never. */
   readonly answer: (isAnswering: boolean) => Promise<void>;
 }
 

@@ -18,13 +18,13 @@ export async function givenReader(service: TestService): Promise<{
   };
 }
 
-/** Throws unless the answer is a success. */
+/** The body of an answer. @throws unless its status is 200 */
 function successOf<T>(answer: ApiAnswer): T {
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${answer.text}`);
   return answer.json as T;
 }
 
-/** `/app/teams/…/conversations/+14155550100/ada%40example.com` */
+/** An address such as `/app/teams/…/conversations/+14155550100/ada%40example.com`. */
 export function pathOf(member: TeamMember, phoneNumber: string, contact: string): string {
   return member.in(`/conversations/${encodeURIComponent(phoneNumber)}/${encodeURIComponent(contact)}`);
 }
@@ -39,7 +39,7 @@ export async function listConversations(member: TeamMember, query = ''): Promise
   return successOf(await member.get(member.in(`/conversations${query}`)));
 }
 
-/** The conversation with a contact, as the first page of the list shows it. */
+/** The conversation with a contact on the first page of the list. */
 export async function findConversation(
   member: TeamMember,
   contact: string,
@@ -72,7 +72,7 @@ export async function countUnread(member: TeamMember): Promise<number> {
   return successOf<{ readonly unread_conversations: number }>(answer).unread_conversations;
 }
 
-/** A text that the contact sends to the number. @returns the id of the message */
+/** Passes on a text from the contact. @returns the id of the message */
 export async function receive(
   { wire }: Pick<ConnectedNumber, 'wire'>,
   from: string,
@@ -83,7 +83,7 @@ export async function receive(
   return id;
 }
 
-/** The phone takes the next message and reports it. @returns its id */
+/** Lets the phone take the next message and report it. @returns the id of the message */
 export async function sendNext({ wire }: Pick<ConnectedNumber, 'wire'>): Promise<string> {
   const { action, id = '' } = await wire.poll();
   if (action !== 'send') throw new Error(`the poll was answered ${action}`);
@@ -92,7 +92,7 @@ export async function sendNext({ wire }: Pick<ConnectedNumber, 'wire'>): Promise
   return id;
 }
 
-/** As an iPhone with the shortcuts does: the next poll reports that the message was sent, and no delivery is known. @returns its id */
+/** Sends like the shortcuts: the next poll reports the message as sent, without delivery. @returns the id */
 export async function sendNextByShortcut({ wire }: Pick<ConnectedNumber, 'wire'>): Promise<string> {
   const { action, id = '' } = await wire.poll();
   if (action !== 'send') throw new Error(`the poll was answered ${action}`);

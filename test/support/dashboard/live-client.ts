@@ -11,7 +11,6 @@ import {
 import type { PageClient, TeamMember } from '#test/support/people/people.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** An event as a browser gets it. */
 export type ReceivedEvent = {
   readonly [N in LiveEventName]: { readonly name: N; readonly data: LiveEvents[N] };
 }[LiveEventName];
@@ -24,18 +23,18 @@ const schemas = {
   ended: Compile(LiveEnded),
 };
 
-/** A live stream that a test reads, as a browser does. Every event is checked against its schema. */
+/** Reads a live stream as a browser does. Every event is checked against its schema. */
 export class LiveClient {
   readonly status: number;
   readonly headers: Headers;
   readonly events: ReceivedEvent[] = [];
-  /** The texts of the events, as they came over the wire. */
+  /** Texts of the events, as received. */
   readonly texts: string[] = [];
   comments = 0;
   retryMs: number | undefined;
-  /** Whether the server has ended the stream, or its connection was closed. */
+  /** True once the server has ended the stream, or its connection is closed. */
   isOver = false;
-  /** Whether the connection was closed in the middle of the answer. */
+  /** True if the connection was closed in the middle of the answer. */
   isCutOff = false;
   readonly #leaving: AbortController;
   #fault: unknown;
@@ -48,7 +47,7 @@ export class LiveClient {
     this.#read = this.#readAll(response);
   }
 
-  /** Waits for an event of a name that fits. */
+  /** Waits for an event of this name that satisfies the condition. */
   async next<N extends LiveEventName>(
     name: N,
     fits: (data: LiveEvents[N]) => boolean = () => true,
@@ -59,12 +58,11 @@ export class LiveClient {
     });
   }
 
-  /** The data of the events of a name so far. */
+  /** Data of the received events of this name. */
   all<N extends LiveEventName>(name: N): LiveEvents[N][] {
     return this.events.flatMap((event) => (event.name === name ? [event.data as LiveEvents[N]] : []));
   }
 
-  /** Forgets the events so far. */
   clear(): void {
     this.events.length = 0;
     this.texts.length = 0;
@@ -84,7 +82,7 @@ export class LiveClient {
     const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     for (;;) {
-      // A connection that is closed ends the stream like its end does.
+      // A closed connection ends the stream as well.
       const cutOff = () => {
         this.isCutOff = true;
         return undefined;
@@ -116,7 +114,7 @@ export class LiveClient {
   }
 }
 
-/** Opens a live stream as this client, whatever is answered. */
+/** Opens a live stream, whatever the status of the answer. */
 export async function openLive(client: PageClient, path: string): Promise<LiveClient> {
   const leaving = new AbortController();
   const response = await fetch(`${client.baseUrl}${path}`, {

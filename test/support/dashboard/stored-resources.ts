@@ -2,7 +2,7 @@ import type { ResourceType } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** The types whose changes have ids; the others are notified without. */
+/** Tables of the resource types whose changes have ids. Other types are notified without ids. */
 const tables: Readonly<Partial<Record<ResourceType, string>>> = {
   member: 'members',
   invitation: 'invitations',
@@ -15,7 +15,7 @@ const tables: Readonly<Partial<Record<ResourceType, string>>> = {
   audit: 'audit_log',
 };
 
-/** How many of these ids are resources of this type and team. */
+/** Counts the ids that are resources of this type and team. */
 export async function countStored(
   { query }: Pick<TestService, 'query'>,
   type: ResourceType,

@@ -3,7 +3,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** So many further links for each one that the team has, as old as that one; no phone can use them. */
+/** Inserts `count` further setup links for each one of the team, with its age. No phone can use them. */
 export async function putUnusedSetupLinks({ query }: Service, teamId: TeamId, count: number): Promise<void> {
   await query(
     `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)

@@ -6,18 +6,20 @@ export interface DeviceSession {
   readonly numberId: NumberId;
   readonly deviceId: DeviceId;
   readonly sessionId: DeviceSessionId;
-  /** How many polls of the session were counted. */
+  /** Number of counted polls of the session. */
   readonly poll: number;
+  /** True if the phone hung up during its last poll. */
+  readonly hasLeft: boolean;
 }
 
-/** The session of the phone with this number; undefined before its first poll. */
+/** The session of the number's phone; undefined before its first poll. */
 export async function findDeviceSession(
   { query }: Pick<TestService, 'query'>,
   phoneNumber: string,
 ): Promise<DeviceSession | undefined> {
   const sessions = await query<DeviceSession>(
     `SELECT s.team_id AS "teamId", s.number_id AS "numberId", s.device_id AS "deviceId", s.session_id AS "sessionId",
-       s.poll_sequence AS poll
+       s.poll_sequence AS poll, coalesce(s.left_at >= s.last_seen_at, false) AS "hasLeft"
      FROM device_sessions s JOIN numbers n ON n.id = s.number_id
      WHERE n.phone_number = $1 AND n.deleted_at IS NULL`,
     [phoneNumber],

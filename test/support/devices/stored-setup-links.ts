@@ -7,7 +7,7 @@ export async function countSetupLinks({ query }: Service): Promise<number> {
   return (await query('SELECT FROM setup_links')).length;
 }
 
-/** Devices that were claimed with a setup link. */
+/** Counts devices that were claimed with a setup link. */
 export async function countDevices({ query }: Service, setupUrl: string): Promise<number> {
   const hash = createHash('sha256')
     .update(setupUrl.split('/').at(-1) ?? '')

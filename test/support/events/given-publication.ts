@@ -4,7 +4,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** Publishes without a notification, as a publisher does that dies right after its commit. */
+/** Publishes without a notification, like a publisher that dies right after its commit. */
 export async function publishSilently({ query }: Service, teamId: TeamId): Promise<void> {
   await query(
     `WITH moved AS (DELETE FROM unpublished_events WHERE team_id = $1 RETURNING team_id, event_id)
@@ -13,7 +13,7 @@ export async function publishSilently({ query }: Service, teamId: TeamId): Promi
   );
 }
 
-/** Takes what waits to be published, in the transaction of a publisher. */
+/** Removes unpublished events from the queue, in the transaction of a publisher. */
 export async function takeUnpublished(trx: Transaction): Promise<void> {
   await trx.query('DELETE FROM unpublished_events');
 }

@@ -4,7 +4,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** So many webhooks for every type; their address is never called. */
+/** Inserts webhooks for every type of events. Their URL is never called. */
 export async function putSubscriptions(
   { query, clock }: Pick<TestService, 'query' | 'clock'>,
   teamId: TeamId,
@@ -17,7 +17,7 @@ export async function putSubscriptions(
   );
 }
 
-/** Other events for a webhook; its deliveries stay as they are. */
+/** Changes the events of a webhook, not its deliveries. */
 export async function setSubscription(
   { query }: Service,
   webhookId: WebhookId,
@@ -31,7 +31,7 @@ export async function setSubscription(
   ]);
 }
 
-/** Switches a webhook on or off; its deliveries stay as they are. */
+/** Enables or disables a webhook without changing its deliveries. */
 export async function switchSubscription(
   { query }: Service,
   webhookId: WebhookId,
@@ -44,7 +44,7 @@ export async function switchSubscription(
   );
 }
 
-/** Deletes a webhook; its deliveries stay as they are. */
+/** Deletes a webhook, not its deliveries. */
 export async function removeSubscription({ query }: Service, webhookId: WebhookId): Promise<void> {
   await query('DELETE FROM webhooks WHERE id = $1', [webhookId]);
 }

@@ -9,19 +9,19 @@ export interface WrittenDelivery {
   readonly webhookId: WebhookId;
   readonly eventId: EventId;
   readonly eventType: EventType;
-  /** The message of its event, null for a contact, and which of its events it is. */
+  /** Message of the event, or null for an event of a contact. */
   readonly messageId: MessageId | null;
   readonly sequence: number;
   readonly status: string;
-  /** Its first attempt waits in the queue, due since the event. */
+  /** True if the first attempt waits in the queue, due since the event. */
   readonly isDue: boolean;
-  /** null where it is not finished. */
+  /** null for a delivery that is not finished. */
   readonly isFinishedWithEvent: boolean | null;
-  /** Its id and its time are those of the event. */
+  /** True if the ids of delivery and event have the same time. */
   readonly isOfEventMoment: boolean;
 }
 
-/** The deliveries of a team's events, in the order of their ids. */
+/** Deliveries of a team's events, by their ids. */
 export function writtenDeliveries({ query }: Service, teamId: TeamId): Promise<WrittenDelivery[]> {
   return query<WrittenDelivery>(
     `SELECT d.id, d.webhook_id AS "webhookId", d.event_id AS "eventId", d.event_type AS "eventType",
@@ -36,12 +36,12 @@ export function writtenDeliveries({ query }: Service, teamId: TeamId): Promise<W
   );
 }
 
-/** How many deliveries of the team wait in the queue. */
+/** Number of the team's deliveries in the queue. */
 export async function countDue({ query }: Service, teamId: TeamId): Promise<number> {
   return (await query('SELECT FROM due_deliveries WHERE team_id = $1', [teamId])).length;
 }
 
-/** How many events of the team wait for their deliveries to be written. */
+/** Number of the team's events whose deliveries are not written yet. */
 export async function countFanOuts({ query }: Service, teamId: TeamId): Promise<number> {
   return (await query('SELECT FROM fan_outs WHERE team_id = $1', [teamId])).length;
 }

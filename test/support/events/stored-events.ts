@@ -1,4 +1,5 @@
 import type { Event, EventType } from '#contract/event.ts';
+import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
 import type { EventId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
@@ -8,13 +9,15 @@ export interface StoredEvent {
   readonly id: EventId;
   readonly teamId: TeamId;
   readonly type: EventType;
-  /** null where it is of a contact. */
+  /** null for an event of a contact. */
   readonly messageId: MessageId | null;
   readonly numberId: NumberId | null;
-  /** Its number among the events of its message or contact. */
+  /** Sequence number among the events of the message or contact. */
   readonly sequence: number;
-  /** As it is delivered. */
+  /** Body as it is delivered. */
   readonly body: string;
+  /** Size of the body in its row. */
+  readonly storedBytes: number;
   readonly createdAt: Date;
 }
 
@@ -23,17 +26,24 @@ interface EventFilter {
   readonly messageId?: MessageId;
 }
 
-/** The events that fit, whether published or not, in the order in which they were written. */
-export function storedEvents(
+/** Events that match the filter, published or not, in the order of writing. */
+export async function storedEvents(
   { query }: Service,
   { teamId, messageId }: EventFilter = {},
 ): Promise<StoredEvent[]> {
-  return query<StoredEvent>(
+  const rows = await query<StoredEvent>(
     `SELECT id, team_id AS "teamId", type, message_id AS "messageId", number_id AS "numberId", sequence, body,
-       created_at AS "createdAt"
+       octet_length(body) AS "storedBytes", created_at AS "createdAt"
      FROM events WHERE ($1::uuid IS NULL OR team_id = $1) AND ($2::uuid IS NULL OR message_id = $2) ORDER BY id`,
     [teamId ?? null, messageId ?? null],
   );
+  return rows.map((event) => ({
+    ...event,
+    body: readStoredEnvelope(
+      { team_id: event.teamId, id: event.id, type: event.type, message_id: event.messageId },
+      event.body,
+    ),
+  }));
 }
 
 interface ContactEvent extends Omit<Event, 'data'> {
@@ -45,13 +55,13 @@ interface ContactEvent extends Omit<Event, 'data'> {
   };
 }
 
-/** The bodies of the team's events of contacts, in the order in which they were written. */
+/** Bodies of the team's events of contacts, in the order of writing. */
 export async function contactEventsOf(service: Service, teamId: TeamId): Promise<ContactEvent[]> {
   const events = await storedEvents(service, { teamId });
   return events.flatMap(({ type, body }) => (type.startsWith('contact.') ? [JSON.parse(body)] : []));
 }
 
-/** The events that have no position in the feed yet, in the order in which they were written. */
+/** Events without a position in the feed, in the order of writing. */
 export async function unpublishedEvents({ query }: Service, teamId?: TeamId): Promise<EventId[]> {
   const rows = await query<{ id: EventId }>(
     'SELECT event_id AS id FROM unpublished_events WHERE $1::uuid IS NULL OR team_id = $1 ORDER BY seq',
@@ -60,7 +70,7 @@ export async function unpublishedEvents({ query }: Service, teamId?: TeamId): Pr
   return rows.map(({ id }) => id);
 }
 
-/** The events of the feed, by their positions. */
+/** Events of the feed, by their positions. */
 export async function feedOf({ query }: Service, teamId: TeamId): Promise<EventId[]> {
   const rows = await query<{ id: EventId }>(
     'SELECT event_id AS id FROM event_feed WHERE team_id = $1 ORDER BY position',

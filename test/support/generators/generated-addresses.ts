@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Parameter } from '#test/support/service/openapi-document.ts';
 import { hostileTexts, type KnownThings, validTexts } from './generated-texts.ts';
 
-/** A path with ids of all kinds. */
+/** Addresses for a route's path, with valid and invalid ids. */
 export function addresses(path: string, known: KnownThings): fc.Arbitrary<string> {
   const ids = fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...known.ids) },
@@ -27,7 +27,7 @@ interface Query {
   readonly wrong: string | undefined;
 }
 
-/** Parameters that are declared, and some that are not. */
+/** Query parameters that the operation declares, and some that it does not. */
 export function queries(parameters: readonly Parameter[], known: KnownThings): fc.Arbitrary<Query> {
   const declared = parameters.filter((parameter) => parameter.in === 'query');
   const names = declared.map(({ name }) => name);

@@ -9,7 +9,7 @@ interface Body {
 
 export const noBody: Body = { bytes: undefined, wrong: undefined };
 
-/** JSON as it is written, since much of what is hostile can't be had from JSON.stringify. */
+/** JSON as text, since JSON.stringify can't write much of the hostile input. */
 type Json = string;
 
 const hostileJson: fc.Arbitrary<Json> = fc.oneof(
@@ -70,7 +70,7 @@ const hostileName = fc.oneof(
   hostileTexts.map((text) => JSON.stringify(text)),
 );
 
-/** Bodies by a schema: right, with one thing wrong, and mangled. */
+/** Bodies for a schema: valid, with one fault, and mangled. */
 export function bodies(schema: Schema, known: KnownThings): fc.Arbitrary<Body> {
   const properties = Object.entries(schema.properties ?? {});
   const pair = (name: string, value: fc.Arbitrary<Json>) =>
@@ -117,7 +117,7 @@ export function bodies(schema: Schema, known: KnownThings): fc.Arbitrary<Body> {
   );
   const sent = fc.oneof({ weight: 8, arbitrary: text }, { weight: 2, arbitrary: mangled });
   const given = sent.map((bytes) => ({ bytes, wrong: problemOf(bytes, schema) }));
-  // An operation without a body is mostly asked without one.
+  // An operation without a body is mostly requested without one.
   return fc.oneof(
     { weight: 1, arbitrary: fc.constant(noBody) },
     { weight: properties.length > 0 ? 20 : 1, arbitrary: given },
@@ -136,7 +136,7 @@ function validJson(schema: Schema, known: KnownThings): fc.Arbitrary<Json> {
   return schema.type === 'integer' ? text : text.map((value) => JSON.stringify(value));
 }
 
-/** A second opinion on a body, which knows nothing of the server's way to check: undefined where it may be right. */
+/** Validates a body independently of the server. @returns undefined if it may be valid */
 function problemOf(bytes: string | Uint8Array, schema: Schema): string | undefined {
   if (bytes.length === 0) return undefined;
   let text: string;
@@ -145,7 +145,7 @@ function problemOf(bytes: string | Uint8Array, schema: Schema): string | undefin
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes));
     value = JSON.parse(text);
   } catch {
-    // A byte order mark may be taken or refused.
+    // A byte order mark may be accepted or refused.
     return bytes[0] === '\ufeff' ? undefined : 'no JSON in UTF-8';
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'no object';

@@ -1,10 +1,10 @@
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
 
-/** Bytes for a connection of their own. */
+/** Bytes of one connection. */
 export interface GeneratedBytes {
   readonly bytes: Uint8Array;
-  /** false: the server may wait for more until the connection is half closed. */
+  /** If false, the server may wait for more until the connection is half closed. */
   readonly isWhole: boolean;
 }
 
@@ -18,7 +18,7 @@ const chunked = 'Transfer-Encoding: chunked';
 const whole = (headers: readonly string[], body: string): Framing => ({ headers, body, isWhole: true });
 const cut = (headers: readonly string[], body: string): Framing => ({ headers, body, isWhole: false });
 
-/** HTTP that is right, nearly right and not at all; with a key or without, over one connection each. */
+/** HTTP that is valid, nearly valid or not at all, with a key or without. */
 export function generatedBytes(key: string): fc.Arbitrary<GeneratedBytes> {
   return fc
     .record({ method, target, version, lineEnd, headers: headerLines(key), framing })
@@ -30,7 +30,7 @@ export function generatedBytes(key: string): fc.Arbitrary<GeneratedBytes> {
     });
 }
 
-// An answer to HEAD has a length and no body; test/http/router.test.ts looks at it.
+// An answer to HEAD has a length and no body, so test/http/router.test.ts tests it.
 const method = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE') },
   { weight: 2, arbitrary: fc.constantFrom(...METHODS.filter((name) => name !== 'HEAD')) },
@@ -182,13 +182,13 @@ const framing: fc.Arbitrary<Framing> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.constantFrom(
-      // More than was announced.
+      // Bodies that are longer than their announced length.
       whole([], '{}'),
       whole(['Content-Length: 2'], '{}{}'),
       whole(['Content-Length: 2'], '{}\r\n'),
       whole(['Content-Length: 0'], 'GET /v1/numbers HTTP/1.1\r\nHost: a\r\n\r\n'),
       whole([chunked], '2\r\n{}\r\n0\r\n\r\nmore'),
-      // Bodies of no announced length.
+      // Bodies with an invalid length.
       ...['-1', '+2', '0x2', '2.0', '1e1', '2, 2', '2 2', '', '9'.repeat(40), 'two', '2\u0000'].map(
         (length) => whole([`Content-Length: ${length}`], '{}'),
       ),

@@ -6,7 +6,7 @@ interface Headers {
   readonly wrong: string | undefined;
 }
 
-/** Keys, idempotency keys, types and others, mostly right. */
+/** Keys, idempotency keys, content types and other headers, mostly valid. */
 export function headers(known: KnownThings): fc.Arbitrary<Headers> {
   const visible = fc.string({
     unit: fc

@@ -6,15 +6,15 @@ import { bodies, noBody } from './generated-bodies.ts';
 import { headers } from './generated-headers.ts';
 import type { KnownThings } from './generated-texts.ts';
 
-/** A request that was made up, and what is known of it. */
+/** A generated request, with its operation and known fault. */
 export interface GeneratedRequest extends PlainRequest {
-  /** `POST /v1/messages/send`, as the document names it. */
+  /** Name of the operation in the document: `POST /v1/messages/send`. */
   readonly operation: string;
-  /** Why it can't be taken, where that is certain; undefined where it may be taken or refused. */
+  /** Reason why the server must refuse the request; undefined if it may accept it. */
   readonly wrong: string | undefined;
 }
 
-/** Requests to every operation of an OpenAPI document: some right, most with one thing wrong, some with many. */
+/** Requests to every operation of an OpenAPI document: some valid, most with one fault, some with many. */
 export function generatedRequests(document: OpenApi, known: KnownThings): fc.Arbitrary<GeneratedRequest> {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>

@@ -6,7 +6,7 @@ export interface KnownThings {
   readonly keys: readonly string[];
   readonly ids: readonly string[];
   readonly phoneNumbers: readonly string[];
-  /** Webhooks and deliveries of theirs: an address that names both is right only with one that belongs to the other. */
+  /** Pairs of a webhook and its delivery: an address with both is valid only if they belong together. */
   readonly deliveries: readonly { readonly id: string; readonly delivery_id: string }[];
 }
 
@@ -36,7 +36,7 @@ export const hostileTexts = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 40 }),
 );
 
-/** Texts that a schema takes, of what exists where it asks for that. */
+/** Texts that a schema accepts. Ids and numbers are existing ones. */
 export function validTexts(schema: Schema, known: KnownThings): fc.Arbitrary<string> {
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.type === 'integer')
@@ -54,7 +54,7 @@ export function validTexts(schema: Schema, known: KnownThings): fc.Arbitrary<str
   );
 }
 
-/** Half of them of few people, so that they meet; one of the longest that is taken. */
+/** Addresses, half of them from a few people, so that they repeat, and one of the greatest length. */
 function emails(maxLength: number): fc.Arbitrary<string> {
   const domain = '@example.com';
   return fc.oneof(

@@ -3,14 +3,14 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { until } from '#test/support/service/until.ts';
 import type { TestCertificate } from '#test/support/webhooks/certificate.ts';
 
-/** The behaviour of the server towards all clients, until the test changes it. */
+/** Behaviour of the server towards all clients, until the test changes it. */
 export type Behaviour =
   | 'accept'
-  /** Breaks the connection off where the recipient is named. */
+  /** Closes the connection at the recipient. */
   | 'close'
-  /** Says nothing where it ought to greet; what hangs so is answered by `behave('accept')`. */
+  /** Does not greet; `behave('accept')` greets the waiting clients. */
   | 'hang at greeting'
-  /** Takes a whole mail and says nothing to it, until `behave('accept')`. */
+  /** Receives a whole mail and does not answer until `behave('accept')`. */
   | 'hang at content'
   | {
       readonly refuse: number;
@@ -19,14 +19,14 @@ export type Behaviour =
     };
 
 export interface ReceivedMail {
-  /** Sender and recipients of the envelope. */
+  /** Sender of the envelope; `to` has its recipients. */
   readonly from: string;
   readonly to: readonly string[];
   readonly raw: string;
   readonly parsed: Email;
   readonly text: string;
   readonly html: string;
-  /** Whether it came over TLS, and who logged in. */
+  /** True for a mail over TLS; `user` is the login. */
   readonly secure: boolean;
   readonly user: string | undefined;
 }
@@ -34,23 +34,23 @@ export interface ReceivedMail {
 /** A real SMTP server in this process. */
 export interface MailServer {
   readonly port: number;
-  /** `smtp://127.0.0.1:2525`, for SMTP_URL. */
+  /** URL for SMTP_URL: `smtp://127.0.0.1:2525`. */
   readonly url: string;
-  /** Everything that came whole, also what was not answered. */
+  /** Mails that arrived whole, even if they were not answered. */
   readonly received: readonly ReceivedMail[];
-  /** Connections so far, and those that wait for a word. */
+  /** Number of connections so far; `hanging` counts those that wait for an answer. */
   readonly connections: () => number;
   readonly hanging: () => number;
-  /** The next unread mail. */
+  /** Resolves with the next unread mail. */
   readonly next: () => Promise<ReceivedMail>;
   readonly behave: (behaviour: Behaviour) => void;
   readonly close: () => Promise<void>;
 }
 
 interface MailServerOptions {
-  /** With it, TLS from the first byte or STARTTLS; without, neither. */
+  /** Makes the server offer TLS, from the first byte or by STARTTLS. */
   readonly tls?: TestCertificate & { readonly from: 'first byte' | 'starttls' };
-  /** Asked for where it is given. */
+  /** Login that the server requires. */
   readonly login?: { readonly user: string; readonly password: string };
 }
 

@@ -6,27 +6,27 @@ import { type StoredMail, storedMails } from '#test/support/mail/stored-mails.ts
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** An Ownline that queues mail and a loop beside it that sends, to be started, moved in time and stopped by a test. */
+/** A service that queues mail, and a mail worker that a test starts and whose clock it moves. */
 export interface Mailing {
   readonly service: TestService;
-  /** The log of the loop, one JSON line each. */
+  /** Log of the worker, JSON lines. */
   readonly log: () => string;
   readonly start: () => MailWorker;
-  /** Queues a mail; `silently`: without waking a loop. */
+  /** Queues a mail; `silently` does so without waking the worker. */
   readonly queue: (to: string, how?: 'silently') => Promise<void>;
-  /** The first mail that was queued for the recipient. */
+  /** Row of the first mail to the recipient. */
   readonly row: (to: string) => Promise<StoredMail>;
-  /** Lets time pass and has every loop look. */
+  /** Moves the clock and wakes every worker. */
   readonly pass: (ms: number) => void;
-  /** Resolves with the row once that many attempts have their outcome. */
+  /** Resolves with the row once so many attempts have ended. */
   readonly attempted: (to: string, attempts: number) => Promise<StoredMail>;
   readonly close: () => Promise<void>;
 }
 
-/** In every mail that it queues. */
+/** A link that every queued mail contains. */
 export const secretLink = 'https://texts.example.com/invite/Zk3v9Qm1canary';
 
-/** @param start of the service, where it is to be another one than the ordinary */
+/** @param start starts another service than the ordinary one */
 export async function startMailing(
   settings: Readonly<Record<string, string>>,
   start: (settings: Readonly<Record<string, string>>) => Promise<TestService> = startTestService,

@@ -6,7 +6,7 @@ type Service = Pick<TestService, 'query'>;
 export interface StoredMail {
   readonly id: MailId;
   readonly recipient: string;
-  /** Encrypted; null once the mail is sent or given up. */
+  /** Encrypted body; null once the mail is sent or given up. */
   readonly body: Buffer | null;
   readonly createdAt: Date;
   readonly attempts: number;
@@ -17,7 +17,7 @@ export interface StoredMail {
   readonly lastError: string | null;
 }
 
-/** All mails, or those to one recipient, in the order in which they were queued. */
+/** All mails, or those to one recipient, in the order of queuing. */
 export function storedMails({ query }: Service, recipient?: string): Promise<StoredMail[]> {
   return query<StoredMail>(
     `SELECT id, recipient, body, created_at AS "createdAt", attempts, next_attempt_at AS "nextAttemptAt",
@@ -27,7 +27,7 @@ export function storedMails({ query }: Service, recipient?: string): Promise<Sto
   );
 }
 
-/** @throws where the recipient has no mail, or two */
+/** The only mail to a recipient. @throws if there is none, or more than one */
 export async function storedMail(service: Service, recipient: string): Promise<StoredMail> {
   const [mail, another] = await storedMails(service, recipient);
   if (!mail || another) throw new Error(`not one mail to ${recipient}`);

@@ -2,7 +2,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** Changes one bit of the encrypted body. */
+/** Flips one bit of the encrypted body. */
 export async function flipMailBit({ query }: Service, recipient: string): Promise<void> {
   one(
     await query(
@@ -12,7 +12,7 @@ export async function flipMailBit({ query }: Service, recipient: string): Promis
   );
 }
 
-/** Gives a mail the encrypted body of another one. */
+/** Copies the encrypted body of one mail to another. */
 export async function copyMailBody(
   { query }: Service,
   { from, to }: { readonly from: string; readonly to: string },
@@ -26,7 +26,7 @@ export async function copyMailBody(
   );
 }
 
-/** Gives a mail another recipient. */
+/** Changes the recipient of a mail. */
 export async function redirectMail(
   { query }: Service,
   recipient: string,

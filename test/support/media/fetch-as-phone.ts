@@ -1,6 +1,6 @@
 import type { DeviceWire } from '#test/support/phones/test-phone.ts';
 
-/** A file as a phone got it. */
+/** A file as a phone received it. */
 export interface FetchedFile {
   readonly status: number;
   readonly type: string | null;
@@ -8,7 +8,7 @@ export interface FetchedFile {
   readonly bytes: Buffer;
 }
 
-/** GET with the device's token. @returns undefined where the connection ended without an answer */
+/** Sends GET with the device's token. @returns undefined if the connection ended without an answer */
 export async function fetchAsPhone(
   { baseUrl, token }: Pick<DeviceWire, 'baseUrl' | 'token'>,
   path: string,

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { type Receiver, startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 
-/** A host of files on a real port: each path answers as a test says, byte by byte. */
+/** A web server on a real port whose answer for each path a test sets. */
 export interface MediaHost extends Receiver {
   readonly url: (path: string) => string;
-  /** The paths that were requested, in order. */
+  /** Requested paths, in order. */
   readonly paths: () => string[];
   readonly set: (path: string, answer: MediaAnswer) => void;
 }
@@ -29,7 +29,7 @@ function pathOf(request: string): string {
   return request.split(' ', 2)[1] ?? '';
 }
 
-/** A whole answer with these headers, besides a content-length that is true unless they have one. */
+/** An answer with these headers. Its content-length is the true one unless the headers have another. */
 export function answerOf(
   status: number,
   body: Buffer = Buffer.alloc(0),

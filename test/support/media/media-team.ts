@@ -6,26 +6,26 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { until } from '#test/support/service/until.ts';
 import { type MediaHost, startMediaHost } from './media-host.ts';
 
-/** A service that may fetch from this machine, a host of files, and a team with a phone. */
+/** A service that may fetch from this machine, a web server with files, and a team with a phone. */
 export interface MediaWorld {
   readonly service: TestService;
   readonly team: TestTeam;
   readonly number: ConnectedNumber;
   readonly host: MediaHost;
-  /** Sends a message with the file at a path of the host, or at a whole URL. @returns its id */
+  /** Sends a message with the file at a path of the web server, or at a URL. @returns its id */
   readonly send: (
     path: string,
     options?: { readonly to?: string; readonly from?: string },
   ) => Promise<string>;
   readonly get: (id: string) => Promise<Record<string, unknown>>;
-  /** Waits until the message waits for its media no longer. @returns the message */
+  /** Waits until the message's media is fetched or has failed. @returns the message */
   readonly settled: (id: string) => Promise<Record<string, unknown>>;
-  /** The code and message of a failed message, once it has failed. */
+  /** Waits for the failure of a message. @returns its code and message */
   readonly failure: (id: string) => Promise<{ readonly code: FailureCode; readonly text: string }>;
   readonly close: () => Promise<void>;
 }
 
-/** The recipient, unless a test names another one. */
+/** Default recipient. */
 export const mediaRecipient = '+14155550101';
 
 export async function startMediaWorld(settings: Readonly<Record<string, string>> = {}): Promise<MediaWorld> {

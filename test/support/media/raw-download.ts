@@ -10,7 +10,7 @@ function open({ baseUrl, token }: Caller, path: string): Socket {
   return socket;
 }
 
-/** All bytes of the answer until the connection ends; '' where it ended without one. */
+/** All bytes of the answer until the connection ends. */
 export function rawRequest(caller: Caller, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let read = '';
@@ -26,7 +26,7 @@ export function rawRequest(caller: Caller, path: string): Promise<string> {
   });
 }
 
-/** A download whose first bytes came, and of which no more are read. */
+/** A download that stops reading after the first bytes. */
 export function slowDownload(caller: Caller, path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = open(caller, path);

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A box of the ISO base media format: `ftyp` with its brand, and some bytes of content. */
+/** A `ftyp` box of the ISO base media format with its brands, followed by some content. */
 function ftyp(brand: string, ...compatible: readonly string[]): Buffer {
   const brands = Buffer.from([brand, '\0\0\0\0', ...compatible].join(''), 'latin1');
   return Buffer.concat([
@@ -45,14 +45,14 @@ export function pictureOf(width: number, height: number): Buffer {
   ]);
 }
 
-/** A PNG of one frame that says that it is animated. */
+/** A PNG with one frame and the chunk of an animated one. */
 const animatedPng = Buffer.concat([
   png.subarray(0, 33),
   pngChunk('acTL', Buffer.from('0000000100000000', 'hex')),
   png.subarray(33),
 ]);
 
-/** Starts of files that Messages shows, with their type and the extension of their names. */
+/** Beginnings of files that Messages shows, with their type and file extension. */
 export const shownFiles: readonly (readonly [type: string, extension: string, bytes: Buffer])[] = [
   ['image/jpeg', 'jpg', Buffer.from('ffd8ffe000104a46494600010100000100010000ffd9', 'hex')],
   ['image/png', 'png', png],
@@ -82,7 +82,7 @@ export const shownFiles: readonly (readonly [type: string, extension: string, by
   ['text/calendar', 'ics', Buffer.from('BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n')],
 ];
 
-/** Files in a form that is less usual, with their type and the extension of their names. */
+/** Files in unusual forms, with their type and file extension. */
 export const unusualFiles: readonly (readonly [
   what: string,
   type: string,

@@ -1,6 +1,6 @@
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** The rows of files: complete ones, incomplete ones, and chunks. */
+/** Counts the rows of complete files, incomplete files and chunks. */
 export async function countStoredMedia(
   service: Pick<TestService, 'query'>,
 ): Promise<{ readonly complete: number; readonly incomplete: number; readonly chunks: number }> {
@@ -12,13 +12,13 @@ export async function countStoredMedia(
   return row;
 }
 
-/** A fetch that waits or runs: how often it was begun, and when it may be begun again. */
+/** A queued fetch: its tries so far, and the time until it may be tried. */
 export interface StoredFetch {
   readonly tries: number;
   readonly dueInMs: number;
 }
 
-/** The queue of fetches, in the order of their times. */
+/** The queue of fetches, by their times. */
 export async function storedFetches(service: TestService): Promise<StoredFetch[]> {
   const rows = await service.query<{ tries: number; due_at: Date }>(
     'SELECT tries, due_at FROM media_fetches ORDER BY due_at',
@@ -26,12 +26,12 @@ export async function storedFetches(service: TestService): Promise<StoredFetch[]
   return rows.map(({ tries, due_at }) => ({ tries, dueInMs: due_at.getTime() - service.clock.nowMs() }));
 }
 
-/** Whether the fetch waits for its next try. @param leaseMs how far ahead the time of one that runs lies at most */
+/** True if the fetch waits for its next try. @param leaseMs longest lease of a running fetch */
 export function isPaused({ tries, dueInMs }: StoredFetch, leaseMs: number): boolean {
   return tries > 0 && (tries === 1 ? dueInMs <= 10_000 : dueInMs > leaseMs);
 }
 
-/** Lets every fetch be begun at once, as its lease would. */
+/** Makes every fetch due, as the end of its lease does. */
 export async function endFetchLeases({ query }: Pick<TestService, 'query'>): Promise<void> {
   await query("UPDATE media_fetches SET due_at = due_at - interval '1 hour'");
 }

@@ -9,15 +9,15 @@ export interface SendingNumber {
 
 interface FailedMessages {
   readonly count: number;
-  /** When they were accepted, and failed. */
+  /** Time of acceptance and of failure. */
   readonly atMs: number;
   readonly errorCode?: 'device_error' | 'cancelled';
 }
 
-/** SQL: distinct ids of a moment, whose first one is $4. */
+/** SQL: random ids of the moment of $4, which is the first of them. */
 const idsOfMoment = `(left($4::text, 24) || lpad(to_hex(n + (random() * 1e12)::bigint), 12, '0'))::uuid`;
 
-/** Messages that failed at a moment, as if a phone had said so or a member had cancelled them. */
+/** Inserts messages that failed at a moment, by a phone's report or a cancellation. */
 export async function putFailedMessages(
   { query }: Pick<TestService, 'query'>,
   { teamId, numberId, phoneNumber }: SendingNumber,
@@ -33,7 +33,7 @@ export async function putFailedMessages(
   );
 }
 
-/** Messages that wait in the queue of a number. */
+/** Inserts messages into the queue of a number. */
 export async function putWaitingMessages(
   { query, clock }: Pick<TestService, 'query' | 'clock'>,
   { teamId, numberId, phoneNumber }: SendingNumber,

@@ -19,8 +19,8 @@ export interface MessageInState {
 }
 
 /**
- * A message in a state, as if it had come there. It failed or was sent when it was created; a queued one waits. One
- * that is being polled is in flight of its number's session for 200 days.
+ * Inserts a message in a state. It failed or was sent when it was created, and a queued one waits.
+ * A message in state `polling` is in flight in its number's session for 200 days.
  */
 export async function putMessage({ query }: Service, message: MessageInState): Promise<void> {
   const { teamId, id, numberId, status, createdAt } = message;
@@ -62,13 +62,13 @@ export async function putMessage({ query }: Service, message: MessageInState): P
   }
 }
 
-/** An outbound message of long ago. */
+/** An outbound message that was sent in the past. */
 interface SentMessage {
   readonly sentAtMs: number;
   readonly isDelivered: boolean;
 }
 
-/** Outbound messages to one contact, sent or delivered. */
+/** Inserts outbound messages to one contact, sent or delivered. */
 export async function putSentMessages(
   { query }: Service,
   phoneNumber: string,
@@ -92,7 +92,7 @@ export async function putSentMessages(
   );
 }
 
-/** The lease of a message that a phone has ends at the moment of its hand-out. */
+/** Ends the lease of a message in flight at the moment of its hand-out. */
 export async function endLease({ query }: Service, messageId: MessageId): Promise<void> {
   await query('UPDATE in_flight SET leased_until = handed_out_at WHERE message_id = $1', [messageId]);
 }

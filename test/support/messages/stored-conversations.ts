@@ -2,7 +2,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 export interface StoredConversation {
   readonly openedBy: 'team' | 'contact';
-  /** Hand-outs since the contact last wrote. */
+  /** Number of hand-outs since the contact's last message. */
   readonly unansweredCount: number;
   readonly lastInboundAt: Date | null;
 }

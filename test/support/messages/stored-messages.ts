@@ -12,13 +12,13 @@ export interface StoredMessage {
   readonly to: string;
   readonly content: string;
   readonly mediaUrl: string | null;
-  /** The key or member that sent it. */
+  /** Key or member that sent the message. */
   readonly sentBy: KeyId | MemberId | null;
   readonly status: MessageStatus;
   readonly errorCode: FailureCode | null;
-  /** How often it was handed to a device. */
+  /** Number of hand-outs. */
   readonly handOutCount: number;
-  /** The sequence number of its latest event; 0 before the first. */
+  /** Sequence number of the latest event; 0 before the first. */
   readonly lastEventSequence: number;
 }
 
@@ -29,7 +29,7 @@ interface MessageFilter {
   readonly content?: string;
 }
 
-/** The messages that fit, oldest first by their ids. */
+/** Messages that match the filter, by their ids. */
 export function storedMessages(
   { query }: Service,
   { teamId, from, to, content }: MessageFilter = {},
@@ -52,7 +52,7 @@ export interface QueuedMessage {
   readonly content: string;
 }
 
-/** The messages that wait for a phone, in the order of acceptance. */
+/** Queued messages, in the order of acceptance. */
 export function queuedMessages(
   { query }: Service,
   { teamId, phoneNumber }: { readonly teamId?: TeamId; readonly phoneNumber?: string } = {},
@@ -74,7 +74,7 @@ export interface InFlightMessage {
   readonly handOut: number;
 }
 
-/** The messages that a phone has and did not report. @param phoneNumber all numbers where it is left out */
+/** Messages that a phone has and has not reported. @param phoneNumber all numbers if undefined */
 export function messagesInFlight({ query }: Service, phoneNumber?: string): Promise<InFlightMessage[]> {
   return query<InFlightMessage>(
     `SELECT f.team_id AS "teamId", f.number_id AS "numberId", f.message_id AS "messageId", f.hand_out AS "handOut"
@@ -88,11 +88,11 @@ export interface HandOutRecord {
   readonly handedOutAt: Date;
 }
 
-/** Each time that a phone was given a message of this number, oldest first. */
+/** Hand-outs of a number's messages, oldest first. */
 export function handOutsOf({ query }: Service, phoneNumber: string): Promise<HandOutRecord[]> {
   return query<HandOutRecord>(
     `SELECT h.message_id AS "messageId", h.handed_out_at AS "handedOutAt" FROM hand_outs h
-     JOIN numbers n ON n.id = h.number_id WHERE n.phone_number = $1 ORDER BY h.handed_out_at, h.message_id`,
+     JOIN messages m ON m.id = h.message_id JOIN numbers n ON n.id = m.number_id WHERE n.phone_number = $1 ORDER BY h.handed_out_at, h.message_id`,
     [phoneNumber],
   );
 }

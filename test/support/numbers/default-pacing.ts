@@ -1,4 +1,4 @@
-/** The pacing of a number that sets none, where PACING is gentle; and where it is off, as it is in tests. */
+/** Pacing of a number without its own settings, with PACING=gentle. */
 export const gentlePacing = {
   mode: 'gentle',
   gap_min_seconds: 2,

@@ -4,11 +4,11 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 interface NumberOptions {
   readonly status?: 'active' | 'paused';
-  /** No phone polled for it yet. */
+  /** True for a number that no phone has polled for. */
   readonly isPending?: boolean;
 }
 
-/** A number without a setup link and without a phone. */
+/** Inserts a number without a setup link and a phone. */
 export async function putNumber(
   { runtime, clock, query }: Pick<TestService, 'runtime' | 'clock' | 'query'>,
   teamId: TeamId,
@@ -41,7 +41,7 @@ export async function markNumberDeleted(
   await query('UPDATE numbers SET deleted_at = created_at WHERE id = $1', [numberId]);
 }
 
-/** The deletion of all numbers of a team, not committed before it is released. */
+/** Deletes all numbers of a team in a transaction that commits when the test releases it. */
 export function holdNumberDeletion(
   service: Pick<TestService, 'databaseUrl'>,
   teamId: TeamId,
@@ -49,7 +49,7 @@ export function holdNumberDeletion(
   return holdTransaction(service, 'UPDATE numbers SET deleted_at = created_at WHERE team_id = $1', [teamId]);
 }
 
-/** The pause of a number, not committed before it is released. */
+/** Pauses a number in a transaction that commits when the test releases it. */
 export function holdPause(
   service: Pick<TestService, 'databaseUrl'>,
   phoneNumber: string,

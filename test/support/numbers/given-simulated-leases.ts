@@ -1,7 +1,7 @@
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** A lease of a phone as a process would have it, for any number. */
+/** Inserts a process's lease on a simulated phone, for any number. */
 export async function putLease(
   { query }: Pick<TestService, 'query'>,
   lease: {

@@ -13,7 +13,7 @@ export interface StoredNumber {
   readonly createdAt: Date;
 }
 
-/** A number that is not deleted, with all that is stored of it. @throws where there is none */
+/** All columns of a number that is not deleted. @throws if there is none */
 export async function storedNumber(
   { query }: Pick<TestService, 'query'>,
   phoneNumber: string,
@@ -28,7 +28,7 @@ export async function storedNumber(
   return number;
 }
 
-/** How many of these numbers are locked by no transaction. */
+/** Counts the numbers that no transaction has locked. */
 export async function countUnlockedNumbers(
   { query }: Pick<TestService, 'query'>,
   phoneNumbers: readonly string[],

@@ -5,19 +5,19 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** The account signs in by link or passkey only from now on. */
+/** Removes the password, so that the account signs in by link or passkey only. */
 export async function dropPassword({ query }: Service, email: string): Promise<void> {
   one(await query('UPDATE accounts SET password_hash = NULL WHERE email = $1 RETURNING id', [email]));
 }
 
-/** As if its person had used a link that was mailed to the address. */
+/** Marks the address as verified, as the use of a mailed link does. */
 export async function markEmailVerified({ query }: Service, email: string): Promise<void> {
   one(
     await query('UPDATE accounts SET email_verified_at = created_at WHERE email = $1 RETURNING id', [email]),
   );
 }
 
-/** An address that no mail can be sent to: its queueing fails. @returns a function that restores the former one */
+/** Sets an address to which queuing mail fails. @returns a function that restores the former address */
 export async function breakEmail({ query }: Service, accountId: AccountId): Promise<() => Promise<void>> {
   one(await query(`UPDATE accounts SET email = 'no address' WHERE id = $1 RETURNING id`, [accountId]));
   return async () => {
@@ -25,7 +25,7 @@ export async function breakEmail({ query }: Service, accountId: AccountId): Prom
   };
 }
 
-/** A passkey that no authenticator has. */
+/** Inserts a passkey that no authenticator has. */
 export async function putPasskey({ query }: Service, accountId: AccountId): Promise<void> {
   await query(
     `INSERT INTO passkeys (id, account_id, credential_id, public_key, counter, transports, name, created_at)
@@ -34,12 +34,12 @@ export async function putPasskey({ query }: Service, accountId: AccountId): Prom
   );
 }
 
-/** Another role in every team, without the lock of a team that a test may hold. */
+/** Changes the role in every team, without the lock of a team, which a test may hold. */
 export async function setRole({ query }: Service, accountId: AccountId, role: Role): Promise<void> {
   one(await query('UPDATE members SET role = $2 WHERE account_id = $1 RETURNING id', [accountId, role]));
 }
 
-/** A transaction that has replaced the password and has not committed. */
+/** Changes the password in a transaction that commits when the test releases it. */
 export function holdPasswordChange(
   service: Pick<TestService, 'databaseUrl'>,
   email: string,
@@ -47,7 +47,7 @@ export function holdPasswordChange(
   return holdTransaction(service, `UPDATE accounts SET password_hash = 'another' WHERE email = $1`, [email]);
 }
 
-/** A transaction that has given a member another role and has not committed. */
+/** Changes a member's role in a transaction that commits when the test releases it. */
 export function holdRoleChange(
   service: Pick<TestService, 'databaseUrl'>,
   memberId: MemberId,

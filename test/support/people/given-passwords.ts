@@ -1,18 +1,18 @@
 import { Browser, type BrowserAnswer, newAccount } from '#test/support/browser/browser-client.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
-/** The password of both accounts. */
+/** Password of both accounts. */
 export const password = 'a long sentence that is hard to guess';
 
 export interface GivenPasswords {
   readonly service: TestService;
   /** A browser in a client network without counted attempts. */
   readonly newBrowser: () => Browser;
-  /** Signs in from such a browser. */
+  /** Signs in from a new browser. */
   readonly attempt: (email: string, written: string) => Promise<BrowserAnswer>;
 }
 
-/** A service with two accounts with a password, ada@ and grace@example.com, and none@example.com without one. */
+/** A service with accounts: ada@ and grace@example.com with a password, and none@example.com without one. */
 export async function givenPasswords(): Promise<GivenPasswords> {
   const service = await startTestService({ TRUST_PROXY: 'loopback' });
   await newAccount(service, { email: 'ada@example.com', password });

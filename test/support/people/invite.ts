@@ -5,7 +5,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 export const dayMs = 24 * 3_600_000;
 
-/** An Invitation as it is answered where no mail can be sent. */
+/** The answer to an invite without SMTP. */
 export interface Made {
   readonly invitation_id: string;
   readonly email: string;
@@ -28,10 +28,10 @@ export async function invite(api: ApiClient, email: string, role = 'member'): Pr
   return answer.json as unknown as Made;
 }
 
-/** The addresses of the first page, newest first. */
+/** Addresses on the first page of the list, newest first. */
 export const listed = async (api: ApiClient) =>
   ((await api.get('/v1/team/invitations')).json.invitations as Made[]).map(({ email }) => email);
 
-/** Whether the link opens a page that can be accepted. */
+/** True if the link opens an invitation that can be accepted. */
 export const opens = async (service: TestService, { accept_url }: Made) =>
   (await new Browser(service.baseUrl).open(new URL(accept_url).pathname)).status === 200;

@@ -14,9 +14,9 @@ import type { TestService, TestTeam } from '#test/support/service/test-service.t
 
 type Service = Pick<TestService, 'baseUrl' | 'runtime'>;
 
-/** Calls the dashboard's addresses as a page of ours does in a browser that is signed in: by the cookie, without a key. */
+/** Client of the dashboard's addresses, like a page of ours in a browser: authenticated by cookie, without a key. */
 export class PageClient extends ApiClient {
-  /** `ownline=…`, as a browser sends it; '' for a visitor. */
+  /** Cookie header, `ownline=…`; '' for a visitor. */
   readonly cookie: string;
 
   constructor(baseUrl: string, cookie: string) {
@@ -34,7 +34,7 @@ export class PageClient extends ApiClient {
   }
 }
 
-/** A signed-in person with an account. */
+/** A person with an account and a session. */
 export class Person extends PageClient {
   readonly account: AccountRow;
 
@@ -48,10 +48,9 @@ export class Person extends PageClient {
   }
 }
 
-/** A person in a team. */
 export class TeamMember extends Person {
   readonly team: Pick<TestTeam, 'publicId'>;
-  /** `usr_…` */
+  /** Public id, `usr_…`. */
   readonly memberId: string;
 
   constructor(person: Person, team: Pick<TestTeam, 'publicId'>, memberId: string) {
@@ -60,7 +59,7 @@ export class TeamMember extends Person {
     this.memberId = memberId;
   }
 
-  /** `/app/teams/team_…/numbers` for `/numbers`: what a key does at /v1/numbers, this member does there. */
+  /** The member's address for a path below /v1: `/app/teams/team_…/numbers` for `/numbers`. */
   in(path: string): string {
     return `/app/teams/${this.team.publicId}${path}`;
   }
@@ -70,15 +69,15 @@ interface PersonOptions {
   readonly email?: string;
   readonly name?: string;
   readonly password?: string;
-  /** false: the account came to life by an invitation that was shown. */
+  /** If false, the account accepted an invitation whose link was shown, not mailed. */
   readonly isEmailVerified?: boolean;
-  /** How the session began. */
+  /** Method by which the session began. */
   readonly method?: SignInMethod;
 }
 
 let made = 0;
 
-/** An account, and a session of it. Every one has an address of its own unless the test says which. */
+/** Makes an account and a session. By default each account has a different address. */
 export async function newPerson(service: Service, options: PersonOptions = {}): Promise<Person> {
   made += 1;
   const { email = `person${made}@example.com`, name = `Person ${made} Example` } = options;
@@ -88,14 +87,14 @@ export async function newPerson(service: Service, options: PersonOptions = {}): 
   const account = await runtime.database.transaction(async (trx) => {
     const input = { email, name, passwordHash, isEmailVerified, ip: '127.0.0.1', requestId: '' };
     const { id } = await createAccount(trx, runtime, input);
-    // Read again: with the password.
+    // Reads the account again, with its password.
     return findAccount(trx, id);
   });
   if (!account) throw new Error('no account');
   return new Person(service.baseUrl, account, await newCookie(service, account, method));
 }
 
-/** A further session of an account. @returns the header cookie */
+/** Makes a further session of an account. @returns the Cookie header */
 export async function newCookie(
   { runtime }: Service,
   account: AccountRow,
@@ -106,7 +105,7 @@ export async function newCookie(
   return header.split(';')[0] ?? '';
 }
 
-/** Takes a person into a team, over the use case that invitations end with. @throws 402 over the plan */
+/** Adds a person to a team with the use case of accepting an invitation. @throws 402 over the plan */
 export async function join(
   { runtime }: Service,
   team: Pick<TestTeam, 'id' | 'publicId'>,
@@ -125,7 +124,7 @@ export async function join(
   return new TeamMember(person, team, publicId('usr', memberId));
 }
 
-/** A new person in a team. */
+/** Makes a person and adds them to a team. */
 export async function newMember(
   service: Service,
   team: Pick<TestTeam, 'id' | 'publicId'>,

@@ -19,15 +19,15 @@ interface Twist {
   readonly rpId?: string;
   readonly type?: string;
   readonly challenge?: string;
-  /** Replaces its counter. */
+  /** Replaces the signature counter. */
   readonly counter?: number;
-  /** The flags of authenticator data; by default user present and verified. */
+  /** Flags of the authenticator data; by default user present and verified. */
   readonly flags?: number;
-  /** The user handle that it claims. */
+  /** Replaces the user handle. */
   readonly userHandle?: string;
-  /** Replaces `none` and an empty statement. */
+  /** Replaces the format `none` and its empty statement. */
   readonly statement?: { readonly format: string; readonly fields: ReadonlyMap<string, unknown> };
-  /** Whether the passkey signs the statement itself. */
+  /** Signs the statement with the passkey itself. */
   readonly selfSigned?: boolean;
 }
 
@@ -36,8 +36,8 @@ const userVerified = 0x04;
 const attested = 0x40;
 
 /**
- * An authenticator and the browser in front of it, in software. It makes one passkey (ES256, statement `none`) and
- * signs with it, byte for byte as in sections 6.1 and 6.5 of WebAuthn.
+ * An authenticator and its browser, in software. It makes one passkey (ES256, statement `none`) and signs with it.
+ * The bytes follow sections 6.1 and 6.5 of WebAuthn.
  */
 export class SoftwareAuthenticator {
   readonly #origin: string;
@@ -47,13 +47,13 @@ export class SoftwareAuthenticator {
   #userHandle = '';
   #counter = 0;
 
-  /** @param origin of the page that the browser is on @param counts false for those that always say 0 */
+  /** @param origin of the browser's page @param counts false for authenticators whose counter is always 0 */
   constructor(origin: string, { counts = true } = {}) {
     this.#origin = origin;
     this.#counts = counts;
   }
 
-  /** The response of a browser for a new passkey. */
+  /** The browser's response to the registration of a passkey. */
   create(options: CreationOptions, twist: Twist = {}) {
     this.#userHandle = options.user.id;
     const clientData = this.#clientData('webauthn.create', options.challenge, twist);
@@ -85,7 +85,7 @@ export class SoftwareAuthenticator {
     };
   }
 
-  /** The response of a browser to sign in. */
+  /** The browser's response to a sign-in. */
   get(options: RequestOptions, twist: Twist = {}) {
     const clientData = this.#clientData('webauthn.get', options.challenge, twist);
     const data = this.#authenticatorData(options.rpId, twist.flags ?? userPresent | userVerified, twist);
@@ -130,7 +130,7 @@ export class SoftwareAuthenticator {
   }
 }
 
-/** A public key of P-256 in COSE. */
+/** Encodes a P-256 public key in COSE. */
 function coseKey(key: KeyObject): Buffer {
   const { x = '', y = '' } = key.export({ format: 'jwk' });
   return cbor(
@@ -144,7 +144,7 @@ function coseKey(key: KeyObject): Buffer {
   );
 }
 
-/** The few types of CBOR that an authenticator writes. */
+/** Encodes the few types of CBOR that an authenticator writes. */
 function cbor(value: unknown): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value);
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value]);

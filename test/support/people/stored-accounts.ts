@@ -14,7 +14,7 @@ export interface StoredAccount {
   readonly teams: number;
 }
 
-/** All accounts, in the order of their ids. */
+/** All accounts, by their ids. */
 export function storedAccounts({ query }: Service): Promise<StoredAccount[]> {
   return query<StoredAccount>(
     `SELECT id, email, name, password_hash AS "passwordHash", email_verified_at IS NOT NULL AS "isEmailVerified",
@@ -23,14 +23,14 @@ export function storedAccounts({ query }: Service): Promise<StoredAccount[]> {
   );
 }
 
-/** @throws where the address has no account, or two */
+/** The only account of an address. @throws if there is none, or more than one */
 export async function storedAccount(service: Service, email: string): Promise<StoredAccount> {
   const [account, another] = (await storedAccounts(service)).filter((one) => one.email === email);
   if (!account || another) throw new Error(`not one account of ${email}`);
   return account;
 }
 
-/** How the sessions of an account began, oldest first. */
+/** Sign-in methods of an account's sessions, oldest first. */
 export async function storedSessionMethods(
   { query }: Service,
   accountId: AccountId,
@@ -42,7 +42,7 @@ export async function storedSessionMethods(
   return rows.map(({ method }) => method);
 }
 
-/** Whether there is a session with the hash of this token. */
+/** True if there is a session with this token. */
 export async function isSessionStored({ query }: Service, token: string): Promise<boolean> {
   const rows = await query('SELECT FROM account_sessions WHERE token_hash = $1', [sha256(token)]);
   return rows.length === 1;
@@ -50,12 +50,12 @@ export async function isSessionStored({ query }: Service, token: string): Promis
 
 export interface StoredMagicLink {
   readonly email: string;
-  /** From its creation to its end. */
+  /** Time from creation to expiry. */
   readonly lifetimeHours: number;
   readonly isUsed: boolean;
 }
 
-/** The magic link with the hash of this token. */
+/** The magic link with this token. */
 export async function storedMagicLink(
   { query }: Service,
   token: string,
@@ -74,7 +74,7 @@ export interface StoredThrottleCounter {
   readonly hits: number;
 }
 
-/** @param startedAfter only windows that began later */
+/** @param startedAfter skips earlier windows */
 export function storedThrottleCounters(
   { query }: Service,
   startedAfter = new Date(0),
@@ -84,7 +84,7 @@ export function storedThrottleCounters(
   ]);
 }
 
-/** Rows that signing in leaves, of all accounts. */
+/** Counts of the rows that sign-ins write, of all accounts. */
 export interface SignInRowCounts {
   readonly sessions: number;
   readonly magicLinks: number;

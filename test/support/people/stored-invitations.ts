@@ -5,11 +5,11 @@ type Service = Pick<TestService, 'query'>;
 
 export interface StoredInvitation {
   readonly email: string | null;
-  /** Whether its use verifies the address. */
+  /** True if accepting the invitation verifies the address. */
   readonly verifiesEmail: boolean;
 }
 
-/** The invitations of a team, oldest first, used and revoked ones included. */
+/** Invitations of a team, oldest first, with used and revoked ones. */
 export function storedInvitations({ query }: Service, teamId: TeamId): Promise<StoredInvitation[]> {
   return query<StoredInvitation>(
     'SELECT email, verifies_email AS "verifiesEmail" FROM invitations WHERE team_id = $1 ORDER BY id',

@@ -8,7 +8,7 @@ import { findDeviceSession } from '#test/support/devices/stored-device-sessions.
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** The session of a connected phone, whose claims and reports run without HTTP: thousands of them in seconds. */
+/** Session of a connected phone that claims and reports without HTTP, so that thousands take seconds. */
 export class DirectPhone {
   readonly #session: ClaimingPoll;
 
@@ -40,7 +40,7 @@ export class DirectPhone {
     return releaseMessage(runtime, this.#session, messageId);
   }
 
-  /** Claims a message and reports it as sent. @returns its public id, or the time at which pacing lets one go */
+  /** Claims a message and reports it as sent. @returns its public id, or the time at which pacing allows one */
   async send(runtime: Runtime): Promise<string | Date | null | undefined> {
     const claim = await this.claim(runtime);
     if (claim?.kind !== 'hand_out') return claim?.until;

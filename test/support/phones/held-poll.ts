@@ -3,7 +3,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import type { ConnectedNumber, DeviceWire, FlatAnswer } from './test-phone.ts';
 
-/** A poll that the server holds, and a way to leave it: resolves once the server counts it. */
+/** Starts a poll and resolves once the server counts it as held. */
 export async function heldPoll(
   service: TestService,
   number: ConnectedNumber,

@@ -6,17 +6,16 @@ import { type ConnectedNumber, connectNumber } from './test-phone.ts';
 export interface PacedTeam {
   readonly service: TestService;
   readonly team: TestTeam;
-  /** A number with its phone. @param pacing of the number; undefined: it sets none */
+  /** Connects a number with its phone. @param pacing of the number; undefined for the service's */
   readonly connect: (
     pacing?: object,
   ) => Promise<{ readonly number: ConnectedNumber; readonly phone: DirectPhone }>;
   readonly setPacing: (number: ConnectedNumber, pacing: object | null) => Promise<void>;
-  /** Sends a message to the contact of this index. @returns its id */
+  /** Sends a message to the contact of this index. @returns the id of the message */
   readonly send: (number: ConnectedNumber, contact: number, content?: string) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
-/** The phone number of a contact. */
 export const contactAt = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
 
 export async function startPacedTeam(): Promise<PacedTeam> {

@@ -5,7 +5,7 @@ import { fileBodyMinBytes } from '#server/devices/limits.ts';
 
 const bodies = new Map<number, Buffer>();
 
-/** One body of each size for all uploads: tests measure the memory of their process. */
+/** Uploads share one body per size, as tests measure the memory of their process. */
 function bodyOf(bytes: number): Buffer {
   const known = bodies.get(bytes);
   if (known) return known;
@@ -14,22 +14,22 @@ function bodyOf(bytes: number): Buffer {
   return body;
 }
 
-/** The request line and headers of a device call, for a raw connection. */
+/** Request line and headers of a device call, for a raw connection. */
 export const deviceCallHead = (path: string, token: string, bytes: number, further = '') =>
   `POST /v1/device/${path} HTTP/1.1\r\nHost: a\r\nx-device-token: ${token}\r\nContent-Length: ${bytes}\r\n${further}\r\n`;
 
 export interface PartialUpload {
   readonly socket: Socket;
-  /** The body of the answer; '' before it has arrived. */
+  /** Body of the answer; '' before it has arrived. */
   answer(): string;
   /** Writes the missing bytes. */
   finish(): void;
 }
 
 /**
- * An inbound message on a connection of its own, without the last bytes of its body. Its size is the largest one
- * without a file, or a given one. Resolves once the server has read the headers: connections are not accepted in the
- * order in which they were opened (decision 0024).
+ * Sends an inbound message without the last bytes of its body, on a new connection. By default the body has the largest
+ * size without a file. Resolves once the server has read the headers, as connections are not accepted in the order of
+ * opening (decision 0024).
  */
 export async function startUpload(
   baseUrl: string,

@@ -6,7 +6,7 @@ export interface PhoneTeam {
   readonly service: TestService;
   readonly team: TestTeam;
   readonly connect: () => Promise<ConnectedNumber>;
-  /** Sends a message from the number. @returns its id */
+  /** Sends a message from the number. @returns the id of the message */
   readonly send: (number: ConnectedNumber, content: string, to?: string) => Promise<string>;
   readonly messageOf: (id: string) => Promise<Record<string, unknown>>;
   readonly close: () => Promise<void>;

@@ -7,7 +7,7 @@ import { until } from '#test/support/service/until.ts';
 
 export type FlatAnswer = Readonly<Record<string, string>>;
 
-/** The wire of one device, call by call: for tests that look at single answers. A whole phone is SimulatedPhone. */
+/** Makes single device calls, for tests that read single answers. SimulatedPhone is a whole phone. */
 export class DeviceWire {
   readonly baseUrl: string;
   readonly token: string;
@@ -30,7 +30,7 @@ export class DeviceWire {
     return (await response.json()) as FlatAnswer;
   }
 
-  /** One poll in the current session; takes over the session that the answer names. */
+  /** Polls once in the current session, and takes over the session that the answer names. */
   async poll(fields: FlatAnswer = {}, signal?: AbortSignal): Promise<FlatAnswer> {
     const answer = await this.call(
       'poll',
@@ -51,13 +51,13 @@ export interface ConnectedNumber {
 
 let phones = 0;
 
-/** A phone number that no test of this file was given before. */
+/** A phone number that this test file has not used yet. */
 export function newPhoneNumber(): string {
   phones += 1;
   return `+14155550${String(phones).padStart(3, '0')}`;
 }
 
-/** Claims the token behind a setup link, as the page or the simulated phone does. */
+/** Claims the device token behind a setup link, as the page or the simulated phone does. */
 export async function claim(api: ApiClient, setupUrl: string): Promise<DeviceWire> {
   const response = await fetch(`${api.baseUrl}/v1/device/claim`, {
     method: 'POST',
@@ -69,8 +69,8 @@ export async function claim(api: ApiClient, setupUrl: string): Promise<DeviceWir
 }
 
 /**
- * A verified number whose device has a session, without the wait of a whole hold. Its first poll is abandoned as soon
- * as it counted. The session that its answer would have named is read from the database.
+ * Makes a verified number whose device has a session, without waiting for a whole held poll.
+ * Its first poll is aborted as soon as it counts; the session comes from the database.
  */
 export async function connectNumber(
   service: TestService,

@@ -2,20 +2,16 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** Ends a process group at once. */
+/** Kills a process group. */
 export function endGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // There is none left.
+    // The group has ended.
   }
 }
 
-/**
- * Ends the processes that a test file left: the rest of its process group, and those that name its folder in
- * arguments or TMPDIR.
- * @returns the command lines of those
- */
+/** Ends a test file's processes: its group, and those with its folder in arguments or TMPDIR. @returns command lines */
 export async function endStrays(leader: number, folder: string): Promise<string[]> {
   const left: string[] = [];
   const strays = (await listProcesses()).filter(
@@ -27,10 +23,10 @@ export async function endStrays(leader: number, folder: string): Promise<string[
   for (const { pid, words } of strays) {
     left.push(words.trim());
     try {
-      // PostgreSQL frees its shared memory on SIGQUIT; others end by it too.
+      // PostgreSQL frees its shared memory on SIGQUIT.
       process.kill(pid, words.includes('postgres -D ') ? 'SIGQUIT' : 'SIGKILL');
     } catch {
-      // It went with its group.
+      // The process ended with its group.
     }
   }
   return left;
@@ -40,7 +36,7 @@ interface Process {
   readonly pid: number;
   readonly group: number;
   readonly words: string;
-  /** '' where it can't be read, or is another user's. */
+  /** Environment of the process; '' if it can't be read or belongs to another user. */
   readonly environment: string;
 }
 
@@ -58,12 +54,12 @@ async function listByProc(): Promise<Process[]> {
         read(pid, 'cmdline'),
         read(pid, 'environ'),
       ]);
-      // pid (name) state parent group: the name may hold spaces and brackets.
+      // Fields of /proc/PID/stat: pid, (name), state, parent, group. The name may contain spaces and brackets.
       const group = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
       return { pid: Number(pid), group, words: words.replaceAll('\0', ' '), environment };
     }),
   );
-  // A zombie has no words.
+  // A zombie process has no command line.
   return found.filter(({ words }) => words !== '');
 }
 

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { startEngine } from '#server/database/engine/engine.ts';
 
-// A process that owns the embedded database of the DATA_DIR it is given, for tests that kill it.
-// Prints one JSON line when the database runs; SIGTERM stops it. SIGUSR2 throws an exception that nothing catches.
+// Entry of a process that owns the embedded database of a DATA_DIR, for tests that kill it.
+// It prints one JSON line when the database runs. SIGTERM stops it, and SIGUSR2 throws an uncaught exception.
 const [dataDir = ''] = process.argv.slice(2);
 process.once('SIGUSR2', () => {
   throw new Error('an exception that nothing catches');

@@ -1,31 +1,31 @@
 import type { TestEvent } from 'node:test/reporters';
 
-/** One line of what became of a test, as read-results.ts reads it. */
+/** One event of a test, which read-results.ts reads. */
 export interface TestLine {
   readonly did: 'began' | 'passed' | 'failed';
   /** Absolute path of the file that calls `test`, `it` or `describe`. */
   readonly file: string;
-  /** Its name behind those of its suites. */
+  /** Title of the test after those of its suites. */
   readonly name: string;
   readonly isSuite: boolean;
-  /** Time since the process began, and its CPU time until now. */
+  /** Time since the process began; `cpuSeconds` is its CPU time so far. */
   readonly seconds: number;
   readonly cpuSeconds: number;
 }
 
-/** The last line of a process that came to its end. */
+/** Last line of a process that ran to its end. */
 export interface CountsLine {
   readonly did: 'counted';
   readonly counts: Readonly<Record<string, number>>;
 }
 
 /**
- * A reporter of node:test for the runner of all files: a JSON line for each test, under its name and those of its
- * suites. A test that began and did not end is what its file hung in.
+ * Reporter of node:test that writes a JSON line for each test, with the titles of its suites.
+ * A file that hangs is found by its tests that began and did not end.
  */
 // biome-ignore lint/style/noDefaultExport: node:test takes a reporter by its default export.
 export default async function* fileReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  // Tests begin and are reported at different times: each has its own suites.
+  // Tests begin and are reported at different times, so each has its own list of suites.
   const begun: string[] = [];
   const reported: string[] = [];
   const named = (

@@ -1,14 +1,14 @@
 import { existsSync, globSync } from 'node:fs';
 
-/** Whether a file has tests that need much time, memory or disk. */
+/** True for a file whose tests need much time, memory or disk. */
 export const isSlow = (file: string): boolean => file.endsWith('.slow.test.ts');
 
 export type Kind = 'fast' | 'slow' | 'all';
 
 /**
- * The files of a run. Slow tests are named `*.slow.test.ts`: bounds at size, kills, browsers, processes of their own.
- * @param names slices such as `teams`, or paths of files, which run whatever their kind; none: every slice
- * @throws where a name is neither
+ * Finds the files of a run. Slow tests are named `*.slow.test.ts`: bounds at size, kills, browsers, separate processes.
+ * @param names slices such as `teams`, or paths of files, which run whatever their kind; none for every slice
+ * @throws for a name that is neither
  */
 export function findTestFiles(names: readonly string[], kind: Kind): string[] {
   if (names.length === 0) return ofKind('test/**/*.test.ts', kind);

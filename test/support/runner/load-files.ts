@@ -1,8 +1,8 @@
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-// The entry of a process of tests: loads its files, which node:test runs one after the other. Node itself would forget an
-// error of a file that registered a test before it, and take the names of files for patterns.
+// Entry of a test process: loads its files, which node:test runs one after the other.
+// Node itself would miss an error of a file after its first test, and read file names as patterns.
 const files: readonly string[] = JSON.parse(process.env.TEST_FILES ?? '[]');
 
 for (const file of files) {

@@ -1,12 +1,12 @@
 import { readFile, statfs } from 'node:fs/promises';
 
 const folder = '/dev/shm';
-/** The databases of a run of the fast tests take 200 MB, and their log up to 1 GB. */
+/** Databases of a run of the fast tests take 200 MB, and their log up to 1 GB. */
 const freeMinBytes = 2 ** 31;
 
 /**
- * Linux's file system in memory. A database has 700 files, and to create them on a disk takes longer than most tests.
- * @returns undefined where there is none, programs may not run in it, or it has less than 2 GiB free, as in a container
+ * Finds Linux's file system in memory. A database has 700 files, which take longer to create on a disk than most tests.
+ * @returns undefined if there is none, programs may not run in it, or it has less than 2 GiB free, as in a container
  */
 export async function findMemoryFolder(): Promise<string | undefined> {
   const mounts = await readFile('/proc/self/mounts', 'utf8').catch(() => '');

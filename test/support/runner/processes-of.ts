@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * The processes that a data folder has: the service by its environment, PostgreSQL by its arguments or its working folder.
- * Linux only.
+ * Finds the processes of a data folder: the service by its environment, PostgreSQL by its arguments or working
+ * folder. Linux only.
  * @returns a line for each, such as `1234 postgres -D …`
  */
 export function processesOf(dataDir: string): string[] {

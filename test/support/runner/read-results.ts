@@ -2,30 +2,30 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { CountsLine, TestLine } from './file-reporter.ts';
 
-/** The entry of every process. Node reports it as a passed test where no file registers one. */
+/** Entry of every process, which Node reports as a passed test if no file registers one. */
 const entry = realpathSync(fileURLToPath(new URL('load-files.ts', import.meta.url)));
 
-/** How a process ended: by itself, past its limit, or with the run. */
+/** A process ended by itself, at its limit, or with the run. */
 export type ProcessEnd = 'exit' | 'limit' | 'run';
 
 export interface FileResult {
   readonly file: string;
   readonly isPassed: boolean;
-  /** Its process came to the end of its tests. */
+  /** True if the process ran to the end of its tests. */
   readonly isComplete: boolean;
   readonly ended: ProcessEnd;
-  /** Exit code of its process; null after a signal. */
+  /** Exit code of the process; null after a signal. */
   readonly code: number | null;
   readonly seconds: number;
-  /** CPU time of its node process. */
+  /** CPU time of the node process. */
   readonly cpuSeconds: number;
-  /** Tests that failed, and those that had begun when the process ended. */
+  /** Tests that failed; `unfinished` has those that had begun when the process ended. */
   readonly failed: readonly string[];
   readonly unfinished: readonly string[];
 }
 
 export interface ProcessResult {
-  /** Empty where the process gives no verdict on its files. */
+  /** Empty if the process gives no verdict on its files. */
   readonly files: readonly FileResult[];
   readonly counts: Readonly<Record<string, number>>;
 }
@@ -34,17 +34,17 @@ interface Ended {
   readonly ended: ProcessEnd;
   readonly code: number | null;
   readonly seconds: number;
-  /** Only some tests were asked for, so that a file may have none of them. */
+  /** True if only some tests were requested, so that a file may have none of them. */
   readonly isFiltered: boolean;
 }
 
 /**
- * Reads what a process reported of its files. A process of one file passes with exit code 0, no failed test and at least
- * one test. A process of several gives a verdict only where it came to its end and each failure belongs to one of them.
+ * Reads the report of a process. A process of one file passes with exit code 0, no failed test and at least one test.
+ * A process of several files gives a verdict only if it ran to its end and each failure belongs to one file.
  * @param text the lines of file-reporter.ts
  */
 export function readResults(files: readonly string[], text: string, end: Ended): ProcessResult {
-  // The last line of a process that was ended may be half of one.
+  // The last line may be incomplete, if the process was ended.
   const complete = text.split('\n').filter((line) => line.endsWith('}'));
   const parsed: (TestLine | CountsLine)[] = complete.map((line) => JSON.parse(line));
   const reported = parsed.filter((line) => line.did !== 'counted');
@@ -59,7 +59,7 @@ export function readResults(files: readonly string[], text: string, end: Ended):
       counts: counts ?? countOf(lines),
     };
   if (end.ended === 'run') {
-    // The others were not run.
+    // The other files were not run.
     const begun = files.filter((file) => linesOf(file, lines).length > 0);
     const ofRun = begun.length > 0 ? begun : files;
     return {
@@ -105,7 +105,7 @@ function linesOf(file: string, lines: readonly TestLine[]): TestLine[] {
   return lines.filter((line) => line.file === path);
 }
 
-/** The files with their lines and the time from the first to the last of them. */
+/** Files with their lines and the time from the first to the last line. */
 function inOrder(files: readonly string[], lines: readonly TestLine[]) {
   return files.map((file) => {
     const own = linesOf(file, lines);
@@ -113,7 +113,7 @@ function inOrder(files: readonly string[], lines: readonly TestLine[]) {
   });
 }
 
-/** Counts of a process that did not come to counting them. */
+/** Counts the tests of a process that ended before its own counting. */
 function countOf(lines: readonly TestLine[]): Record<string, number> {
   const tests = lines.filter(({ did, isSuite }) => did !== 'began' && !isSuite);
   const passed = tests.filter(({ did }) => did === 'passed').length;
@@ -130,7 +130,7 @@ function outcomes(lines: readonly TestLine[]): Pick<FileResult, 'failed' | 'unfi
     if (did !== 'began' && isSuite) suites.add(name);
     if (did === 'failed') failed.push(name);
   }
-  // A suite fails with its tests; where its hooks failed there is no test to name.
+  // A suite fails with its tests. If its hooks failed, there is no failed test to name.
   const isNamedByTests = (name: string) =>
     suites.has(name) && failed.some((other) => other.startsWith(`${name} › `));
   const isNamedByOpen = (name: string) => [...open].some((other) => other.startsWith(`${name} › `));

@@ -8,7 +8,7 @@ import { type RunResult, runProcess } from './test-process.ts';
 export interface TestRun {
   readonly files: readonly string[];
   readonly settings: Readonly<Record<string, string>>;
-  /** For node. */
+  /** Options of node. */
   readonly options?: readonly string[];
   readonly fileLimitSeconds?: number | undefined;
   readonly runLimitSeconds?: number | undefined;
@@ -16,16 +16,16 @@ export interface TestRun {
   readonly ending: AbortSignal;
 }
 
-/** Files that the report at the end of a run names with their time. */
+/** Number of slowest files that the report of a run names. */
 const slowestShown = 10;
 
-/** On two cores four keep both at work while others wait for events: 109 s instead of 136 s with three. */
+/** On two cores four processes use both while some wait for events: 109 s instead of 136 s with three. */
 const usualProcesses = 4;
 
 /**
- * Runs test files in processes of a few each. A failed test never hangs the run: a process ends at its limit, and where one
- * breaks off, each of its files runs alone. The report at the end names each file and test that failed, hung or was not run.
- * @returns the exit code: 1 where anything failed or was ended
+ * Runs test files in several processes, each ended at its limit. If a process breaks off, each of its files runs alone.
+ * The final report names each file and test that failed, hung or was not run.
+ * @returns the exit code: 1 if anything failed or was ended
  */
 export async function runTests(run: TestRun): Promise<number> {
   const { files, settings, options = [] } = run;
@@ -34,7 +34,7 @@ export async function runTests(run: TestRun): Promise<number> {
   const limit = AbortSignal.timeout(runLimitSeconds * 1_000);
   const ending = AbortSignal.any([run.ending, limit]);
   const folder = await mkdtemp(join(tmpdir(), 'ot-'));
-  // PostgreSQL's own user has to pass it.
+  // PostgreSQL's user has to enter the folder.
   await chmod(folder, 0o755);
   const waiting = groupFiles(files, processesAtOnce);
   const results: RunResult[] = [];
@@ -46,7 +46,7 @@ export async function runTests(run: TestRun): Promise<number> {
       processes += 1;
       const result = await runProcess({
         files: next,
-        // All of equal length: no folder's path is the beginning of another's, by which processes are found.
+        // Names have equal lengths, so that no path is a prefix of another: processes are found by their path.
         folder: join(folder, String(processes).padStart(4, '0')),
         settings,
         options,
@@ -97,7 +97,7 @@ function sums(results: readonly RunResult[], files: readonly FileResult[]): stri
   ];
 }
 
-/** The files that a change should begin with where the run is too slow. */
+/** The slowest files of a run, with their times. */
 function describeSlowest(results: readonly FileResult[]): string[] {
   if (results.length < 2) return [];
   const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);

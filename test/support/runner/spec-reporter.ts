@@ -3,7 +3,7 @@ import { spec, type TestEvent } from 'node:test/reporters';
 
 const isCount = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 
-/** Node's own report of a file, without the sums at its end: the runner of all files prints those of the run. */
+/** Node's own report of a file without its final counts, as the runner prints those of the whole run. */
 // biome-ignore lint/style/noDefaultExport: node:test takes a reporter by its default export.
 export default async function* specReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   async function* withoutCounts() {

@@ -12,16 +12,14 @@ import { findMemoryFolder } from './memory-folder.ts';
 
 const parameters = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' };
 
-/** Signals that end a run early: a Ctrl-C, a time-out of the CI, a closed terminal. */
+/** Signals that end a run early: Ctrl-C, a time-out of the CI, a closed terminal. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * One PostgreSQL for a whole run, from which every test file clones a database of its own. It commits without fsync, and
- * writes only the log that a crash of its processes needs; tests of what survives more start engines of their own.
- *
- * PostgreSQL outlives the process that started it. A signal therefore does not end this one: it fires `ending`, and
- * what `run` does has to end by that.
- * @param storage of the databases: memory where the machine has enough (memory-folder.ts), disk for tests of large tables
+ * Starts one PostgreSQL for a whole run, from which every test file clones a database. It commits without fsync and
+ * writes a minimal log. Tests of crashes and power loss start their own engines. PostgreSQL outlives the process that
+ * started it. A signal therefore aborts `ending` instead of ending this process, and `run` has to end then.
+ * @param storage of the databases: memory if the machine has enough (memory-folder.ts), disk for tests of large tables
  */
 export async function withTestEngine<T>(
   run: (engineUrl: string, ending: AbortSignal) => Promise<T>,
@@ -39,7 +37,7 @@ export async function withTestEngine<T>(
     await createMonths(engine.databaseUrl, logger);
     const client = new pg.Client({ connectionString: engine.databaseUrl.replace('/ownline?', '/postgres?') });
     await client.connect();
-    // A template has no connections of its own; the database that the engine made is one from here on.
+    // `ownline` is the template of the next statement, and a template must have no connections.
     await client.query('CREATE DATABASE template_ownline TEMPLATE ownline STRATEGY FILE_COPY');
     await client.end();
     return await run(engine.databaseUrl, controller.signal);
@@ -50,7 +48,7 @@ export async function withTestEngine<T>(
   }
 }
 
-/** As the start of a service does: each service of a test would create its months anew, which takes as long as all else. */
+/** Creates the months of history in the template, which would otherwise double the start of each service. */
 async function createMonths(databaseUrl: string, logger: Logger): Promise<void> {
   const database = new Database({ databaseUrl, logger });
   await ensurePartitions(database.pool, new Clock(), logger);

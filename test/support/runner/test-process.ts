@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { endGroup, endStrays } from './end-processes.ts';
 import { type ProcessEnd, type ProcessResult, readResults } from './read-results.ts';
 
-/** Without them a process takes a second of CPU more to load the service: Node compiles all modules, and collects garbage meanwhile. */
+/** Without cache and options a process needs a second of CPU more, to compile all modules and collect garbage. */
 const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/node-compile', import.meta.url));
 const nodeOptions = ['--max-semi-space-size=64'];
 const entry = fileURLToPath(new URL('load-files.ts', import.meta.url));
@@ -16,30 +16,30 @@ interface ProcessRun {
   readonly files: readonly string[];
   readonly settings: Readonly<Record<string, string>>;
   readonly options: readonly string[];
-  /** A folder that does not exist yet: the TMPDIR of the process. */
+  /** New folder that becomes the TMPDIR of the process. */
   readonly folder: string;
   readonly limitMs: number;
   readonly ending: AbortSignal;
-  /** undefined: the process writes to the terminal itself. */
+  /** undefined if the process writes to the terminal itself. */
   readonly print: ((text: string) => void) | undefined;
 }
 
-/** The result of a process, and what it left behind. */
+/** Result of a process, with the processes that it left. */
 export interface RunResult extends ProcessResult {
-  /** Processes that it left behind, by their command lines. They are ended. */
+  /** Command lines of processes that it left, which are ended. */
   readonly left: readonly string[];
 }
 
 /**
- * Runs test files, one after the other, in a process group and a temporary folder of their own. All that it started
- * ends with it: the group, and processes outside it that name that folder. One is the PostgreSQL of a service that
- * was killed. A handle that a failed test left open does not keep it running; a test that hangs ends at the limit.
+ * Runs test files, one after the other, in a new process group and temporary folder. At the end the group is ended, and
+ * so are processes outside it that name the folder, such as the PostgreSQL of a killed service. An open handle of a
+ * failed test does not keep the process running. A test that hangs ends at the limit.
  */
 export async function runProcess(run: ProcessRun): Promise<RunResult> {
   const { files, settings, options, folder, limitMs, ending, print } = run;
   const beganMs = performance.now();
   await mkdir(folder);
-  // PostgreSQL has a user of its own where root runs the tests.
+  // If root runs the tests, PostgreSQL has another user.
   await chmod(folder, 0o1777);
   const lines = join(folder, 'results.jsonl');
   const reporters = [
@@ -71,7 +71,7 @@ export async function runProcess(run: ProcessRun): Promise<RunResult> {
   ending.addEventListener('abort', onEnding);
   if (ending.aborted) onEnding();
   const closed = once(child, 'close');
-  // Its own end and not that of its output: what it left behind may hold that open.
+  // Waits for `exit`, not `close`, as processes that were left may hold the output open.
   const [code] = await once(child, 'exit');
   clearTimeout(timer);
   ending.removeEventListener('abort', onEnding);

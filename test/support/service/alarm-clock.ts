@@ -1,8 +1,8 @@
 import { Clock } from '#server/platform/time/clock.ts';
 
 /**
- * A clock that says when its alarms are due: a test moves the time to the next one, and waits for nothing meanwhile.
- * Checks that repeat are left out: an alarm that is set while another one fires is one of those.
+ * A clock that reports its next alarm, so that a test moves the time there at once.
+ * Repeating checks are skipped: these are alarms that are set while another one fires.
  */
 export class AlarmClock extends Clock {
   readonly #alarms = new Set<{ readonly dueMs: number }>();
@@ -31,7 +31,7 @@ export class AlarmClock extends Clock {
     };
   }
 
-  /** Waits for an alarm that is due within this time. @returns in how many milliseconds, at least 1 */
+  /** Waits for an alarm that is due within this time. @returns the milliseconds until it, at least 1 */
   async untilAlarm(withinMs: number): Promise<number> {
     for (;;) {
       const inMs = Math.min(...[...this.#alarms].map(({ dueMs }) => dueMs)) - this.elapsedMs();

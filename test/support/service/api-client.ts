@@ -3,7 +3,7 @@ import { destinationOf, throwViolations } from './through-referees.ts';
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; tests look into it with `field`. */
+  /** Parsed body, which tests read with `field`. */
   readonly json: Record<string, unknown>;
   readonly text: string;
 }
@@ -14,11 +14,11 @@ interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Values of the canary team (test/support/service/canary.ts): no other client may ever see them. */
+/** Values of the canary team (test/support/service/canary.ts), which no other client may ever see. */
 export const canaryMark = 'kanari7f3a9';
 export const canaryPhone = '+14155550198';
 
-/** A client of /v1 as a customer would write one: HTTP and nothing of the server's own code. */
+/** A client of /v1 as a customer would write it: HTTP, and none of the server's code. */
 export class ApiClient {
   readonly baseUrl: string;
   readonly key: string;
@@ -75,7 +75,7 @@ export class ApiClient {
     return this.request('DELETE', path);
   }
 
-  /** Accepts a message or throws: for tests that are about what comes after. @returns the message's id */
+  /** Sends a message. @throws unless it is accepted @returns the id of the message */
   async send(
     message: { from: string; to: string; content: string },
     idempotencyKey?: string,
@@ -87,7 +87,7 @@ export class ApiClient {
   }
 }
 
-/** A string in an answer, by its path: `field(answer.json, 'error.param')`. Undefined where there is none. */
+/** A value in an answer by its path: `field(answer.json, 'error.param')`. Undefined if it is missing. */
 export function field(json: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => {
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;

@@ -1,8 +1,8 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * The promises of an OpenAPI document to clients, a line each: operations, fields, parameters and headers with their types,
- * words of lists, refusals. `POST /v1/messages/send takes content: string, required`.
+ * Lists the promises of an OpenAPI document, a line each: operations, refusals, fields, parameters and headers with
+ * types. Example: `POST /v1/messages/send takes content: string, required`.
  */
 export function readPromises(document: Schema): string[] {
   const paths = document.paths as Record<string, Record<string, Schema>>;
@@ -13,7 +13,7 @@ export function readPromises(document: Schema): string[] {
       answers: Object.entries(operation.responses as Record<string, Schema>),
     })),
   );
-  // Operations share their refusals, and those one body.
+  // Operations share their refusals, and all refusals share one schema.
   const refusals = operations.flatMap(({ answers }) => answers.filter(([, answer]) => isShared(answer)));
   const { schemas } = document.components as Record<string, Record<string, Schema>>;
   return [
@@ -74,7 +74,7 @@ function headerLines(document: Schema, prefix: string, answer: Schema): string[]
   });
 }
 
-/** A line for each field of an object; of a request also whether it has to be sent. */
+/** A line for each field of an object. Fields of a request also have a mark if they are required. */
 function objectLines(
   document: Schema,
   prefix: string,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { field } from './api-client.ts';
 import type { RawAnswer } from './raw-http.ts';
 
-/** Every refusal has this shape, also one of Node's HTTP parser (specification section 7.1). @returns the parsed body */
+/** Checks the shape of a refusal, even one of Node's HTTP parser (specification section 7.1). @returns the body */
 export function assertEnvelope(answer: RawAnswer, status: number, code = 'invalid_request'): unknown {
   assert.equal(answer.status, status, answer.body);
   assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');

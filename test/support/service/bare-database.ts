@@ -4,7 +4,7 @@ import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { createTestDatabase } from './test-database.ts';
 
-/** A database with one team and no service, for tests of the rows that the schema refuses from every writer. */
+/** A database with one team and no service, for tests of rows that the schema refuses. */
 export interface BareDatabase {
   readonly pool: pg.Pool;
   readonly team: string;

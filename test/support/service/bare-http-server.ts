@@ -5,7 +5,7 @@ import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 
-/** An HTTP server of these routes, without a database and a service. It does not listen yet. */
+/** Makes an HTTP server with these routes, without database and service. It does not listen yet. */
 export function createBareServer(
   routes: readonly Route[],
   options: Partial<HttpServerOptions> = {},

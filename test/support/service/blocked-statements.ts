@@ -4,10 +4,7 @@ import { until } from './until.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/**
- * Resolves once so many of these statements wait for a lock.
- * @param prefix of their names, such as `messages.accept-`
- */
+/** Resolves once `count` of these statements wait for a lock. @param prefix of names, such as `messages.accept-` */
 export async function untilBlocked(service: Service, prefix: string, count = 1): Promise<void> {
   await until(
     `${count} of ${prefix} wait for a lock`,
@@ -15,13 +12,13 @@ export async function untilBlocked(service: Service, prefix: string, count = 1):
   );
 }
 
-/** How many of these statements wait for a lock: each has a connection. */
+/** Number of these statements that wait for a lock, each on its own connection. */
 export async function countBlocked(service: Service, prefix: string): Promise<number> {
   const blocked = await service.query(`SELECT FROM pg_stat_activity WHERE ${isBlocked}`, [textsOf(prefix)]);
   return blocked.length;
 }
 
-/** Ends the connections of the first of these statements that wait for a lock, as a network or an operator does. */
+/** Ends the connections of these statements once one waits for a lock, as a network failure does. */
 export async function cutBlocked(service: Service, prefix: string): Promise<void> {
   await until(`${prefix} waits, and its connection is cut`, async () => {
     const cut = await service.query(
@@ -32,7 +29,7 @@ export async function cutBlocked(service: Service, prefix: string): Promise<void
   });
 }
 
-/** PostgreSQL shows the beginning of a statement. */
+/** PostgreSQL shows only the beginning of a statement. */
 const shownLength = 500;
 const isBlocked = `datname = current_database() AND wait_event_type = 'Lock' AND left(query, ${shownLength}) = ANY ($1)`;
 

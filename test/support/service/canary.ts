@@ -5,14 +5,14 @@ import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts
 import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
 import type { TestService } from './test-service.ts';
 
-/** The client of the canary team itself: the only one that may be shown its strings. */
+/** Client of the canary team itself, which alone may see its strings. */
 class CanaryClient extends ApiClient {
   protected override checkAnswer(): void {}
 }
 
 /**
- * A team of which no other team may ever see anything (specification section 2.1). Every ApiClient looks for its
- * strings in every answer, so that a whole test file runs beside it.
+ * Makes a team that no other team may ever see (specification section 2.1).
+ * Every ApiClient looks for its strings in every answer, so that all tests of a file check this.
  */
 export async function plantCanary(service: TestService) {
   const made = await service.newTeam();

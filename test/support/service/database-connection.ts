@@ -1,9 +1,9 @@
 import pg from 'pg';
-// It sets how types are read.
+// This module sets how pg parses types.
 import '#server/database/database.ts';
 import type { TestService } from './test-service.ts';
 
-/** The database of a service in another process, for the readers and makers of these folders. */
+/** A connection to the database of a service in another process, with the interface of a TestService. */
 export interface DatabaseConnection extends Pick<TestService, 'databaseUrl' | 'query'> {
   readonly close: () => Promise<void>;
 }

@@ -20,7 +20,7 @@ const engineOwner = fileURLToPath(import.meta.resolve('#test/support/runner/engi
 
 let usedFolder: Promise<string> | undefined;
 
-/** A DATA_DIR with a database, made once in a process and deleted with its end. @returns its path */
+/** Makes a DATA_DIR with a database, once per process, and deletes it at its end. @returns its path */
 function templateFolder(): Promise<string> {
   usedFolder ??= createTemplate();
   return usedFolder;
@@ -36,7 +36,7 @@ async function createTemplate(): Promise<string> {
   return dataDir;
 }
 
-/** A DATA_DIR of its own for one test, deleted after it with the engines that still run in it. */
+/** A new DATA_DIR for one test, deleted after it with the engines that still run in it. */
 export class Place {
   readonly logLines: string[] = [];
   readonly dataDir: string;
@@ -57,12 +57,12 @@ export class Place {
     return place;
   }
 
-  /** As `make`, with a database that an earlier start created: quicker. */
+  /** Makes a DATA_DIR with a database that an earlier start created, which is faster than `make`. */
   static async makeUsed(t: TestContext, below = 'data'): Promise<Place> {
     const place = await Place.make(t, below);
     await mkdir(place.dataDir, { recursive: true });
     const template = await templateFolder();
-    // PostgreSQL's programs are never written to: links do.
+    // Hard links are safe, as PostgreSQL's programs are never written to.
     await run('cp', ['-al', join(template, 'engine'), place.dataDir]);
     await run('cp', ['-a', join(template, 'pg'), place.dataDir]);
     return place;
@@ -78,7 +78,7 @@ export class Place {
     return engine;
   }
 
-  /** Another process that owns the engine. */
+  /** Starts another process that owns the engine. */
   spawnOwner(as: { uid?: number; gid?: number } = {}): ChildProcess {
     const child = spawn(process.execPath, [engineOwner, this.dataDir], {
       ...as,
@@ -123,7 +123,7 @@ export async function query(databaseUrl: string, sql: string): Promise<unknown[]
   }
 }
 
-/** A zombie has ended too, so the pid alone does not count. */
+/** A zombie has ended too, so the pid alone is not enough. */
 export async function hasEnded(pid: number): Promise<void> {
   assert.equal(await commandLineOf(pid), undefined);
 }

@@ -8,7 +8,7 @@ interface Asked {
   readonly values: readonly unknown[];
 }
 
-/** The plan of a statement with these values, run to its end on a connection of the test's own. */
+/** Runs EXPLAIN ANALYZE for a statement with these values, on the test's connection. */
 export async function explain(client: pg.PoolClient, { text, values }: Asked): Promise<PlanNode> {
   const written = values.map((value) => (value === null ? 'NULL' : client.escapeLiteral(textOf(value))));
   await client.query(`PREPARE asked AS ${text}`);
@@ -21,14 +21,14 @@ export async function explain(client: pg.PoolClient, { text, values }: Asked): P
   return explanation.Plan;
 }
 
-/** A value as PostgreSQL reads it. */
+/** The value as text in PostgreSQL's syntax. */
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   // JSON quotes the elements of an array as PostgreSQL does.
   return Array.isArray(value) ? `{${value.map((each) => JSON.stringify(each)).join(',')}}` : String(value);
 }
 
-/** The plans of all statements that a page runs, by their names, each with its very parameters. */
+/** Plans of all statements that a page runs, by name, with the page's parameters. */
 export async function explainStatements(
   client: pg.PoolClient,
   { pool, pages }: Database,
@@ -45,7 +45,7 @@ export async function explainStatements(
   return plans;
 }
 
-/** The plan of the very statement that a page leads to, with its very parameters. */
+/** Plan of the only statement that a page runs, with the page's parameters. */
 export async function explainPage(
   client: pg.PoolClient,
   { pool }: Database,

@@ -1,34 +1,33 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { until } from './until.ts';
 
-/** The fault of the next forwarded poll or inbound message; a lost hand-out waits for the next one with a message. */
+/** Fault of the next poll or inbound message. `lose_hand_out` waits for the next poll that hands a message out. */
 export type Mishap =
-  /** The answer that hands out a message is read to the end and discarded; the phone's connection breaks. */
+  /** Reads the answer with a message to its end, discards it, and breaks the phone's connection. */
   | 'lose_hand_out'
-  /** The poll is sent to the server twice; the phone gets the answer of the second. */
+  /** Sends the poll to the server twice. The phone gets the second answer. */
   | 'repeat_poll'
-  /** A page of the proxy's own instead of the server's answer; the server never sees the poll. */
+  /** Answers with a page of the proxy. The server never gets the poll. */
   | 'error_page'
-  /** The server answers, and the phone gets a page of the proxy's own instead. */
+  /** Replaces the server's answer with a page of the proxy. */
   | 'lose_answer';
 
 export interface FlakyProxy {
   readonly url: string;
-  /** Answers of the server that no phone saw. */
+  /** Answers of the server that no phone got. */
   readonly lost: string[];
-  /** Lets a mishap happen to the next poll, or to the next inbound message. */
+  /** Sets the fault of the next poll, or of the next inbound message. */
   readonly next: (mishap: Mishap, call?: 'poll' | 'inbound') => void;
+  /** Drops the mishaps that have not happened: the phones of a test may end before them. */
+  readonly clear: () => void;
   /** Sends further calls to another process of the service. */
   readonly retarget: (target: string) => void;
-  /**
-   * Resets the connection of a phone in the middle of a poll. Between two polls a phone would connect anew, and notice
-   * nothing.
-   */
+  /** Resets a phone's connection during a poll. Between two polls the phone would reconnect without noticing. */
   readonly breakPoll: (deviceToken: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** A real HTTP proxy between a phone and the server, with the faults that proxies have. */
+/** Starts an HTTP proxy between a phone and the server that makes faults on request. */
 export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> {
   let target = firstTarget;
   const mishapsOf = { poll: [] as Mishap[], inbound: [] as Mishap[] };
@@ -84,6 +83,10 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
     url: `http://127.0.0.1:${address.port}`,
     lost,
     next: (mishap, call = 'poll') => void mishapsOf[call].push(mishap),
+    clear: () => {
+      mishapsOf.poll.length = 0;
+      mishapsOf.inbound.length = 0;
+    },
     retarget: (newTarget) => {
       target = newTarget;
     },

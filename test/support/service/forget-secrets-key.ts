@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The statements of docs/operations.md for a stopped service whose secrets.key is lost. */
+/** Runs the statements of docs/operations.md for a stopped service whose secrets.key is lost. */
 export async function forgetSecretsKey(dataDir: string): Promise<void> {
   const [version = ''] = await readdir(join(dataDir, 'engine'));
   const program = join(dataDir, 'engine', version, 'bin', 'postgres');

@@ -2,12 +2,12 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export interface FreezingProxy {
   readonly port: number;
-  /** From now on nothing passes through the connections that are open: they stay open and say nothing. */
+  /** Stops the traffic of all open connections, which stay open. */
   readonly freeze: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** A TCP port in front of a PostgreSQL that listens on a Unix socket, whose connections can fall silent. */
+/** A TCP proxy for a PostgreSQL on a Unix socket, whose connections can stop answering. */
 export async function startFreezingProxy(databaseUrl: string): Promise<FreezingProxy> {
   const url = new URL(databaseUrl.replace('@/', '@localhost/'));
   const path = `${url.searchParams.get('host') ?? ''}/.s.PGSQL.${url.searchParams.get('port') ?? (url.port || '5432')}`;

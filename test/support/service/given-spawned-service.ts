@@ -10,7 +10,7 @@ export interface GivenSpawnedService {
   readonly close: () => Promise<void>;
 }
 
-/** A process after its first start, with a DATA_DIR of its own. */
+/** Starts a process for the first time, with a new DATA_DIR. */
 export async function givenSpawnedService(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<GivenSpawnedService> {

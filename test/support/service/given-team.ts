@@ -12,7 +12,7 @@ export async function givenTeam(settings: Readonly<Record<string, string>> = {})
   return { service, team: await service.newTeam() };
 }
 
-/** A service with one team beside the canary team, whose data no answer may contain. The suite closes the service. */
+/** A service with one team and the canary team, whose data no answer may contain. The suite closes the service. */
 export async function givenTeamBesideCanary(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<GivenTeam> {

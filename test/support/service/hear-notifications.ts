@@ -2,14 +2,14 @@ import pg from 'pg';
 import type { TestService } from './test-service.ts';
 
 export interface HeardNotifications {
-  /** Grows with each of them, in their order. */
+  /** Notifications so far, in order. */
   readonly heard: readonly { readonly channel: string; readonly payload: string }[];
-  /** Resolves once everything that was committed before the call is in `heard`. */
+  /** Resolves once `heard` has every notification that was committed before the call. */
   readonly upToNow: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Listens to channels on a connection of the test, which the server's own listener knows nothing of. */
+/** Listens to channels on a connection of the test, independently of the server's listener. */
 export async function hearNotifications(
   { databaseUrl }: Pick<TestService, 'databaseUrl'>,
   ...channels: readonly string[]

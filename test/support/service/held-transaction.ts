@@ -2,22 +2,22 @@ import pg from 'pg';
 import type { TestService } from './test-service.ts';
 import { until } from './until.ts';
 
-/** A transaction of the test's own: statements that need what it locks wait in the order in which they came. */
+/** An open transaction of the test. Statements that need its locks wait in the order of arrival. */
 export interface HeldTransaction {
-  /** Resolves once that many statements wait for a lock in this database. */
+  /** Resolves once so many statements wait for a lock in this database. */
   readonly waiting: (statements: number) => Promise<void>;
-  /** Commits; a second call does nothing. */
+  /** Commits. A second call does nothing. */
   readonly release: () => Promise<void>;
 }
 
-/** For the helpers of this folder: a test calls one that says what is locked or changed. */
+/** Runs `sql` in a transaction that stays open. Tests use it through functions that name the locked rows. */
 export async function holdTransaction(
   { databaseUrl }: Pick<TestService, 'databaseUrl'>,
   sql: string,
   values: readonly unknown[],
 ): Promise<HeldTransaction> {
   const client = new pg.Client({ connectionString: databaseUrl });
-  // A test may stop the database under it.
+  // A test may stop the database during the transaction.
   client.on('error', () => undefined);
   await client.connect();
   await client.query('BEGIN');
@@ -30,7 +30,7 @@ export async function holdTransaction(
   return {
     waiting: async (statements) => {
       await until(`${statements} statements wait`, async () => {
-        // A transaction sees the statistics of its first look again otherwise.
+        // Without this a transaction sees the statistics of its first query again.
         await client.query('SELECT pg_stat_clear_snapshot()');
         const { rows } = await client.query<{ waiting: string }>(
           `SELECT count(*)::text AS waiting FROM pg_stat_activity

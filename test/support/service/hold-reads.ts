@@ -1,16 +1,16 @@
 import pg from 'pg';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** Reads of one team's messages that wait for the test, as if its disk were slow; those of other teams do not. */
+/** Reads of one team's messages that wait for the test, as on a slow disk. */
 export interface HeldReads {
-  /** Releases all of them, now and later. */
+  /** Releases these reads and all later ones. */
   readonly release: () => Promise<void>;
 }
 
-/** Arbitrary, and of this file alone. */
+/** An arbitrary number, used in this file only. */
 const lock = 7_061_726_402;
 
-/** A row security policy that waits for an advisory lock, at each row of the team. */
+/** Adds a row security policy that waits for an advisory lock at each row of the team. */
 export async function holdReads(databaseUrl: string, teamId: TeamId): Promise<HeldReads> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

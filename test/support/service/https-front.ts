@@ -6,19 +6,19 @@ import { Agent, fetch as fetchWith } from 'undici';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
 export interface HttpsFront {
-  /** `https://texts.example.com:<port>`, for BASE_URL. */
+  /** URL for BASE_URL: `https://texts.example.com:<port>`. */
   readonly url: string;
   readonly host: string;
-  /** SHA-256 of the public key, as base64, for a browser that is to trust it. */
+  /** SHA-256 of the public key, as base64, for a browser that has to trust it. */
   readonly publicKeyHash: string;
-  /** A fetch that finds the name on this machine and trusts the certificate. */
+  /** A fetch that resolves the name to this machine and trusts the certificate. */
   readonly fetch: typeof fetch;
-  /** Where the calls go. */
+  /** Changes the service to which requests go. */
   readonly setTarget: (target: string) => void;
   readonly close: () => Promise<void>;
 }
 
-/** A web server with https in front of the service, at a name as public ones are. Its name and certificate are a test's. */
+/** Starts an https server in front of the service, with a public-looking host name and a test certificate. */
 export async function startHttpsFront(): Promise<HttpsFront> {
   const host = 'texts.example.com';
   const certificate = makeCertificate([host]);

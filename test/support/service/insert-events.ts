@@ -12,28 +12,35 @@ interface Told {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Writes an event as a change of a message does, for tests that need no message. */
-export function putEvent(
-  trx: Transaction,
-  runtime: Runtime,
-  teamId: TeamId,
-  { messageId, numberId, type = 'message.sent', sequence = 1, data }: Told = {},
-): Promise<void> {
-  return appendEvents(trx, runtime, [
-    {
-      teamId,
-      numberId: numberId ?? runtime.ids.next('num'),
-      messageId: messageId ?? runtime.ids.next('msg'),
-      type,
-      sequence,
-      data: data ?? { content: 'Grüße 👋 \u2028 "\\' },
-    },
-  ]);
+/** Appends an event as a change of a message does, for tests that need no message. */
+export function putEvent(trx: Transaction, runtime: Runtime, teamId: TeamId, told: Told = {}): Promise<void> {
+  return appendEvents(trx, runtime, [newEvent(runtime, teamId, told)]);
 }
 
-/** As many events, one after the other. */
+/** Appends `count` events, one after the other. */
 export async function putEvents(runtime: Runtime, teamId: TeamId, count: number): Promise<void> {
   await runtime.database.transaction(async (trx) => {
     for (let n = 0; n < count; n += 1) await putEvent(trx, runtime, teamId);
   });
+}
+
+/** Appends `count` events by one statement. */
+export async function putEventsAtOnce(runtime: Runtime, teamId: TeamId, count: number): Promise<void> {
+  const events = Array.from({ length: count }, () => newEvent(runtime, teamId, {}));
+  await runtime.database.transaction((trx) => appendEvents(trx, runtime, events));
+}
+
+function newEvent(
+  { ids }: Runtime,
+  teamId: TeamId,
+  { messageId, numberId, type = 'message.sent', sequence = 1, data }: Told,
+) {
+  return {
+    teamId,
+    numberId: numberId ?? ids.next('num'),
+    messageId: messageId ?? ids.next('msg'),
+    type,
+    sequence,
+    data: data ?? { content: 'Grüße 👋 \u2028 "\\' },
+  };
 }

@@ -1,4 +1,4 @@
-/** Whether a path of names leads to something in a JSON value. */
+/** True if the path of names leads to a value in the JSON. */
 export function isFieldOf(value: unknown, path: readonly string[]): boolean {
   let found = value;
   for (const name of path) {

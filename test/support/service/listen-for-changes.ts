@@ -10,16 +10,16 @@ export interface HeardChange extends Change {
   readonly teamId: TeamId;
 }
 
-/** Another process's ears for the changes of all teams. */
+/** Listens to the changes of all teams as another process does. */
 export interface HeardChanges {
-  /** The notifications since the last call, of all commits of the service and of the test's own runtime. */
+  /** The notifications since the last call, from the service and from the test's own runtime. */
   readonly take: () => Promise<HeardChange[]>;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * `take` knows when all notifications have arrived. Each of the two processes changes a team of its own as a marker,
- * and its earlier commits are notified before that.
+ * Starts to listen. To know that all notifications have arrived, `take` makes each of the two processes change a marker
+ * team. Notifications of earlier commits arrive before those of the markers.
  */
 export async function hearChanges(service: TestService): Promise<HeardChanges> {
   let heard: HeardChange[] = [];
@@ -36,7 +36,7 @@ export async function hearChanges(service: TestService): Promise<HeardChanges> {
     heard.some(({ teamId, resource }) => teamId === id && resource === 'team');
   const bothMarked = () =>
     until('both processes told of their teams', () => marked(ofService) && marked(ofRuntime));
-  // The test's own runtime notifies their creation too: a late notification would count as the first change of each.
+  // The creation of the marker teams is notified, too, and must not count as their first change.
   await bothMarked();
   heard = [];
   const take = async () => {

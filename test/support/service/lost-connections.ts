@@ -4,7 +4,7 @@ import type { TestService } from './test-service.ts';
 
 type Service = Pick<TestService, 'databaseUrl'>;
 
-/** Ends every connection that hears notifications. */
+/** Ends every connection that listens to notifications. */
 export async function cutListeners({ query }: Pick<TestService, 'query'>): Promise<void> {
   await query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -31,7 +31,7 @@ export async function denyConnections({
   };
 }
 
-/** Ends the connection of a transaction. @throws as its next statement does */
+/** Ends the connection of a transaction. @throws the error of its next statement */
 export async function killTransaction(
   trx: Transaction,
   { query }: Pick<TestService, 'query'>,

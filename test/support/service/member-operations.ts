@@ -3,19 +3,19 @@ import type { Permission, PersonalPermission, Role } from '#contract/permissions
 import type { TeamMember } from '#test/support/people/people.ts';
 import { operations, type Things } from './operations.ts';
 
-/** Where members do what keys do below /v1 (decision 0014). */
+/** Path below which members have the operations of /v1 (decision 0014). */
 export const below = '/app/teams/:team_id';
 
 export interface MemberOperation {
-  /** undefined: every member may. */
+  /** undefined for an operation that every member may use. */
   readonly permission: Permission | PersonalPermission | undefined;
   readonly status: number;
-  /** Where a role has the permission and a rule of its own besides. */
+  /** Statuses of roles that have the permission and are restricted by another rule. */
   readonly statusAs?: Readonly<Partial<Record<Role, number>>>;
   readonly body?: (things: Things) => unknown;
-  /** Its answer has no end: where it is allowed, only the head is asked for. */
+  /** True for an answer without an end. Allowed requests ask for the head only. */
   readonly isStream?: true;
-  /** Makes things ready for it where newThings does not. */
+  /** Makes further things that the operation needs. */
   readonly prepare?: (things: Things, owner: TeamMember) => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   [`DELETE ${below}/keys/:id`]: {
     permission: 'keys:manage',
     status: 200,
-    // Another member made it; test/api-keys/member-keys.test.ts has them revoke their own.
+    // Another member made this key; test/api-keys/member-keys.test.ts tests revoking an own one.
     statusAs: { member: 403 },
   },
   [`GET ${below}/conversations`]: { permission: 'messages:read', status: 200 },
@@ -64,24 +64,32 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     status: 200,
     body: ({ messageId }) => ({ message_id: messageId }),
   },
+  [`POST ${below}/erasures`]: {
+    permission: 'contacts:erase',
+    status: 200,
+    body: () => ({ contact: '+14155550166' }),
+  },
   [`GET ${below}/messages/:id/timeline`]: { permission: 'messages:read', status: 200 },
   [`POST ${below}/numbers/simulated`]: {
     permission: 'numbers:write',
     status: 201,
     body: () => ({}),
-    // A team has one at a time.
+    // A team has at most one simulated number.
     prepare: removeSimulatedNumber,
   },
+  [`DELETE ${below}/numbers/:id/device-change`]: { permission: 'numbers:write', status: 200 },
   [`GET ${below}/webhooks/:id/health`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/webhooks/:id/deliveries/:delivery_id/request`]: { permission: 'webhooks:read', status: 200 },
   [`GET ${below}/usage`]: { permission: 'team:read', status: 200 },
   [`GET ${below}/usage/limits`]: { permission: 'team:read', status: 200 },
   [`GET ${below}/home`]: { permission: 'messages:read', status: 200 },
+  [`GET ${below}/restore`]: { permission: 'team:read', status: 200 },
+  [`POST ${below}/restore/resume`]: { permission: 'restore:resume', status: 200, body: () => ({}) },
   [`GET ${below}/live`]: { permission: undefined, status: 200, isStream: true },
   [`GET ${below}/audit`]: { permission: 'audit:read', status: 200 },
 };
 
-/** Every operation of /v1 is one of members too (decision 0014), beside what only people do. */
+/** Operations of members: every operation of /v1 (decision 0014), and those for people only. */
 export const ofMembers: Readonly<Record<string, MemberOperation>> = {
   ...Object.fromEntries(
     Object.entries(operations).map(([name, { memberPermission, ...operation }]) => [

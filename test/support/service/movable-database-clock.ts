@@ -2,14 +2,14 @@ import pg from 'pg';
 
 /** The clock of one test database, which a test sets. */
 export interface MovableDatabaseClock {
-  /** From now on the database's clock is so many milliseconds ahead of the machine's; negative: behind. */
+  /** Sets how far the database's clock is ahead of the machine's; negative if it is behind. */
   readonly set: (aheadMs: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Lets a test set a database's clock: connections made afterwards find a clock_timestamp() of ours before PostgreSQL's,
- * which adds what a table says. Everything else is PostgreSQL itself.
+ * Makes a database's clock movable: later connections call our clock_timestamp() instead of PostgreSQL's.
+ * It adds the offset that a table has. Everything else is plain PostgreSQL.
  */
 export async function makeClockMovable(databaseUrl: string): Promise<MovableDatabaseClock> {
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -1,6 +1,6 @@
 import { field } from './api-client.ts';
 
-/** The parts of an OpenAPI document that the requests are made from. */
+/** The parts of an OpenAPI document from which requests are generated. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -32,7 +32,7 @@ export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** A schema itself, where the document says where it stands. */
+/** Resolves a $ref. */
 export function resolve(document: OpenApi, schema: Schema = {}): Schema {
   if (schema.$ref === undefined) return schema;
   return field(document, schema.$ref.slice(2).replaceAll('/', '.')) as Schema;

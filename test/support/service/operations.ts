@@ -6,11 +6,11 @@ import { newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-we
 import type { ApiClient } from './api-client.ts';
 import type { TestService, TestTeam } from './test-service.ts';
 
-/** The number that sends the messages of operations: the caller connects it. */
+/** Number that sends the messages of operations. The caller connects it. */
 export const sender = '+14155550100';
 const to = '+14155550101';
 
-/** The target of a request, made anew for each allowed one, since it may use it up. */
+/** Targets of a request, made for each allowed request, since it may use them up. */
 export interface Things {
   readonly numberId: string;
   readonly messageId: string;
@@ -18,14 +18,14 @@ export interface Things {
   readonly phoneNumber: string;
   readonly memberId: string;
   readonly invitationId: string;
-  /** The id of a key that the operator made. */
+  /** Key that the operator made. */
   readonly keyId: string;
   /** An address without an account. */
   readonly email: string;
-  /** One that is opted out. */
+  /** A contact who has opted out. */
   readonly contact: string;
   readonly webhookId: string;
-  /** One whose secret is being changed. */
+  /** Webhook during a rotation of its secret. */
   readonly rotatingWebhookId: string;
   /** A failed delivery of `webhookId`. */
   readonly deliveryId: string;
@@ -33,9 +33,9 @@ export interface Things {
 
 export interface Operation {
   readonly permission: Permission;
-  /** The permissions that the request grants, which a key has to hold itself (section 5.3). */
+  /** Permissions that the request grants, which the key has to hold itself (section 5.3). */
   readonly alsoHolds?: readonly Permission[];
-  /** The permission that a member needs for it, where that is another one. */
+  /** Permission that a member needs, if it differs from that of a key. */
   readonly memberPermission?: PersonalPermission;
   readonly status: number;
   readonly body?: (things: Things) => unknown;
@@ -47,7 +47,7 @@ const seesWebhooks: Operation = {
   status: 200,
 };
 
-/** Every operation of /v1: what it asks for, and a request that is right. One that is missing here fails two tests. */
+/** Every operation of /v1 with its permission and a valid request. A missing operation fails two tests. */
 export const operations: Readonly<Record<string, Operation>> = {
   'GET /v1/team': { permission: 'team:read', status: 200 },
   'PUT /v1/team': { permission: 'team:write', status: 200, body: () => ({ name: 'Renamed' }) },
@@ -129,7 +129,7 @@ const idOf: Readonly<Record<string, (things: Things, pattern: string, method: st
   deliveries: ({ deliveryId }) => deliveryId,
 };
 
-/** `/v1/numbers/num_…` for `/v1/numbers/:id`. @throws where what stands before `:id` is none of these things */
+/** Fills the ids into a path: `/v1/numbers/num_…` for `/v1/numbers/:id`. @throws for an id that things lack */
 export function addressOf(pattern: string, things: Things, method: string): string {
   const ofConversation = pattern.replace(
     ':phone_number/:contact',
@@ -145,8 +145,8 @@ export function addressOf(pattern: string, things: Things, method: string): stri
 let made = 0;
 
 /**
- * A pending number, a queued message, a viewer, an open invitation, webhooks and a failed delivery; and a number and
- * an address without an account. The sender is connected already.
+ * Makes a pending number, a queued message, a viewer, an open invitation, webhooks and a failed delivery.
+ * The sender has to be connected. One number belongs to no team, and one address to no account.
  */
 export async function newThings(service: TestService, team: TestTeam): Promise<Things> {
   made += 1;
@@ -172,7 +172,7 @@ export async function newThings(service: TestService, team: TestTeam): Promise<T
   };
 }
 
-/** Everything of a team that a request could change, for a comparison of before and after. */
+/** All data of a team that a request could change, for a comparison of before and after. */
 export async function stateOf(api: ApiClient): Promise<readonly string[]> {
   const list = await api.get('/v1/numbers');
   const numbers = Array.isArray(list.json.numbers) ? list.json.numbers : [];
@@ -186,10 +186,10 @@ export async function stateOf(api: ApiClient): Promise<readonly string[]> {
     '/v1/opt-outs',
     ...numbers.map(({ id }) => `/v1/numbers/${id}`),
     '/v1/webhooks',
-    // Tests that refuse ask about what they made first.
+    // Two webhooks suffice, as tests of refusals use the first ones.
     ...webhooks.slice(0, 2).map(({ id }) => `/v1/webhooks/${id}/deliveries`),
   ];
   const answers = await Promise.all(paths.map((path) => api.get(path)));
   // A phone's last poll may be written after the poll itself.
-  return answers.map((answer) => answer.text.replace(/"last_seen_at":"[^"]+"/, ''));
+  return answers.map((answer) => answer.text.replace(/"last_seen_at":"[^"]+"/g, ''));
 }

@@ -1,4 +1,4 @@
-/** A node of what EXPLAIN (ANALYZE, FORMAT JSON) says. */
+/** A node in the output of EXPLAIN (ANALYZE, FORMAT JSON). */
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -15,10 +15,10 @@ export interface PlanNode {
 
 export const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** The table that a node reads, whichever month of it; undefined where it reads none. */
+/** Table that a node reads, for a partition its parent; undefined for a node without a table. */
 export const tableOf = (node: PlanNode) => node['Relation Name']?.replace(/_(\d{4}_\d{2}|default)$/, '');
 
-/** Rows that were read of each table, those included that a filter threw away. */
+/** Rows that a plan read of each table, including those that a filter removed. */
 export function rowsRead(plan: PlanNode): Map<string, number> {
   const read = new Map<string, number>();
   for (const node of nodesOf(plan)) {
@@ -33,5 +33,5 @@ export function rowsRead(plan: PlanNode): Map<string, number> {
   return read;
 }
 
-/** Pages of tables and indexes that were looked at. */
+/** Pages of tables and indexes that a plan read, from cache or disk. */
 export const blocks = (plan: PlanNode) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];

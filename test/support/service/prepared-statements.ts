@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** How often a statement ran on the first connection of a pool; 0 where it was not prepared there. */
+/** Number of runs of a statement on the pool's first connection; 0 if it was not prepared there. */
 export async function countRuns(pool: Pool, name: string): Promise<number> {
   const { rows } = await pool.query<{ runs: number }>(
     'SELECT generic_plans + custom_plans AS runs FROM pg_prepared_statements WHERE name = $1',

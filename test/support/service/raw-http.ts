@@ -8,22 +8,16 @@ export interface RawAnswer {
 }
 
 interface RawOptions {
-  /**
-   * true: says that nothing more will come as soon as all is written, for a request that is not whole. Node gives no
-   * answer then to a request that was whole.
-   */
+  /** Half-closes the connection after writing, for an incomplete request. Node would not answer a complete one then. */
   readonly halfClose?: boolean;
-  /** Is written once an answer has begun to arrive. */
+  /** Bytes that are written once an answer has begun to arrive. */
   readonly later?: string;
 }
 
 /** A server that neither answers nor closes within this time fails the test. */
 const limitMs = 10_000;
 
-/**
- * Writes bytes as they are and reads until the server closes: for requests that no HTTP client would send.
- * A request that the server can read must ask for `connection: close` itself.
- */
+/** Writes raw bytes and reads until the server closes. A valid request must have `connection: close`. */
 export async function rawRequest(
   baseUrl: string,
   bytes: string | Uint8Array,
@@ -34,7 +28,7 @@ export async function rawRequest(
   return { ...readHead(text.slice(0, split)), body: text.slice(split + 4) };
 }
 
-/** The same for several requests in one go: every answer in its order. Not for HEAD, whose answers have no body. */
+/** Writes several requests at once. @returns their answers in order; not for HEAD, whose answers have no body */
 export async function rawExchange(
   baseUrl: string,
   bytes: string | Uint8Array,
@@ -45,7 +39,7 @@ export async function rawExchange(
   while (left.length > 0) {
     const split = left.indexOf('\r\n\r\n');
     const head = readHead(left.subarray(0, split).toString('latin1'));
-    // 100 Continue is no answer yet.
+    // 100 Continue is not the answer yet.
     const isAnswer = head.status !== 100;
     const end = split + 4 + (isAnswer ? Number(head.headers.get('content-length') ?? Number.NaN) : 0);
     if (split < 0 || !(end <= left.length)) throw new Error(`no whole answer: ${left.toString('latin1')}`);
@@ -89,16 +83,15 @@ function readHead(text: string): Pick<RawAnswer, 'status' | 'headers'> {
   return { status: Number(first.split(' ')[1]), headers: new Map(headers) };
 }
 
-/** A request that an HTTP library can send. */
 export interface PlainRequest {
   readonly method: string;
-  /** As it goes into the request line. */
+  /** Path as in the request line. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** A few connections that are kept and used again and again, with requests that fetch would not send. */
+/** A pool of kept-alive connections, with requests that fetch would not send. */
 export class KeptConnections {
   readonly #baseUrl: string;
   readonly #agent: Agent;

@@ -10,7 +10,7 @@ export async function makeReadOnly({
   const [, name = ''] = /\/(\w+)\?/.exec(databaseUrl) ?? [];
   const change = async (action: string) => {
     await outside.query(`ALTER DATABASE ${name} ${action}`);
-    // Connections keep what they began with.
+    // Open connections keep their old setting, so they are ended.
     await outside.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
   };
   await change('SET default_transaction_read_only = on');

@@ -1,6 +1,6 @@
 import type { TestService } from './test-service.ts';
 
-/** A statement that does nothing: a step of time of a round trip to the database. */
+/** Runs an empty statement, so that the time of one round trip to the database passes. */
 export async function roundTrip({ query }: Pick<TestService, 'query'>): Promise<void> {
   await query('SELECT');
 }

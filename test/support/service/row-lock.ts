@@ -1,8 +1,9 @@
+import { backupLock } from '#server/database/backup-lock.ts';
 import type { AccountId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { type HeldTransaction, holdTransaction } from './held-transaction.ts';
 import type { TestService } from './test-service.ts';
 
-/** The rows that a test locks. */
+/** Rows that a test locks. */
 type LockedRows =
   | { readonly teamId: TeamId }
   | { readonly accountId: AccountId }
@@ -12,19 +13,20 @@ type LockedRows =
   | { readonly numbersOf: TeamId }
   | { readonly phoneNumber: string }
   | { readonly everyNumber: true }
-  /** The session of the phone with this number. */
+  /** Session of the phone with this number. */
   | { readonly sessionOf: string }
   /** The setup links of this phone number. */
   | { readonly setupLinksOf: string }
   | { readonly messagesInFlight: true }
   | { readonly messagesTo: string }
-  /** The count of inbound messages of a day: the last row that a transaction with an inbound message writes. */
+  | { readonly messagesFrom: string }
+  /** Day's count of inbound messages, the last row that the transaction of an inbound message writes. */
   | { readonly receivedCountOf: TeamId };
 
-/** `no key update` lets rows that refer to the locked ones be written. */
+/** `no key update` allows writes of rows with a foreign key to the locked ones. */
 type LockStrength = 'update' | 'no key update';
 
-/** Locks rows in a transaction of the test. @throws where there is no such row */
+/** Locks rows in a transaction of the test. @throws if there is no such row */
 export function holdRowLock(
   service: Pick<TestService, 'databaseUrl'>,
   rows: LockedRows,
@@ -34,7 +36,7 @@ export function holdRowLock(
   return holdTransaction(service, `SELECT FROM ${from} FOR ${strength.toUpperCase()} OF r`, values);
 }
 
-/** Locks a whole table, for reads too. */
+/** Locks a table against reads and writes. */
 export function holdTableLock(
   service: Pick<TestService, 'databaseUrl'>,
   table: 'api_keys' | 'devices' | 'members',
@@ -42,9 +44,22 @@ export function holdTableLock(
   return holdTransaction(service, `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, []);
 }
 
-/** The lock of migrations, as a process that migrates holds it. */
+/** Holds the lock of migrations, as a migrating process does. */
 export function holdMigrationLock(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
   return holdTransaction(service, 'SELECT pg_advisory_xact_lock(7061726401)', []);
+}
+
+/** Holds the lock of backups, as a running backup does. */
+export function holdBackupLock(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
+  return holdTransaction(service, 'SELECT pg_advisory_xact_lock($1)', [backupLock]);
+}
+
+/** Opens a transaction that has read each month of a history. */
+export function holdHistoryRead(
+  service: Pick<TestService, 'databaseUrl'>,
+  history: 'messages' | 'events',
+): Promise<HeldTransaction> {
+  return holdTransaction(service, `SELECT FROM ${history}`, []);
 }
 
 function selection(rows: LockedRows): readonly [from: string, ...values: unknown[]] {
@@ -67,6 +82,7 @@ function selection(rows: LockedRows): readonly [from: string, ...values: unknown
       rows.setupLinksOf,
     ];
   if ('messagesTo' in rows) return ['messages r WHERE r.to_handle = $1', rows.messagesTo];
+  if ('messagesFrom' in rows) return ['messages r WHERE r.from_handle = $1', rows.messagesFrom];
   if ('receivedCountOf' in rows)
     return [`usage_days r WHERE r.team_id = $1 AND r.direction = 'inbound'`, rows.receivedCountOf];
   return [`messages r WHERE r.status = 'polling'`];

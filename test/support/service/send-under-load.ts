@@ -1,27 +1,27 @@
 import { ApiClient } from './api-client.ts';
 import { until } from './until.ts';
 
-/** The sender's record of its messages, against which a crash is checked. */
+/** Sender's record of its messages, with which the state after a crash is compared. */
 export interface SendHistory {
-  /** Idempotency keys that were answered 202, with the message's id. */
+  /** Message ids by Idempotency-Key, for sends that were answered 202. */
   readonly accepted: Map<string, string>;
-  /** Keys whose request got no answer or a 5xx: the message may stand or not. */
+  /** Keys of requests without an answer or with a 5xx, whose message may exist or not. */
   readonly open: Set<string>;
 }
 
 interface SenderOptions {
-  /** Asked before each request: a restarted service may have another address. */
+  /** Called before each request, as a restarted service may have another address. */
   readonly baseUrl: () => string;
   readonly key: string;
   readonly from: string;
   readonly to: string;
   readonly connections: number;
-  /** Begins every Idempotency-Key of this load. */
+  /** Prefix of every Idempotency-Key of this load. */
   readonly prefix: string;
   readonly isOver: () => boolean;
 }
 
-/** Sends under load, each message with an Idempotency-Key, and records the answers. */
+/** Sends messages with Idempotency-Keys until `isOver`, and records the answers. */
 export async function sendUnderLoad(options: SenderOptions): Promise<SendHistory> {
   const history: SendHistory = { accepted: new Map(), open: new Set() };
   let next = 0;
@@ -29,7 +29,7 @@ export async function sendUnderLoad(options: SenderOptions): Promise<SendHistory
     while (!options.isOver()) {
       next += 1;
       const key = `${options.prefix}-${next}`;
-      // As a careful client does: the same key again, until there is an answer.
+      // A careful client repeats the key until there is an answer.
       await until(`an answer for ${key}`, async () => {
         await sendOnce(options, history, key);
         return !history.open.has(key) || options.isOver();
@@ -40,7 +40,7 @@ export async function sendUnderLoad(options: SenderOptions): Promise<SendHistory
   return history;
 }
 
-/** One attempt for a key; a repeat of an open one shows whether the message was accepted. */
+/** Sends once with a key. Repeating an open key shows whether the message was accepted. */
 export async function sendOnce(
   options: Pick<SenderOptions, 'baseUrl' | 'key' | 'from' | 'to'>,
   history: SendHistory,

@@ -3,31 +3,27 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from './until.ts';
 
-/** A file system of a few megabytes, to be filled. */
+/** A file system of a few megabytes that a test fills. */
 export interface SmallDisk {
-  /** A folder of the disk, as the processes see it that are started with `command`. */
+  /** A folder of the disk, for processes that `command` starts. */
   readonly folder: string;
-  /** The same folder for this process. */
+  /** Path of this folder for the test's process. */
   readonly seenFromHere: string;
-  /** Starts a program that sees the disk, in the working folder of this process. */
+  /** Command line of a program that sees the disk, in the working folder of the test's process. */
   readonly command: (program: string, ...words: string[]) => [string, ...string[]];
-  /** Writes until nothing more fits. */
+  /** Writes until the disk is full. */
   readonly fill: () => Promise<void>;
-  /** Deletes what `fill` has written. */
+  /** Deletes the file of `fill`. */
   readonly free: () => Promise<void>;
   readonly remove: () => void;
 }
 
-/** Only root of a Linux machine may mount one. */
+/** True for root on Linux, who alone may mount a file system. */
 export function canMountDisk(): boolean {
   return spawnSync('unshare', ['--mount', 'true']).status === 0;
 }
 
-/**
- * Mounts it in a mount namespace of its own, which ends with its last process. So nothing stays mounted where a test
- * is ended before its time.
- * @param place an empty folder
- */
+/** Mounts the disk in a new mount namespace, which unmounts it with its last process. @param place an empty folder */
 export async function makeSmallDisk(place: string, megabytes: number): Promise<SmallDisk> {
   await mkdir(place, { recursive: true });
   const mount = `mount -t tmpfs -o size=${megabytes}m,mode=755 tmpfs "$0" && mkdir "$0/mounted" && exec sleep infinity`;

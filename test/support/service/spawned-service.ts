@@ -8,31 +8,31 @@ import { until } from './until.ts';
 
 export const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Ownline as a process of its own, to be killed. */
+/** A service in a separate process, which tests may kill. */
 export interface SpawnedService {
   readonly baseUrl: string;
   readonly child: ChildProcess;
-  /** Everything it printed so far. */
+  /** Output so far, standard error included. */
   readonly output: () => string;
-  /** The part on standard error: its log. */
+  /** Standard error, which has the log. */
   readonly log: () => string;
-  /** Moves its clock, where it was started with `movesClock`. */
+  /** Moves the clock of a process that was started with `movesClock`. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Resolves once it has ended, by itself or not, with what ended it. */
+  /** Resolves once the process has ended, with its exit code or signal. */
   readonly ended: Promise<NodeJS.Signals | number | null>;
-  /** Sends a signal and waits for the end. @returns the exit code, null where the signal ended it */
+  /** Sends a signal and waits for the end. @returns the exit code, null after a signal */
   readonly kill: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
 interface SpawnOptions {
   readonly settings: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** Instead of node server/main.ts. */
+  /** Command instead of node server/main.ts. */
   readonly command?: readonly [string, ...string[]];
   readonly movesClock?: boolean;
-  /** Starts it in a process group of its own, as a shell does: `killGroup` then reaches all of it. */
+  /** Starts the process in a new process group, as a shell does, so that `killGroup` reaches all of it. */
   readonly ownGroup?: boolean;
-  /** As another user, which root may choose. */
+  /** User of the process, which root may choose. */
   readonly as?: { readonly uid: number; readonly gid: number };
 }
 
@@ -41,10 +41,9 @@ export function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid !== undefined) process.kill(-child.pid, signal);
 }
 
-/** A process that is being started. */
 export type LaunchedService = Omit<SpawnedService, 'advance'>;
 
-/** Starts a process and does not wait for it. */
+/** Starts a process without waiting until it is ready. */
 export async function launchService(options: SpawnOptions): Promise<LaunchedService> {
   const { settings, port, command, movesClock = false, ownGroup = false } = options;
   const chosen = port ?? (await freePort());
@@ -89,10 +88,10 @@ export async function launchService(options: SpawnOptions): Promise<LaunchedServ
   };
 }
 
-/** A first start makes a database cluster, which takes most of a minute beside a load of 20 on two cores. */
+/** A first start makes a database cluster, which takes most of a minute on two cores with a load of 20. */
 const readyMaxMs = 120_000;
 
-/** Starts a process and waits until it is ready. @throws with what it printed where it ends first */
+/** Starts a process and waits until it is ready. @throws with its output if it ends before */
 export async function spawnService(options: SpawnOptions): Promise<SpawnedService> {
   const service = await launchService(options);
   const { baseUrl, child } = service;
@@ -115,12 +114,12 @@ export async function spawnService(options: SpawnOptions): Promise<SpawnedServic
   };
 }
 
-/** The key that the first start wrote. */
+/** API key that the first start wrote. */
 export async function firstKey(dataDir: string): Promise<string> {
   return /own_live_\w+/.exec(await readFirstStart(dataDir))?.[0] ?? '';
 }
 
-/** The link of the owner that the first start wrote. */
+/** Owner link that the first start wrote. */
 export async function firstLink(dataDir: string): Promise<string> {
   return /http:\S+\/invite\/\S+/.exec(await readFirstStart(dataDir))?.[0] ?? '';
 }

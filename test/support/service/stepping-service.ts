@@ -5,15 +5,15 @@ import { until } from './until.ts';
 
 /** A service on a database whose clock a test sets. */
 export interface SteppingService extends TestService {
-  /** Sets the database's clock so far ahead of the machine's, and has all processes look at it. */
+  /** Sets how far the database's clock is ahead of the machine's, and makes all processes read it. */
   readonly step: (aheadMs: number) => Promise<void>;
-  /** Has all processes look at the clock now, and not within 10 s. */
+  /** Makes all processes read the clock now instead of within 10 s. */
   readonly lookNow: () => Promise<void>;
-  /** Moves the service's clock, by a minute or more, and waits until the service has looked at the database's since. */
+  /** Moves the service's clock by a minute or more, and waits until the service has read the database's clock. */
   readonly passTime: (ms: number) => Promise<void>;
 }
 
-/** @param aheadMs how far ahead the clock is when the first process starts */
+/** @param aheadMs lead of the clock when the first process starts */
 export async function startSteppingService(
   settings: Readonly<Record<string, string>> = {},
   aheadMs = 0,
@@ -24,7 +24,7 @@ export async function startSteppingService(
     await databaseClock.set(aheadMs);
   });
   const lookNow = () => askForClockLook(service);
-  // A look writes a reading where the last one is a minute old.
+  // A process writes a reading if the last one is a minute old.
   const readAt = async () =>
     (await service.query<{ uptime_ms: number }>('SELECT max(uptime_ms) AS uptime_ms FROM clock_readings'))[0]
       ?.uptime_ms;
@@ -48,18 +48,18 @@ export async function startSteppingService(
   };
 }
 
-/** Has all processes look at the database's clock now, and not within 10 s. */
+/** Makes all processes read the database's clock now instead of within 10 s. */
 export async function askForClockLook({ query }: Pick<TestService, 'query'>): Promise<void> {
   await query("SELECT pg_notify('service_clock', '')");
 }
 
-/** The clock in the answer of /readyz. */
+/** State of the clock in /readyz. */
 export async function clockOf(baseUrl: string): Promise<ClockStatus> {
   const answer = await fetch(`${baseUrl}/readyz`);
   return ((await answer.json()) as { clock: ClockStatus }).clock;
 }
 
-/** Waits until a process knows that the database's clock is so far ahead of its time; 0: that it is trusted. */
+/** Waits until a process sees the database's clock so far ahead of its time; 0 waits until it is trusted. */
 export async function untilStep(baseUrl: string, seconds: number): Promise<void> {
   await until(`the clock is ${seconds} s ahead`, async () => {
     const { settled, step_seconds: step } = await clockOf(baseUrl);

@@ -1,6 +1,6 @@
 import type { TestService } from './test-service.ts';
 
-/** A table that a test looks through for text. */
+/** Tables that tests search for text. */
 type Table =
   | 'account_sessions'
   | 'accounts'
@@ -13,7 +13,7 @@ type Table =
   | 'teams'
   | 'throttle_counters';
 
-/** Each row of these tables as PostgreSQL prints it; bytes are hexadecimal. */
+/** Each row of these tables as PostgreSQL prints it, with bytes in hexadecimal. */
 export async function storedRowTexts(
   { query }: Pick<TestService, 'query'>,
   ...tables: readonly Table[]
@@ -26,7 +26,7 @@ export async function storedRowTexts(
   return texts;
 }
 
-/** The rows of every table by the table's name, as `storedRowTexts`; history is read twice, once by its months. */
+/** Rows of every table by its name, as `storedRowTexts` returns them. History comes twice, once by its months. */
 export async function allStoredRowTexts(
   service: Pick<TestService, 'query'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {

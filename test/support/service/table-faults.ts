@@ -2,21 +2,21 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from './test-service.ts';
 
-/** Makes every statement that names a table fail until it is restored. */
+/** Renames a table, so that statements with its name fail until it is restored. */
 export async function takeTableAway(
   { query }: Pick<TestService, 'query'>,
-  table: 'hand_outs',
+  table: 'hand_outs' | 'unpublished_events',
 ): Promise<{ readonly restore: () => Promise<void> }> {
   await query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
   return { restore: async () => void (await query(`ALTER TABLE ${table}_away RENAME TO ${table}`)) };
 }
 
-/** A statement that PostgreSQL refuses: the transaction can only end with ROLLBACK. */
+/** Fails a statement, so that the transaction can only end with ROLLBACK. */
 export async function failStatement(trx: Transaction): Promise<void> {
   await trx.query('SELECT 1 / 0');
 }
 
-/** PostgreSQL refuses each insert into a table with an error of this name, until `end`. */
+/** Makes PostgreSQL refuse each insert into a table with an error of this name, until `end`. */
 export async function refuseInserts(
   { query }: Pick<TestService, 'query'>,
   table: 'send_queue' | 'media_chunks',
@@ -29,18 +29,18 @@ export async function refuseInserts(
   return { end: async () => void (await query('DROP FUNCTION refuse CASCADE')) };
 }
 
-/** PostgreSQL refuses each row of a team that is inserted into a table, until `end`. */
+/** Makes PostgreSQL refuse each row of a team that is inserted into a table, until `end`. */
 export async function refuseInsertsOf(
   { query }: Pick<TestService, 'query'>,
   teamId: TeamId,
-  table: 'due_deliveries',
+  table: 'due_deliveries' | 'events',
 ): Promise<{ readonly end: () => Promise<void> }> {
   await query(`
     ALTER TABLE ${table} ADD CONSTRAINT refuses_one_team CHECK (team_id <> '${teamId}'::uuid) NOT VALID`);
   return { end: async () => void (await query(`ALTER TABLE ${table} DROP CONSTRAINT refuses_one_team`)) };
 }
 
-/** A constraint that no message fulfils: the message of PostgreSQL's error quotes the whole row. */
+/** Adds a constraint that every message violates. PostgreSQL's error quotes the whole row. */
 export async function refuseMessages({
   query,
 }: Pick<TestService, 'query'>): Promise<{ readonly end: () => Promise<void> }> {
@@ -48,7 +48,7 @@ export async function refuseMessages({
   return { end: async () => void (await query('ALTER TABLE messages DROP CONSTRAINT refuses_all')) };
 }
 
-/** PostgreSQL refuses to record an inbound test of any device, until `end`. */
+/** Makes PostgreSQL refuse to record an inbound test of any device, until `end`. */
 export async function refuseReceivedTests({
   query,
 }: Pick<TestService, 'query'>): Promise<{ readonly end: () => Promise<void> }> {

@@ -6,17 +6,26 @@ export interface TestDatabase {
   readonly drop: () => Promise<void>;
 }
 
-/** A database of its own with the current schema, cloned from the template that `npm test` made. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** Makes a database with the current schema, cloned from the template that `npm test` made. */
+export function createTestDatabase(): Promise<TestDatabase> {
+  return createDatabase('TEMPLATE template_ownline STRATEGY FILE_COPY');
+}
+
+/** Makes a database without tables. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return createDatabase('');
+}
+
+async function createDatabase(options: string): Promise<TestDatabase> {
   const engineUrl = process.env.TEST_ENGINE_URL;
   if (engineUrl === undefined)
     throw new Error('Run tests with `npm test -- <file>`, which starts their database.');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asAdministrator(engineUrl, `CREATE DATABASE ${name} TEMPLATE template_ownline STRATEGY FILE_COPY`);
+  await asAdministrator(engineUrl, `CREATE DATABASE ${name} ${options}`);
   return {
     url: engineUrl.replace('/ownline?', `/${name}?`),
-    // PostgreSQL waits a few seconds for connections that are on their way out. Forced at once, it would end one that its
-    // test has closed already, which hears of it and fails; what is still open then was left open.
+    // PostgreSQL waits a few seconds for connections that are closing. FORCE at once would end these with an error.
+    // Connections that are still open then were left open.
     drop: () =>
       asAdministrator(engineUrl, `DROP DATABASE ${name}`).catch(() =>
         asAdministrator(engineUrl, `DROP DATABASE ${name} WITH (FORCE)`),

@@ -28,10 +28,10 @@ export interface TestTeam {
   readonly api: ApiClient;
 }
 
-/** How long a poll is held unless a setting says otherwise: an idle one costs a test this long. */
+/** Default time for which a poll is held, as each idle poll costs a test this long. */
 const holdMs = 200;
 
-/** One whole Ownline in this process, on a database of its own, with a clock that the test moves. */
+/** A whole service in the test's process, with a new database and a clock that the test moves. */
 export interface TestService {
   readonly baseUrl: string;
   readonly databaseUrl: string;
@@ -39,8 +39,11 @@ export interface TestService {
   readonly clock: Clock;
   readonly app: App;
   readonly runtime: Runtime;
-  /** A second process's worth of Ownline on the same database, with the same clock or one of its own. */
-  readonly startAnother: (ownClock?: Clock) => Promise<{
+  /** Starts a service on the same database, as a second process would, with the same or another clock. */
+  readonly startAnother: (
+    ownClock?: Clock,
+    more?: Readonly<Record<string, string>>,
+  ) => Promise<{
     readonly app: App;
     readonly baseUrl: string;
     readonly close: () => Promise<void>;
@@ -55,14 +58,14 @@ export interface TestService {
     grants: Grant[],
   ) => Promise<{ readonly id: KeyId; readonly key: string }>;
   readonly newKey: (teamId: TeamId, grants: Grant[]) => Promise<ApiClient>;
-  /** Looks into the database; for what no answer shows. */
+  /** Queries the database for data that no answer shows. */
   readonly query: <Row extends pg.QueryResultRow>(sql: string, values?: unknown[]) => Promise<Row[]>;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Settings in the words of docs/configuration.md win over those of the tests: `{ DEVICE_HOLD_SECONDS: '1' }`. `{port}` in one
- * is the port: `{ APP_URL: 'http://localhost:{port}' }`.
+ * Starts a service. `settings` in the words of docs/configuration.md replace those of the tests: `{
+ * DEVICE_HOLD_SECONDS: '1' }`. `{port}` in a setting is the port: `{ APP_URL: 'http://localhost:{port}' }`.
  * @param prepare is called with the new database before anything connects to it
  */
 export async function startTestService(
@@ -75,7 +78,7 @@ export async function startTestService(
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-service-'));
   const clock = new Clock();
   const logger = createLogger(settings.LOG_LEVEL ?? 'fatal');
-  const open = async (ownClock = clock) => {
+  const open = async (ownClock = clock, more: Readonly<Record<string, string>> = {}) => {
     const port = await freePort();
     const read = readConfig({
       DATABASE_URL: database.url,
@@ -84,7 +87,10 @@ export async function startTestService(
       RATE_LIMITS: 'off',
       PACING: 'off',
       ...Object.fromEntries(
-        Object.entries(settings).map(([name, value]) => [name, value.replace('{port}', String(port))]),
+        Object.entries({ ...settings, ...more }).map(([name, value]) => [
+          name,
+          value.replace('{port}', String(port)),
+        ]),
       ),
     });
     const config = settings.DEVICE_HOLD_SECONDS === undefined ? { ...read, deviceHoldMs: holdMs } : read;
@@ -99,7 +105,7 @@ export async function startTestService(
     });
     return { app, config, baseUrl: `http://127.0.0.1:${port}` };
   };
-  const { app, config, baseUrl } = await open().catch(againIfPortInUse(open));
+  const { app, config, baseUrl } = await open().catch(againIfPortInUse(() => open()));
   const runtime = await openRuntime(config, database.url, logger, clock);
   const makeKey = async (teamId: TeamId, grants: Grant[]) => {
     const { row, key } = await runtime.database.transaction((trx) =>
@@ -118,8 +124,8 @@ export async function startTestService(
     runtime,
     makeKey,
     newKey,
-    startAnother: async (ownClock) => {
-      const other = await open(ownClock).catch(againIfPortInUse(() => open(ownClock)));
+    startAnother: async (ownClock, more) => {
+      const other = await open(ownClock, more).catch(againIfPortInUse(() => open(ownClock, more)));
       return {
         app: other.app,
         baseUrl: other.baseUrl,
@@ -146,7 +152,7 @@ export async function startTestService(
   };
 }
 
-/** Another process of the run may take the free port first: then a start is tried again, with another one. */
+/** Repeats a start with another port if another process took the free one. */
 function againIfPortInUse<T>(start: () => Promise<T>): (error: unknown) => Promise<T> {
   return (error) => {
     if (error instanceof StartError && error.message.includes('is in use')) return start();

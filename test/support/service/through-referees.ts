@@ -1,4 +1,4 @@
-/** Where `npm run referees` listens; unset in every other run, and then requests go straight to Ownline. */
+/** Address of `npm run referees`. Unset in every other run, in which requests go straight to the service. */
 const refereesUrl = process.env.TEST_REFEREES_URL;
 
 export interface Destination {
@@ -6,10 +6,10 @@ export interface Destination {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Ownline refuses what is larger before it was all sent, and ends the connection: a proxy in between sees it break. */
+/** Larger bodies bypass the proxies, which would see broken connections: the service closes them early. */
 const judgedBytesMax = 200_000;
 
-/** The proxies validate the requests that the document describes: all of /v1 except the device protocol and the document itself. */
+/** Chooses the proxies for requests that the document describes: /v1 without device protocol and document. */
 export function destinationOf(baseUrl: string, path: string, body: string | Uint8Array = ''): Destination {
   const isDescribed = path.startsWith('/v1/') && !/^\/v1\/(device\/|openapi\.json)/.test(path);
   if (refereesUrl === undefined || !isDescribed || body.length > judgedBytesMax || !isReadable(path))
@@ -17,7 +17,7 @@ export function destinationOf(baseUrl: string, path: string, body: string | Uint
   return { origin: refereesUrl, headers: { 'x-upstream': baseUrl } };
 }
 
-/** Prism ends on an address that is not percent-encoded. */
+/** Prism crashes on an address with invalid percent-encoding. */
 function isReadable(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -27,7 +27,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** A test whose answer breaks the document fails with what the referee says. */
+/** Fails a test whose answer violates the document, with the referee's message. */
 export function throwViolations(headers: Headers, what: string): void {
   const violations = headers.get('x-violations');
   if (violations !== null)

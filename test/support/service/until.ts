@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Asks again and again until there is an answer: tests wait for what they need, never for a length of time.
+ * Repeats a probe until it returns a value. Tests wait for events, never for a length of time.
  * @param what is awaited, for the error message
- * @throws where nothing came within the limit, which is generous so that a slow machine passes too
+ * @throws after a limit, which is generous so that a slow machine passes too
  */
 export async function until<T>(
   what: string,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Direction, MessageStatus } from '#contract/message.ts';
 import type { ApiClient } from './api-client.ts';
 
-/** An item of the list as the specification lists its fields. */
+/** An item of the list with the fields of the specification. */
 export interface Item {
   readonly id: string;
   readonly to: string;
@@ -28,7 +28,7 @@ export interface Page {
   readonly has_more: boolean;
 }
 
-/** The address of a page, encoded as clients encode it. */
+/** Address of a page with encoded parameters. */
 export function address(parameters: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
@@ -36,7 +36,7 @@ export function address(parameters: Readonly<Record<string, string | number | un
   return `/v1/messages?${new URLSearchParams(given)}`;
 }
 
-/** A page that was asked for rightly. */
+/** Gets a page. @throws unless the status is 200 */
 export async function getPage(
   api: ApiClient,
   parameters: Readonly<Record<string, string | number | undefined>>,
@@ -47,7 +47,7 @@ export async function getPage(
   return answer.json as unknown as Page;
 }
 
-/** Every page from a position to the end, by the documented rule for clients: follow cursor until has_more is false. */
+/** Reads every page from a position to the end, as clients should: follow cursor until has_more is false. */
 export async function walk(
   clients: readonly ApiClient[],
   filters: Filters,
@@ -74,7 +74,7 @@ export async function walk(
 
 export const ids = (items: readonly { readonly id: string }[]) => items.map((item) => item.id);
 
-/** The filters one by one, which alone could match half of what each pair leaves. */
+/** Checks the filters one by one. */
 export const fits = (item: Item, filters: Filters) =>
   (['from', 'to', 'status', 'direction'] as const).every(
     (name) => filters[name] === undefined || filters[name] === item[name],

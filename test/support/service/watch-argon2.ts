@@ -1,10 +1,10 @@
 import { createHook } from 'node:async_hooks';
 
-/** The argon2 that this process computes, as Node's own bookkeeping knows them. */
+/** Counts the argon2 computations of this process with async_hooks. */
 export interface Argon2Watch {
-  /** Begun since the watch began. */
+  /** Number of computations since the watch began. */
   readonly runs: () => number;
-  /** The most that were computed at one time. */
+  /** Greatest number of simultaneous computations. */
   readonly mostAtATime: () => number;
   readonly stop: () => void;
 }
@@ -20,7 +20,7 @@ export function watchArgon2(): Argon2Watch {
       runs += 1;
       most = Math.max(most, open.size);
     },
-    // Its callback begins: the work is done.
+    // The callback begins once the computation is done.
     before: (id) => void open.delete(id),
   }).enable();
   return { runs: () => runs, mostAtATime: () => most, stop: () => void hook.disable() };

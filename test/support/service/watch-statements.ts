@@ -1,13 +1,13 @@
 import pg from 'pg';
 
-/** The names of the statements that this process runs, in their order. */
+/** Names of the statements that this process runs, in order. */
 export interface StatementWatch {
-  /** The statements since the last call whose names begin with one of the given prefixes. */
+  /** Statements since the last call whose names begin with one of the given prefixes. */
   readonly take: () => string[];
   readonly stop: () => void;
 }
 
-/** Listens to the driver without changing it. @param prefixes such as `accounts.`; loops run others beside them */
+/** Wraps the driver's query method to record statements. @param prefixes of recorded names, such as `accounts.` */
 export function watchStatements(prefixes: readonly string[]): StatementWatch {
   const original = pg.Client.prototype.query;
   let names: string[] = [];

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Labels of the fields whose value is the result of the action before, where the page names none. */
+/** Labels of fields whose value is the previous action's result, if the page names none. */
 const filledIn: Readonly<Record<string, string>> = {
   'Set Variable': 'Input',
   'Get Dictionary from Input': 'Input',
@@ -24,8 +24,8 @@ interface ShownAction {
 }
 
 /**
- * Reads the list to build by hand from the page, as plain text. Variables are in square brackets. Where the page
- * names no input, the one that the editor fills in by itself is added.
+ * Reads the build list of the page as plain text, with variables in square brackets.
+ * Inputs that the page does not name, as the editor fills them in, are added.
  */
 export async function readPageList(page: Page, shortcut: string): Promise<string> {
   const shown = await page.evaluate<ShownAction[]>(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** The User-Agent of an iPhone's Safari. */
+/** User-Agent of Safari on an iPhone. */
 export const iphoneAgent =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1';
 
@@ -12,18 +12,18 @@ export interface OpenedPage {
   readonly marks: Readonly<Record<string, string>>;
   /** Names of the inbound tests that have passed. */
   readonly passedTests: readonly string[];
-  /** The version that the script compares with that of the server. */
+  /** Version that the script compares with the server's. */
   readonly version: string;
 }
 
 interface PageRequest {
   readonly setupUrl: string;
-  /** Below the page. */
+  /** Path below the page. */
   readonly path?: string;
-  /** Fields of a form; without them the page is opened. */
+  /** Fields of a form; undefined opens the page. */
   readonly form?: Readonly<Record<string, string>>;
   readonly agent?: string;
-  /** The view that a person chose, by default the agent's own; '' for none. */
+  /** View that a person chose, by default the agent's; '' without a choice. */
   readonly view?: 'phone' | 'computer' | '';
   readonly signal?: AbortSignal;
 }
@@ -55,13 +55,13 @@ function readSetupPage(status: number, headers: Headers, html: string): OpenedPa
   };
 }
 
-/** The list of a page with all that is left to do. */
+/** Titles in the page's list of remaining steps. */
 export function leftThings({ html }: OpenedPage): readonly string[] {
   const [, list = ''] = /<ul class="left">(.*?)<\/ul>/s.exec(html) ?? [];
   return [...list.matchAll(/<li>([^<]*?) </g)].map(([, title = '']) => title);
 }
 
-/** The device token that a page shows. */
+/** Device token that a page shows. */
 export function shownToken({ html }: OpenedPage): string {
   const token = /dev_[\w-]{43}/.exec(html)?.[0];
   assert.ok(token, 'the page shows no device token');

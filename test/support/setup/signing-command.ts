@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface SigningCommand {
-  /** For SHORTCUT_SIGN_COMMAND. */
+  /** Value for SHORTCUT_SIGN_COMMAND. */
   readonly setting: string;
-  /** Names of the files that it was run with, in order. */
+  /** Names of the signed files, in order. */
   readonly runs: () => Promise<string[]>;
-  /** Where the script is. */
+  /** Folder of the script. */
   readonly folder: string;
   readonly remove: () => Promise<void>;
 }
 
 /**
- * A program in place of `shortcuts sign`: it writes AEA1 and the file that it got.
- * @param body a shell script with `$1` for the file to sign and `$2` for the signed one, to run instead
+ * Makes a script in place of `shortcuts sign` that writes AEA1 and the input file.
+ * @param body of another shell script, with `$1` as the file to sign and `$2` as the signed one
  */
 export async function makeSigningCommand(
   body = 'printf AEA1 > "$2"; cat "$1" >> "$2"',

@@ -1,7 +1,7 @@
 import type { WorkflowAction } from '#shortcut/workflow.ts';
 import { actionName } from './workflow-reader.ts';
 
-/** Actions with their UUIDs numbered by first appearance, and without comments: what two people who build alike share. */
+/** Numbers UUIDs by first appearance and removes comments, so that two equal builds are equal. */
 export function comparableActions(actions: readonly WorkflowAction[]): unknown {
   const numbers = new Map<string, string>();
   const built = actions.filter((action) => actionName(action) !== 'comment');

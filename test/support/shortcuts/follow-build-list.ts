@@ -2,19 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { PropertyDictionary } from '#shortcut/property-list/property-list.ts';
 import type { WorkflowAction } from '#shortcut/workflow.ts';
 
-/** One action as a reader of the list sees it. */
+/** One action of the list as a reader sees it. */
 interface Line {
   readonly number: number;
   readonly action: string;
   readonly fields: Map<string, string>;
-  /** The editor gives it to the action. */
+  /** UUID that the editor gives to the action. */
   readonly uuid: string;
 }
 
-/**
- * Builds the actions that a person gets who follows the printed list word by word and knows the editor. It shares no code
- * with the generator.
- */
+/** Builds the actions of a person who follows the printed list. It shares no code with the generator. */
 export function followBuildList(list: string): WorkflowAction[] {
   const made: Line[] = [];
   const actions: WorkflowAction[] = [];

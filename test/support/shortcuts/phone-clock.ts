@@ -6,7 +6,7 @@ interface Alarm {
   readonly callback: () => void;
 }
 
-/** The clock of an iPhone that stands still until the test moves it. */
+/** The clock of an iPhone, which stands still until the test moves it. */
 export class PhoneClock implements RunClock {
   #nowMs = 0;
   readonly #alarms = new Set<Alarm>();
@@ -26,7 +26,7 @@ export class PhoneClock implements RunClock {
     }
   }
 
-  /** Waits until something waits for that long, and lets it end. */
+  /** Waits for a timer of this length, and lets it end. */
   async pass(ms: number): Promise<void> {
     await until(`the phone waits ${ms} ms`, () =>
       [...this.#alarms].some(({ dueMs }) => dueMs === this.#nowMs + ms),

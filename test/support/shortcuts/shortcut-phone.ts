@@ -13,7 +13,7 @@ import { buildWorkflow, inbound, outbox, type Shortcut } from '#shortcut/shortcu
 import { until } from '#test/support/service/until.ts';
 import { PhoneClock } from './phone-clock.ts';
 
-/** How a run ends. @throws where it does not end within the limit of a test */
+/** Awaits the end of a run. @throws if it does not end within the limit of a test */
 export async function endOf(run: Promise<RunEnd>): Promise<RunEnd> {
   let settled = false;
   run
@@ -25,28 +25,28 @@ export async function endOf(run: Promise<RunEnd>): Promise<RunEnd> {
   return run;
 }
 
-/** The code that the setup page shows for a server and a device token. */
+/** Setup code that the setup page shows for a server and a device token. */
 export const setupCodeOf = (server: string, deviceToken: string) =>
   `{"server":"${server}","device_token":"${deviceToken}"}`;
 
 interface PhoneOptions {
-  /** The answer to the question of the import. */
+  /** Answer to the question of the import. */
   readonly setupCode: string;
   readonly deviceName?: string;
-  /** Unsigned files to install, by the name of the shortcut; otherwise the generic ones. */
+  /** Unsigned files to install, by the name of the shortcut; by default the generic ones. */
   readonly files?: ReadonlyMap<string, Buffer>;
-  /** Instead of the network of this machine. */
+  /** Replaces the network of this machine. */
   readonly fetch?: typeof fetch;
-  /** Where it throws, Messages does not take the message. */
+  /** If it throws, Messages refuses the message. */
   readonly onSend?: (message: OutgoingMessage) => void | Promise<void>;
 }
 
 /**
- * An iPhone with both shortcuts. The generic files are written, read by a library that is not ours, and imported with
- * the setup code as the answer to their question.
+ * An iPhone with both shortcuts. A library that is not ours parses the generic files.
+ * They are imported with the setup code as the answer to their question.
  */
 export class ShortcutPhone {
-  /** Everything that Messages took, in order. */
+  /** Messages that the app accepted, in order. */
   readonly sent: OutgoingMessage[] = [];
   readonly clock = new PhoneClock();
   readonly #options: PhoneOptions;
@@ -61,17 +61,17 @@ export class ShortcutPhone {
     this.#inbound = this.#install(inbound);
   }
 
-  /** Texts that Messages took. */
+  /** Texts of the messages in `sent`. */
   get texts(): string[] {
     return this.sent.flatMap((message) => (message.kind === 'text' ? [message.text] : []));
   }
 
-  /** Starts Outbox, as a tap or an automation does. @returns how its run ends */
+  /** Starts Outbox, as a tap or an automation does. @returns the end of its run */
   startOutbox(options: RunOptions = {}): Promise<RunEnd> {
     return this.#run(this.#outbox, options);
   }
 
-  /** A text arrives, and an automation passes it on. */
+  /** Receives a text, which an automation passes on. */
   receive(input: ReceivedMessage): Promise<RunEnd> {
     return this.#run(this.#inbound, { input });
   }

@@ -7,7 +7,7 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { until } from '#test/support/service/until.ts';
 import { ShortcutPhone, setupCodeOf } from './shortcut-phone.ts';
 
-/** A number, and the iPhone that was set up for it. */
+/** A number with the iPhone that was set up for it. */
 export interface ShortcutLine {
   readonly phoneNumber: string;
   readonly numberId: string;
@@ -20,15 +20,15 @@ export interface ShortcutWorld {
   readonly service: TestService;
   readonly team: TestTeam;
   readonly proxy: FlakyProxy;
-  /** A number that no phone has polled for, and an iPhone with its token. */
+  /** Makes a number that no phone has polled for, and an iPhone with its token. */
   readonly newLine: (
     options?: Partial<ConstructorParameters<typeof ShortcutPhone>[0]>,
   ) => Promise<ShortcutLine>;
-  /** The same with Outbox running. */
+  /** Makes a number and an iPhone on which Outbox runs. */
   readonly runningLine: () => Promise<
     ShortcutLine & { readonly run: ReturnType<ShortcutPhone['startOutbox']> }
   >;
-  /** A starter fires until the old session and the grace of its message are over, and a new session has begun. */
+  /** Lets a starter fire until the old session and its message's grace are over and a new session has begun. */
   readonly restart: (line: ShortcutLine) => Promise<void>;
   readonly untilVerified: (line: Pick<ShortcutLine, 'phoneNumber'>) => Promise<unknown>;
   /** Waits until so many further polls of the session were counted. */
@@ -40,7 +40,7 @@ export interface ShortcutWorld {
   readonly close: () => Promise<void>;
 }
 
-/** The time after which a session that no longer polls is over, and the grace of its message as well. */
+/** Time after which a session without polls and the grace of its message are over. */
 const afterTheGraceMs = 181_000;
 
 export async function startShortcutWorld(): Promise<ShortcutWorld> {

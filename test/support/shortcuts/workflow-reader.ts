@@ -10,13 +10,13 @@ export function dictionariesIn(value: PropertyList): PropertyDictionary[] {
   return [dictionary, ...Object.values(dictionary).flatMap(dictionariesIn)];
 }
 
-/** The last part of an action's identifier, such as `gettext`. */
+/** Last part of an action's identifier, such as `gettext`. */
 export const actionName = (action: WorkflowAction) =>
   action.WFWorkflowActionIdentifier.replace('is.workflow.actions.', '');
 
 export const parametersOf = (action: WorkflowAction) => action.WFWorkflowActionParameters;
 
-/** A text parameter of an action. */
+/** Text parameter of the action at an index. */
 export function textParameter(workflow: Workflow, index: number, key: string): string {
   const action = workflow.WFWorkflowActions[index];
   assert.ok(action);

@@ -1,7 +1,7 @@
 import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** A transaction that has made a team and has not committed. */
+/** Makes a team in a transaction that commits when the test releases it. */
 export function holdNewTeam(service: Pick<TestService, 'databaseUrl'>): Promise<HeldTransaction> {
   return holdTransaction(
     service,
@@ -11,7 +11,7 @@ export function holdNewTeam(service: Pick<TestService, 'databaseUrl'>): Promise<
   );
 }
 
-/** @throws where a team has anything */
+/** Deletes all teams. @throws if a team has any rows */
 export async function deleteEmptyTeams({ query }: Pick<TestService, 'query'>): Promise<void> {
   await query('DELETE FROM teams');
 }

@@ -1,6 +1,6 @@
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** Teams without members that have used all of this month; their ids sort before those of every other team. */
+/** Inserts teams without members that have used up this month. Their ids sort before those of other teams. */
 export async function putFullTeams(
   { query, clock }: Pick<TestService, 'query' | 'clock'>,
   count: number,

@@ -3,7 +3,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** This month has used so many messages, though none was sent. */
+/** Sets this month's usage, without messages. */
 export async function putAccepted(
   { query, clock }: Pick<TestService, 'query' | 'clock'>,
   teamId: TeamId,
@@ -16,7 +16,7 @@ export async function putAccepted(
   ]);
 }
 
-/** Messages of one day in both directions, though none was sent. The day's month counts them by itself. @param day `2026-11-22` */
+/** Adds usage to one day in both directions, not to the month's accepted messages. @param day `2026-11-22` */
 export async function putDay(
   { query }: Service,
   teamId: TeamId,
@@ -29,12 +29,12 @@ export async function putDay(
   );
 }
 
-/** Each month that the team has used counts so many messages, whatever was sent. */
+/** Sets the usage of each month that the team has used. */
 export async function setAccepted({ query }: Service, teamId: TeamId, accepted: number): Promise<void> {
   await query('UPDATE usage_months SET accepted = $2 WHERE team_id = $1', [teamId, accepted]);
 }
 
-/** The rate limiter has a minute of the team in which all requests are spent, so many minutes ahead. */
+/** Inserts a minute of the rate limiter in which all of the team's requests are spent, so many minutes ahead. */
 export async function putSpentMinute(
   { query, clock }: Pick<TestService, 'query' | 'clock'>,
   teamId: TeamId,

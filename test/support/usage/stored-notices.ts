@@ -1,7 +1,7 @@
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** The percentages of the monthly limit that a team was notified of, lowest first. */
+/** Percentages of the monthly limit at which a team was notified, lowest first. */
 export async function storedNotices(
   { query }: Pick<TestService, 'query'>,
   teamId: TeamId,

@@ -3,7 +3,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** The messages accepted in each month, less those refunded: `{ '2026-11': 2 }`. */
+/** Messages accepted in each month, without refunded ones: `{ '2026-11': 2 }`. */
 export async function acceptedByMonth({ query }: Service, teamId: TeamId): Promise<Record<string, number>> {
   const months = await query<{ month: string; accepted: number }>(
     'SELECT month::text, accepted FROM usage_months WHERE team_id = $1 ORDER BY month',
@@ -12,19 +12,19 @@ export async function acceptedByMonth({ query }: Service, teamId: TeamId): Promi
   return Object.fromEntries(months.map(({ month, accepted }) => [month.slice(0, 7), accepted]));
 }
 
-/** The same, of all months together. */
+/** Messages accepted in all months, without refunded ones. */
 export async function acceptedOf(service: Service, teamId: TeamId): Promise<number> {
   const months = await acceptedByMonth(service, teamId);
   return Object.values(months).reduce((sum, accepted) => sum + accepted, 0);
 }
 
-/** The same, of all teams. */
+/** Messages accepted by all teams in all months, without refunded ones. */
 export async function acceptedInAll({ query }: Service): Promise<number> {
   const months = await query<{ accepted: number }>('SELECT accepted::float8 FROM usage_months');
   return months.reduce((sum, { accepted }) => sum + accepted, 0);
 }
 
-/** The outbound messages of each day, oldest day first. */
+/** Numbers of outbound messages per day, oldest day first. */
 export async function sentByDay({ query }: Service, teamId: TeamId): Promise<number[]> {
   const days = await query<{ messages: number }>(
     `SELECT messages FROM usage_days WHERE team_id = $1 AND direction = 'outbound' ORDER BY day`,

@@ -1,18 +1,20 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 export interface TestCertificate {
-  /** Both in PEM. */
+  /** Private key in PEM; `cert` is PEM, too. */
   readonly key: string;
   readonly cert: string;
 }
 
 /**
- * A certificate for some names, 127.0.0.1 and 0.0.0.0 that no authority signed; a test may trust it.
+ * Makes a self-signed certificate for names, 127.0.0.1 and 0.0.0.0, which a test may trust.
  * @param lastDay as `491231`: 31 December 2049
+ * @param firstDay in the same form
  */
 export function makeCertificate(
   dnsNames: readonly string[] = ['localhost'],
   lastDay = '491231',
+  firstDay = '200101',
 ): TestCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
@@ -27,7 +29,7 @@ export function makeCertificate(
     der(0x02, Buffer.from([1])),
     ecdsaWithSha256,
     name,
-    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from(`${lastDay}235959Z`))),
+    sequence(der(0x17, Buffer.from(`${firstDay}000000Z`)), der(0x17, Buffer.from(`${lastDay}235959Z`))),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(sequence(oid('551d11'), der(0x04, names)))),
@@ -40,11 +42,11 @@ export function makeCertificate(
   };
 }
 
-/** A value in DER: its tag, its length and what is in it. */
+/** Encodes a DER value: tag, length, content. */
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
-  // The shortest form, as DER has it: browsers refuse any other.
+  // DER requires the shortest form, and browsers refuse any other.
   const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
   const size = length < 128 ? [length] : long;
   return Buffer.concat([Buffer.from([tag, ...size]), content]);

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { bytesOfAddress } from '#server/platform/network/ip-address.ts';
 
-/** The answer to a query: addresses of the queried family, an error, or none. */
+/** Answer to a query: addresses of the queried family, an error, or none. */
 export type DnsAnswer =
   | { readonly addresses: readonly string[]; readonly ttlSeconds?: number; readonly afterMs?: number }
   | 'no such name'
@@ -9,9 +9,9 @@ export type DnsAnswer =
   | 'silence';
 
 export interface DnsServer {
-  /** `127.0.0.1:53535`, for a resolver. */
+  /** Address for a resolver, `127.0.0.1:53535`. */
   readonly address: string;
-  /** Every question so far, as `A receiver.example.com`. */
+  /** Questions so far, as `A receiver.example.com`. */
   readonly questions: readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -19,10 +19,7 @@ export interface DnsServer {
 const types: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
 const codes = { 'no such name': 3, 'server failure': 2 } as const;
 
-/**
- * A name server on a real UDP port that says what a test wants.
- * @param answer is asked at every question, so that it can say something else each time
- */
+/** Starts a name server on a real UDP port. @param answer is called for every question */
 export async function startDnsServer(answer: (name: string) => DnsAnswer): Promise<DnsServer> {
   const questions: string[] = [];
   let isClosed = false;
@@ -35,14 +32,14 @@ export async function startDnsServer(answer: (name: string) => DnsAnswer): Promi
     const records = typeof said === 'string' ? [] : recordsOf(said, type);
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
-    // An answer, recursion asked for and available, and the code of an error where it is one.
+    // Flags: an answer, recursion desired and available, and the error code.
     head.writeUInt16BE(0x8180 | (typeof said === 'string' ? codes[said] : 0), 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
     const send = () => {
       if (!isClosed) socket.send(Buffer.concat([head, query.subarray(12, end), ...records]), port, address);
     };
-    // Slow as one is that has to ask further itself.
+    // A delayed answer simulates a resolver that has to query further.
     if (typeof said !== 'string' && said.afterMs !== undefined) setTimeout(send, said.afterMs);
     else send();
   });
@@ -76,7 +73,7 @@ function recordsOf(
     const bytes = bytesOfAddress(address);
     if (!bytes || (bytes.length === 4) !== (type === 'A')) return [];
     const record = Buffer.alloc(12);
-    // The name of the query, as a pointer to its offset in the message.
+    // The name is a pointer to the query's name in the message.
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(type === 'A' ? 1 : 28, 2);
     record.writeUInt16BE(1, 4);

@@ -1,7 +1,7 @@
 import type { DeliveryId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** So many attempts of a delivery, all of them now. */
+/** Inserts `count` attempts of a delivery at the present time. */
 export async function putAttempts(
   { runtime, clock, query }: Pick<TestService, 'runtime' | 'clock' | 'query'>,
   teamId: TeamId,
@@ -17,7 +17,7 @@ export async function putAttempts(
   );
 }
 
-/** The attempts of a team that are kept. */
+/** Number of stored attempts of a team. */
 export async function countAttempts({ query }: Pick<TestService, 'query'>, teamId: TeamId): Promise<number> {
   return (await query('SELECT FROM attempts WHERE team_id = $1', [teamId])).length;
 }

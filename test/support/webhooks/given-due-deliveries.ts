@@ -4,7 +4,7 @@ import type { Lane } from './stored-deliveries.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** Puts the due deliveries of a webhook into these lanes, one after the other in turn. */
+/** Moves the due deliveries of a webhook to these lanes in turn. */
 export async function moveToLanes(
   { query }: Service,
   webhookId: WebhookId,
@@ -16,7 +16,7 @@ export async function moveToLanes(
   );
 }
 
-/** Empties the queue, or the part of a webhook or a team; the deliveries stay as they are. */
+/** Empties the queue, or the part of a webhook or a team, without changing the deliveries. */
 export async function dropDueDeliveries(
   { query }: Service,
   of: { readonly webhookId?: WebhookId; readonly teamId?: TeamId } = {},
@@ -27,7 +27,7 @@ export async function dropDueDeliveries(
   );
 }
 
-/** Removes attempts of a lane that are being made from the queue, as their results do. */
+/** Removes leased deliveries of a lane from the queue, as their results do. */
 export async function dropLeasedDeliveries({ query }: Service, lane: Lane, count: number): Promise<void> {
   const dropped = await query(
     `DELETE FROM due_deliveries WHERE delivery_id IN
@@ -38,7 +38,7 @@ export async function dropLeasedDeliveries({ query }: Service, lane: Lane, count
   if (dropped.length !== count) throw new Error(`${dropped.length} attempts are made in ${lane}`);
 }
 
-/** Ends every lease. @param laterMs moves the time of every next attempt, too */
+/** Ends every lease. @param laterMs delays every next attempt, too */
 export async function endLeases({ query }: Service, laterMs = 0): Promise<void> {
   await query(
     `UPDATE due_deliveries SET leased_until = NULL, lease = NULL, due_at = due_at + make_interval(secs => $1::float8 / 1000)`,
@@ -46,7 +46,7 @@ export async function endLeases({ query }: Service, laterMs = 0): Promise<void> 
   );
 }
 
-/** Moves the newest due delivery of a webhook an hour back in time, before all others. */
+/** Moves a webhook's newest due delivery an hour back in time, before all others. */
 export async function putNewestFirst({ query }: Service, webhookId: WebhookId): Promise<void> {
   await query(
     `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
@@ -55,10 +55,7 @@ export async function putNewestFirst({ query }: Service, webhookId: WebhookId): 
   );
 }
 
-/**
- * Moves one due delivery of a webhook an hour back in time, unless an attempt of it is being made.
- * @param index from the oldest, which is 0
- */
+/** Moves one due delivery of a webhook an hour back in time, unless it is leased. @param index from the oldest, 0 */
 export async function bringForward({ query }: Service, webhookId: WebhookId, index: number): Promise<void> {
   await query(
     `UPDATE due_deliveries SET due_at = due_at - interval '1 hour'
@@ -68,12 +65,12 @@ export async function bringForward({ query }: Service, webhookId: WebhookId, ind
   );
 }
 
-/** The log of attempts is empty, as once its retention is over. */
+/** Deletes all attempts, as the end of their retention does. */
 export async function dropAttempts({ query }: Service): Promise<void> {
   await query('DELETE FROM attempts');
 }
 
-/** An event is no more, as once its retention is over; its deliveries stay. */
+/** Deletes an event but not its deliveries, as the end of its retention does. */
 export async function dropEvent({ query }: Service, eventId: EventId): Promise<void> {
   const dropped = await query('DELETE FROM events WHERE id = $1 RETURNING id', [eventId]);
   if (dropped.length !== 1) throw new Error('no such event');

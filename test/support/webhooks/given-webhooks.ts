@@ -3,7 +3,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** The webhook has so many failed attempts in a row. */
+/** Sets a webhook's number of failed attempts in a row. */
 export async function setFailureCount(
   { query }: Service,
   webhookId: WebhookId,
@@ -14,7 +14,7 @@ export async function setFailureCount(
   );
 }
 
-/** As its tenth failed attempt in a row leaves a webhook; its deliveries stay as they are. */
+/** Disables a webhook as its tenth failed attempt in a row does, without changing its deliveries. */
 export async function disableByFailures(
   { query, clock }: Pick<TestService, 'query' | 'clock'>,
   webhookId: WebhookId,

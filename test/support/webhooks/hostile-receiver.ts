@@ -1,12 +1,12 @@
 import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** Started by a test with fork(), so that its memory is not the test's: says its port, and then wastes time and memory. */
+/** Entry of a forked process, whose memory is not the test's. It sends its port, and then wastes time and memory. */
 const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 const gigabyte = 'HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n';
 const bomb = gzipSync(Buffer.alloc(5_000_000));
 
-/** Says it again and again, as fast as it is taken or now and then. */
+/** Repeats the bytes, as fast as they are read or at an interval. */
 function again(socket: Socket, said: string | Buffer, everyMs?: number): void {
   if (everyMs !== undefined) {
     const timer = setInterval(() => socket.write(said), everyMs);

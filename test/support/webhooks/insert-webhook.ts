@@ -5,12 +5,12 @@ import type { TestService } from '#test/support/service/test-service.ts';
 interface WebhookOptions {
   readonly phoneNumber?: string;
   readonly isActive?: boolean;
-  /** Where it is not active. */
+  /** Reason why the webhook is disabled; undefined for an active one. */
   readonly disabledBy?: 'member' | 'failures';
   readonly failureCount?: number;
 }
 
-/** A row of webhooks, for tests of what is written for it: its address is never called. */
+/** Inserts a webhook, whose URL is never called. */
 export async function putWebhook(
   { runtime, query }: Pick<TestService, 'runtime' | 'query'>,
   teamId: TeamId,

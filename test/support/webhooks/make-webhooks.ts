@@ -4,7 +4,7 @@ import { type Id, type IdPrefix, parseId, publicId } from '#server/platform/ids/
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
-/** A name that no resolver knows: what a test does not receive goes nowhere. */
+/** A URL that no resolver knows, so that no delivery is sent anywhere. */
 export const nowhere = 'https://receiver.invalid/events';
 
 export interface MadeWebhook {
@@ -12,7 +12,7 @@ export interface MadeWebhook {
   readonly secret: string;
 }
 
-/** Makes a webhook or throws: for tests that are about what comes after. */
+/** Makes a webhook. @throws unless it is made */
 export async function newWebhook(
   api: ApiClient,
   fields: Readonly<Record<string, unknown>> = {},
@@ -26,11 +26,11 @@ interface DeliveryOptions {
   readonly status?: DeliveryStatus;
   readonly eventType?: EventType;
   readonly isTest?: boolean;
-  /** Moves the delivery's moment: negative is earlier. */
+  /** Moves the time of the delivery; negative is earlier. */
   readonly ageMs?: number;
 }
 
-/** A delivery that stands as it is wanted, written as the event's transaction and its attempts would have. */
+/** Inserts a delivery in a state, as the event's transaction and its attempts write it. */
 export async function newDelivery(
   { runtime }: Pick<TestService, 'runtime'>,
   team: Pick<TestTeam, 'id'>,
@@ -71,7 +71,7 @@ interface AttemptOptions {
   readonly url?: string;
 }
 
-/** An attempt of it that came to its end. @returns its id */
+/** Inserts a finished attempt of a delivery. @returns the id of the attempt */
 export async function newAttempt(
   { runtime }: Pick<TestService, 'runtime'>,
   team: Pick<TestTeam, 'id'>,
@@ -94,20 +94,20 @@ export async function newAttempt(
   return publicId('att', id);
 }
 
-/** The UUID that the database has for a public id. */
+/** UUID of a public id. */
 export function uuidOf<P extends IdPrefix>(prefix: P, text: string): Id<P> {
   const id = parseId(prefix, text);
   if (!id) throw new Error(`${text} is no id`);
   return id;
 }
 
-/** The same id with the moment of another time. */
+/** Replaces the time in an id. */
 function idAt<P extends IdPrefix>(id: Id<P>, at: Date): Id<P> {
   const hex = at.getTime().toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}` as Id<P>;
 }
 
-/** So many deliveries, oldest first by their ids; pending ones wait in the queue. */
+/** Inserts deliveries, oldest first by their ids. Pending ones are in the queue. */
 export async function queueMany(
   { runtime }: Pick<TestService, 'runtime'>,
   team: Pick<TestTeam, 'id'>,

@@ -38,10 +38,10 @@ export function outboundSuite() {
   }
   const startKept = async (...options: Parameters<typeof startReceiver>) =>
     kept(await startReceiver(...options));
-  /** A guard that may reach this machine, and trusts the certificate. */
+  /** An SSRF guard that may reach this machine, and trusts the certificate. */
   const guard = (options: Partial<OutboundHttpOptions> = {}) =>
     kept(new OutboundHttp({ allowed: ranges('127.0.0.1'), authorities: [certificate.cert], ...options }));
-  /** A guard whose names the script resolves. */
+  /** An SSRF guard whose names `answer` resolves. */
   async function withNames(answer: (name: string) => DnsAnswer, options: Partial<OutboundHttpOptions> = {}) {
     const dns = kept(await startDnsServer(answer));
     return { dns, http: guard({ nameServers: [dns.address], ...options }) };

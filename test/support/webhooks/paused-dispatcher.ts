@@ -3,17 +3,17 @@ import { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Dispatcher } from '#server/webhooks/dispatch/dispatcher.ts';
 
-/** A process that makes attempts. */
+/** A dispatcher that can be paused, with its HTTP client and log. */
 export interface PausedDispatcher {
   readonly outbound: OutboundHttp;
   readonly dispatcher: Dispatcher;
-  /** The errors in its log. */
+  /** Logged errors. */
   readonly errors: readonly unknown[];
-  /** The fields of its warnings. */
+  /** Fields of logged warnings. */
   readonly warnings: readonly object[];
 }
 
-/** @param pause runs after each of its claims and results, before it reads what the database said */
+/** @param pause runs after each claim and result of the dispatcher, before it reads the statement's answer */
 export function pausedAfter(runtime: Runtime, pause: (statement: string) => Promise<void>): PausedDispatcher {
   const { database, config } = runtime;
   const outbound = new OutboundHttp({ allowed: config.egressAllowed });

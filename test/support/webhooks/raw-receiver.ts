@@ -2,27 +2,27 @@ import { createServer as createPlain, type Server, type Socket } from 'node:net'
 import { createServer as createSecure } from 'node:tls';
 import type { TestCertificate } from './certificate.ts';
 
-/** Something that requests are sent to, on a real port: says to each request, byte by byte, what a test wants. */
+/** A server on a real port that answers each request with the bytes that a test writes. */
 export interface Receiver {
   readonly port: number;
-  /** Each request that came whole, as text. */
+  /** Complete requests, as text. */
   readonly requests: readonly string[];
-  /** Connections so far (over TLS: those whose handshake went well), by the address that was connected to. */
+  /** Connections so far by their local address. Over TLS only those whose handshake succeeded. */
   readonly connections: readonly string[];
-  /** Connections that are open now. */
+  /** Number of open connections. */
   readonly open: () => number;
   readonly close: () => Promise<void>;
 }
 
 interface ReceiverOptions {
-  /** Said to each request; `ok` where nothing is. */
+  /** Answers each request; by default with `ok`. */
   readonly answer?: (socket: Socket, request: string) => void;
   readonly certificate?: TestCertificate;
   readonly host?: string;
   readonly port?: number;
 }
 
-/** A whole answer with a short body, after which the connection stays. */
+/** A complete answer with a short body, after which the connection stays open. */
 export const ok = (socket: Socket) => {
   socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok');
 };

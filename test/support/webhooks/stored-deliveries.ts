@@ -5,7 +5,6 @@ import { until } from '#test/support/service/until.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** A webhook by the id that the database has for it. */
 interface Webhook {
   readonly id: WebhookId;
 }
@@ -19,7 +18,7 @@ export interface StoredDelivery {
   readonly finishedAt: Date | null;
 }
 
-/** Oldest first. */
+/** Deliveries of a webhook, oldest first. */
 export function deliveriesOf({ query }: Service, webhook: Webhook): Promise<StoredDelivery[]> {
   return query<StoredDelivery>(
     `SELECT id, event_id AS "eventId", status, attempt_count AS "attemptCount", created_at AS "createdAt",
@@ -39,22 +38,21 @@ export interface StoredAttempt {
   readonly url: string;
   readonly responseBody: Buffer | null;
   readonly responseTruncated: boolean;
-  /** Whether it counted as a success or a failure of the webhook. */
+  /** True if the attempt counted as a success or a failure of the webhook. */
   readonly isCounted: boolean;
 }
 
-/** The attempts of all deliveries of a webhook, oldest first. */
+/** Attempts of all deliveries of a webhook, oldest first. */
 export function attemptsOf({ query }: Service, webhook: Webhook): Promise<StoredAttempt[]> {
   return query<StoredAttempt>(
     `SELECT id, delivery_id AS "deliveryId", started_at AS "startedAt", duration_ms AS "durationMs", outcome,
        status_code AS "statusCode", url, response_body AS "responseBody", response_truncated AS "responseTruncated",
        is_counted AS "isCounted"
-     FROM attempts WHERE webhook_id = $1 ORDER BY id`,
+     FROM attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE webhook_id = $1) ORDER BY id`,
     [webhook.id],
   );
 }
 
-/** The lanes of the queue of deliveries. */
 export type Lane = 'live' | 'retry' | 'replay' | 'manual';
 
 export interface DueDelivery {
@@ -62,17 +60,17 @@ export interface DueDelivery {
   readonly deliveryId: DeliveryId;
   readonly teamId: TeamId;
   readonly lane: Lane;
-  /** The number of the attempt that is due, from 1. */
+  /** Number of the due attempt, from 1. */
   readonly attempt: number;
   readonly dueAt: Date;
   readonly firstStartedAt: Date | null;
-  /** The number of the process that makes the attempt; null without a lease. */
+  /** Number of the process that makes the attempt; null without a lease. */
   readonly lease: number | null;
-  /** The body of a test, which has no event. */
+  /** Body of a test, which has no event. */
   readonly body: string | null;
 }
 
-/** The deliveries that wait in the queue or are being attempted, in its order: of a webhook, of a team or all. */
+/** Deliveries in the queue, due or leased, in its order: of a webhook, of a team or all. */
 export function dueDeliveries(
   { query }: Service,
   of: { readonly webhookId?: WebhookId; readonly teamId?: TeamId } = {},
@@ -86,7 +84,7 @@ export function dueDeliveries(
   );
 }
 
-/** Resolves once nothing of the webhook waits or runs. */
+/** Resolves once no delivery of the webhook waits or runs. */
 export function settled(service: Service, webhook: Webhook): Promise<unknown> {
   return until(
     'everything is delivered or given up',

@@ -6,12 +6,12 @@ type Service = Pick<TestService, 'query'>;
 
 export interface WebhookState {
   readonly isActive: boolean;
-  /** Failed attempts in a row. */
+  /** Number of failed attempts in a row. */
   readonly failureCount: number;
   readonly disabledBy: 'member' | 'failures' | null;
   readonly disabledAt: Date | null;
   readonly lastTriggeredAt: Date | null;
-  /** Begins with 1, and grows each time that the webhook is enabled or gets its url. */
+  /** Generation of the webhook: begins with 1, and grows when the webhook is enabled or gets a new url. */
   readonly generation: number;
 }
 
@@ -29,7 +29,7 @@ export async function stateOf(
   return state;
 }
 
-/** The secrets of a webhook as they are stored, encrypted. */
+/** Stored secrets of a webhook, encrypted. */
 export async function sealedSecretsOf(
   { query }: Service,
   webhook: { readonly id: WebhookId },

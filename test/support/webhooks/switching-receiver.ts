@@ -1,7 +1,7 @@
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
 export interface SwitchingReceiver extends WebhookReceiver {
-  /** An address of it that answers 503. */
+  /** An address that answers 503. */
   readonly brokenUrl: string;
 }
 

@@ -3,28 +3,28 @@ import { createServer as createSecure } from 'node:https';
 import { until } from '#test/support/service/until.ts';
 import type { TestCertificate } from './certificate.ts';
 
-/** One request as it came, byte by byte. */
+/** A received request, with its exact bytes. */
 export interface ReceivedDelivery {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly path: string;
-  /** By performance.now(). */
+  /** Time of performance.now(). */
   readonly atMs: number;
 }
 
-/** Answers a delivery. One that answers nothing leaves it open. */
+/** Answers a delivery. Without an answer the connection stays open. */
 export type Behaviour = (answer: ServerResponse, delivery: ReceivedDelivery) => void;
 
-/** A customer's server: writes down what it gets, and answers as a test says. */
+/** A customer's server that records requests, and answers as a test sets. */
 export interface WebhookReceiver {
   readonly url: string;
   readonly port: number;
   readonly received: readonly ReceivedDelivery[];
-  /** From now on. */
+  /** Sets the behaviour from now on. */
   readonly behave: (behaviour: Behaviour) => void;
-  /** Resolves with all of them once there are that many. */
+  /** Resolves with all deliveries once there are so many. */
   readonly count: (deliveries: number) => Promise<readonly ReceivedDelivery[]>;
-  /** Deliveries that hang now. */
+  /** Number of unanswered deliveries. */
   readonly hanging: () => number;
   readonly close: () => Promise<void>;
 }

@@ -12,7 +12,7 @@ export interface TestWebhook {
   readonly secret: string;
 }
 
-/** An Ownline whose webhooks may lead to this machine. */
+/** A service whose webhooks may reach this machine. */
 export function startWebhooking(
   settings: Readonly<Record<string, string>> = {},
   outbound: Partial<OutboundHttpOptions> = {},
@@ -34,7 +34,7 @@ export async function addWebhook(
   return { id, teamId, secret };
 }
 
-/** Events of a team, all in one commit, as a change of messages writes them. */
+/** Appends events of a team in one commit, as a change of messages does. */
 export function emit(
   { database, clock, ids }: Pick<Runtime, 'database' | 'clock' | 'ids'>,
   teamId: TeamId,
@@ -57,7 +57,7 @@ export function emit(
   );
 }
 
-/** The id of the event that a delivery carried. */
+/** Id of the event in a delivery's body. */
 export function eventIdOf(body: Buffer): EventId {
   return JSON.parse(body.toString('utf8')).id;
 }

@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import { createMonthPartition, type History } from '#server/database/partitions.ts';
+import type { Queryable } from '#server/database/statement.ts';
+
+/** Old messages to write, each with a hand-out, an event, a feed position and a delivery. */
+export interface SeededAge {
+  /** The first day of the month: `2026-08-01`. */
+  readonly month: string;
+  /** The number of days, from the first of the month, that get rows. */
+  readonly days: number;
+  readonly messages: number;
+}
+
+const histories: readonly History[] = [
+  'messages',
+  'hand_outs',
+  'media',
+  'media_chunks',
+  'events',
+  'deliveries',
+];
+
+/** Each message has one row in each of five history tables. */
+export const rowsPerMessage = 5;
+
+/** Writes old messages of the first team into the partitions of their months. */
+export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge): Promise<void> {
+  for (const history of histories) await createMonthPartition(pool as unknown as Queryable, history, month);
+  await pool.query(
+    `SET synchronous_commit = off;
+     CREATE TEMP TABLE made AS
+       SELECT t.id AS team_id, n.id AS number_id, n.phone_number, to_char(i, 'FM0000000') AS digits,
+         overlay(first_id_at(timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}))::text
+           PLACING '7000-8000-' || lpad(to_hex(i), 12, '0') FROM 15)::uuid AS id,
+         timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}) AS at
+       FROM generate_series(1, ${messages}) AS i, (SELECT id FROM teams ORDER BY id LIMIT 1) t,
+         (SELECT id, phone_number FROM numbers ORDER BY id LIMIT 1) n;
+     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, sent_at, hand_out_count, last_event_sequence)
+       SELECT team_id, id, number_id, 'outbound', phone_number, '+1212' || digits, 'Your appointment is on Tuesday at 10.', 'sent', at, at, 1, 1 FROM made;
+     INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at, outcome, resolved_at)
+       SELECT id, 1, team_id, id, id, at, 'sent', at FROM made;
+     INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
+       SELECT team_id, id, 'message.sent', id, number_id, 1, '{"data":{"content":"' || repeat('x', 300) || '"}}', at FROM made;
+     INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY id;
+     INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at, succeeded_at)
+       SELECT team_id, id, number_id, id, 'message.sent', 'succeeded', at, at, at FROM made;
+     DROP TABLE made`,
+  );
+}
+
+/** Writes sent and received messages with one contact, one per second back from now. */
+export async function seedContact(pool: pg.Pool, contact: string, messages: number): Promise<void> {
+  await pool.query(
+    `CREATE TEMP TABLE made AS
+       SELECT t.id AS team_id, n.id AS number_id, n.phone_number, now() - i * interval '1 second' AS at,
+         overlay(first_id_at(now() - i * interval '1 second')::text PLACING '7001-8000-' || lpad(to_hex(i), 12, '0') FROM 15)::uuid AS id
+       FROM generate_series(1, ${messages}) AS i, (SELECT id FROM teams ORDER BY id LIMIT 1) t,
+         (SELECT id, phone_number FROM numbers ORDER BY id LIMIT 1) n;
+     INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence)
+       SELECT team_id, id, number_id, 'inbound', '${contact}', phone_number, 'Yes, please.', 'received', at, 1 FROM made;
+     INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
+       SELECT team_id, id, 'message.received', id, number_id, 1,
+         '{"type":"message.received","data":{"from":"${contact}","content":"Yes, please."}}', at FROM made;
+     INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY id;
+     INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at, succeeded_at)
+       SELECT team_id, id, number_id, id, 'message.received', 'succeeded', at, at, at FROM made;
+     DROP TABLE made`,
+  );
+}

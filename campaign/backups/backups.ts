@@ -1,0 +1,255 @@
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { align } from '../align.ts';
+import { check } from '../checker.ts';
+import { freePort } from '../free-port.ts';
+import { History, type Row, rowsOf } from '../history.ts';
+import { Ownline } from '../ownline.ts';
+import { seededFaults } from '../seeded-faults.ts';
+import { describeViolations } from '../table.ts';
+import { Clients } from './clients.ts';
+import { cutAtSnapshots, type Restore } from './cut.ts';
+import type { AnsweredSend } from './flood.ts';
+import { createOwnCluster } from './own-cluster.ts';
+
+export interface BackupsOptions {
+  /** Sends run this long before the backup, and a quarter of it after the backup. */
+  readonly seconds: number;
+  readonly keep: boolean;
+}
+
+const settings = {
+  EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
+  WEBHOOK_OFFSETS_SECONDS: '0,1,2,3',
+  WEBHOOK_TIMEOUT_MS: '10000',
+  MEDIA_TIMEOUT_MS: '2000',
+  DEVICE_HOLD_SECONDS: '2',
+  DEVICE_LEASE_SECONDS: '30',
+  RATE_LIMITS: 'off',
+  PACING: 'off',
+  LOG_LEVEL: 'warn',
+};
+
+const trafficMs = 3_000;
+
+/** How long clients poll during the restore hold. The service may send nothing meanwhile. */
+const holdMs = 3_000;
+
+interface Backup {
+  readonly file: string;
+  readonly takenAt: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+/**
+ * Takes a backup of an embedded PostgreSQL while clients send as fast as they can, kills the service, and restores into
+ * an operator's own PostgreSQL. Then it does the same the other way round with normal traffic. The clients run on and
+ * use the same address.
+ * @returns whether the checker accepts the history after both restores
+ */
+export async function runBackups(options: BackupsOptions, signal: AbortSignal): Promise<boolean> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-backups-')));
+  // PostgreSQL may run as another user, which needs to traverse the folder.
+  await chmod(folder, 0o711);
+  const history = new History(join(folder, 'history.jsonl'));
+  const run = new Run(folder, history, await freePort(), options, signal);
+  let isClean = false;
+  try {
+    isClean = await run.everything();
+    return isClean;
+  } finally {
+    await run.end();
+    history.close();
+    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
+    else say(`\nHistory, log, backups and data: ${folder}`);
+  }
+}
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+class Run {
+  readonly #folder: string;
+  readonly #history: History;
+  readonly #port: number;
+  readonly #options: BackupsOptions;
+  readonly #signal: AbortSignal;
+  readonly #restores: Restore[] = [];
+  readonly #faults: string[] = [];
+  /** Functions that stop the processes of the run, in the order of their calls. */
+  readonly #stops: (() => Promise<unknown>)[] = [];
+
+  constructor(folder: string, history: History, port: number, options: BackupsOptions, signal: AbortSignal) {
+    this.#folder = folder;
+    this.#history = history;
+    this.#port = port;
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  async everything(): Promise<boolean> {
+    const first = this.#ownline('embedded', {});
+    await first.start();
+    const clients = await Clients.open(this.#history, first, this.#signal);
+    this.#stops.unshift(() => clients.close());
+    clients.begin();
+    clients.read();
+    const backup = await this.#backUpUnderFlood(first, clients);
+    await clients.endReading();
+    await first.kill();
+    await first.stop();
+
+    const postgres = await createOwnCluster(
+      join(this.#folder, 'own-postgres'),
+      join(this.#folder, 'embedded'),
+    );
+    this.#stops.push(() => postgres.stop());
+    await postgres.start();
+    const second = this.#ownline('own', { DATABASE_URL: postgres.url });
+    await this.#restore(second, backup, clients);
+    clients.takeFlood();
+    await this.#judge('embedded to own PostgreSQL', clients);
+
+    clients.begin();
+    await pause(trafficMs, undefined, { signal: clients.signal });
+    const back = await this.#backUp(second, 'second.backup');
+    say(describeBackup('backup of the own PostgreSQL', back));
+    await pause(trafficMs, undefined, { signal: clients.signal });
+    await second.kill();
+    await postgres.stop();
+
+    const third = this.#ownline('embedded-again', {});
+    await this.#restore(third, back, clients);
+    await this.#judge('own PostgreSQL to embedded', clients);
+    if (this.#faults.length === 0)
+      for (const missed of unfound(cutAtSnapshots(this.#history.rows, this.#restores)))
+        this.#faults.push(`The checker does not find in this history: ${missed}.`);
+    for (const fault of this.#faults) say(fault);
+    return this.#faults.length === 0;
+  }
+
+  async end(): Promise<void> {
+    for (const stop of this.#stops) await stop().catch((error: unknown) => say(String(error)));
+  }
+
+  #ownline(name: string, more: Readonly<Record<string, string>>): Ownline {
+    const ownline = new Ownline({
+      dataDir: join(this.#folder, name),
+      logFile: join(this.#folder, `${name}.log`),
+      port: this.#port,
+      settings: { ...settings, ...more },
+    });
+    this.#stops.unshift(() => ownline.stop());
+    return ownline;
+  }
+
+  async #backUpUnderFlood(ownline: Ownline, clients: Clients): Promise<Backup> {
+    const { seconds } = this.#options;
+    const flooding = new AbortController();
+    const startedMs = Date.now();
+    const flood = clients.flood.run(flooding.signal);
+    try {
+      await pause(seconds * 1_000, undefined, { signal: clients.signal });
+      const backup = await this.#backUp(ownline, 'first.backup');
+      await pause(seconds * 250, undefined, { signal: clients.signal });
+      say(describeBackup('backup of the embedded PostgreSQL', backup));
+      const { answered } = clients.flood;
+      const warmMs = startedMs + 1_000;
+      say(
+        align([
+          ['sends', 'seconds', 'answered', 'a second', 'p50 ms', 'p99 ms', 'max ms'],
+          describeSends('before', answered, warmMs, backup.fromMs),
+          describeSends('during the backup', answered, backup.fromMs, backup.toMs),
+          describeSends('afterwards', answered, backup.toMs, Date.now()),
+        ]),
+      );
+      return backup;
+    } finally {
+      flooding.abort();
+      await flood;
+    }
+  }
+
+  async #backUp(ownline: Ownline, name: string): Promise<Backup> {
+    const file = join(this.#folder, name);
+    const fromMs = Date.now();
+    const result = await ownline.command('backup', file);
+    const takenAt = Date.parse(String(result.taken_at));
+    return {
+      file,
+      takenAt,
+      fromMs,
+      toMs: Date.now(),
+      bytes: Number(result.bytes),
+      rows: Number(result.rows),
+    };
+  }
+
+  async #restore(ownline: Ownline, backup: Backup, clients: Clients): Promise<void> {
+    const fromMs = performance.now();
+    await ownline.command('restore', backup.file);
+    const seconds = (performance.now() - fromMs) / 1_000;
+    say(`restored in ${seconds.toFixed(1)} s, ${Math.round(backup.rows / seconds)} rows a second`);
+    const startedAt = Date.now();
+    this.#restores.push({ takenAt: backup.takenAt, startedAt });
+    await ownline.start();
+    clients.read();
+    await pause(holdMs, undefined, { signal: clients.signal });
+    const out = this.#history.rows.filter(
+      (row) => row.at > startedAt && (row.did === 'handed' || row.did === 'received'),
+    );
+    if (out.length > 0) this.#faults.push(`${out.length} went out before the resume.`);
+    await ownline.command('restore', '--resume');
+  }
+
+  async #judge(name: string, clients: Clients): Promise<void> {
+    const unrest = await clients.settle();
+    const rows = cutAtSnapshots(this.#history.rows, this.#restores);
+    const violations = check(rows);
+    if (violations.length > 0) say(describeViolations(violations));
+    if (unrest) this.#faults.push(`${name}: it did not become quiet: ${unrest}.`);
+    if (violations.length > 0) this.#faults.push(`${name}: ${violations.length} violations.`);
+    const { takenAt, startedAt } = this.#restores.at(-1) ?? { takenAt: 0, startedAt: 0 };
+    const answered = rowsOf(this.#history.rows, 'accepted');
+    const before = answered.filter((row) => row.at <= takenAt).length;
+    const listed = rowsOf(rows, 'listed').length;
+    const lost = rowsOf(this.#history.rows, 'handed').filter(({ at }) => at > takenAt && at < startedAt);
+    const handed = new Set(rowsOf(rows, 'handed').map((row) => row.message));
+    say(
+      `${name}: ${before} sends answered before the snapshot; ${listed} messages at the end, ` +
+        `${lost.filter((row) => handed.has(row.message)).length} handed out once more, ${violations.length} violations`,
+    );
+  }
+}
+
+/** Seeded faults that the checker does not find in the given history. */
+function unfound(rows: readonly Row[]): string[] {
+  return seededFaults
+    .filter(({ rule, sow }) => !check(sow(rows)).some((violation) => violation.rule === rule))
+    .map((fault) => fault.name);
+}
+
+function describeBackup(name: string, { fromMs, toMs, takenAt, bytes, rows }: Backup): string {
+  const seconds = (toMs - takenAt) / 1_000;
+  const megabytes = bytes / 1_000_000;
+  return (
+    `${name}: ${rows} rows, ${megabytes.toFixed(1)} MB, ${(megabytes / seconds).toFixed(1)} MB and ` +
+    `${Math.round(rows / seconds)} rows a second from the snapshot on, ${((toMs - fromMs) / 1_000).toFixed(1)} s in all`
+  );
+}
+
+function describeSends(name: string, answered: readonly AnsweredSend[], fromMs: number, toMs: number) {
+  const latencies = answered
+    .filter(({ at }) => at >= fromMs && at < toMs)
+    .map(({ latencyMs }) => latencyMs)
+    .sort((a, b) => a - b);
+  const seconds = (toMs - fromMs) / 1_000;
+  const part = (share: number) => Math.round(latencies[Math.floor(share * latencies.length)] ?? 0);
+  const rate = Math.round(latencies.length / seconds);
+  const max = Math.round(latencies.at(-1) ?? 0);
+  return [name, seconds.toFixed(1), latencies.length, rate, part(0.5), part(0.99), max] as const;
+}

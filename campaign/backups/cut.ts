@@ -1,0 +1,114 @@
+import { type Envelope, type Row, rowsOf } from '../history.ts';
+
+/** A restore, with times in ms since the epoch. The restored state lacks changes between them. */
+export interface Restore {
+  /** `taken_at` of the backup; its snapshot is taken a little later. */
+  readonly takenAt: number;
+  /** When the restored service started. */
+  readonly startedAt: number;
+}
+
+/**
+ * Reduces a history to what the restored state has to contain, for the checker of the kill campaign. Rows before
+ * `takenAt` stay: the service owes their effects. In the lost time between `takenAt` and `startedAt`:
+ * ⏎ - A message or text counts only if the restored state has it, because the snapshot may or may not contain it.
+ * - A hand-out does not count, because the message may be handed out again. An answered report counts if it had its
+ * effect.
+ * - A stop of a phone does not count if the phone reported a message that is lost.
+ * - A delivery does not count if it was repeated. Otherwise it does, because its result may be in the snapshot.
+ * - Pages of the feed do not count. The follower starts again after a restore, and an event that it reads again counts
+ * once.
+ * ⏎ Requests that were only begun stay: they can cause messages and events, but oblige the service to nothing.
+ */
+export function cutAtSnapshots(rows: readonly Row[], restores: readonly Restore[]): Row[] {
+  const last = restores.at(-1)?.startedAt ?? 0;
+  const isLost = ({ at }: Row) => restores.some(({ takenAt, startedAt }) => at > takenAt && at < startedAt);
+  const now = rows.filter(({ at }) => at >= last);
+  const ends = new Map(rowsOf(now, 'listed').map((row) => [row.message, row.status]));
+  const isOfLostMessage = lostReports(rows, isLost, ends);
+  const events = new Set(
+    rowsOf(now, 'read').flatMap((row) => (row.reader === 'walker' ? row.events.map(idOf) : [])),
+  );
+  const counts = (row: Row): boolean => {
+    switch (row.did) {
+      case 'listed':
+      case 'counted':
+        return row.at >= last;
+      case 'accepted':
+      case 'taken':
+        return !isLost(row) || ends.has(row.message);
+      case 'handed':
+        return !isLost(row);
+      case 'heard':
+        return !isLost(row) || ends.get(row.message) === row.word;
+      case 'stopped':
+        return !isOfLostMessage(row);
+      case 'read':
+        return row.reader === 'follower' ? !isLost(row) : row.at >= last;
+      default:
+        return true;
+    }
+  };
+  const kept = withRestores(withoutUnknownReports(rows.filter(counts)), restores);
+  return followedOnce(withoutRepeats(kept, events, isLost), restores);
+}
+
+/** Returns a test for stops of a phone that reported a message which a restore lost. */
+function lostReports(
+  rows: readonly Row[],
+  isLost: (row: Row) => boolean,
+  ends: ReadonlyMap<string, string>,
+): (row: Row<'stopped'>) => boolean {
+  const accepted = rowsOf(rows, 'accepted').filter((row) => isLost(row) && !ends.has(row.message));
+  const lost = new Set(accepted.map((row) => row.message));
+  return ({ reason, number, at }) => {
+    const said = rowsOf(rows, 'said').findLast(
+      (row) => row.number === number && row.at <= at && row.word === 'delivered',
+    );
+    return reason === 'status unknown_message' && said !== undefined && lost.has(said.message);
+  };
+}
+
+const idOf = (envelope: Envelope) => String(envelope.id);
+
+/** Adds a kill at each snapshot, because a delivery answered just before it may lack its result. */
+function withRestores(rows: readonly Row[], restores: readonly Restore[]): Row[] {
+  const kills = restores.map(({ takenAt }): Row => ({ did: 'killed', at: takenAt, point: 'the snapshot' }));
+  return [...rows, ...kills].sort((a, b) => a.at - b.at);
+}
+
+/** Removes answered reports on messages that the restored state has queued again, without a hand-out. */
+function withoutUnknownReports(rows: readonly Row[]): Row[] {
+  const handed = new Set<string>();
+  return rows.filter((row) => {
+    if (row.did === 'handed') handed.add(row.message);
+    return row.did !== 'heard' || handed.has(row.message);
+  });
+}
+
+function withoutRepeats(
+  rows: readonly Row[],
+  events: ReadonlySet<string>,
+  isLost: (row: Row) => boolean,
+): Row[] {
+  const placeOf = (row: Row<'received'>) => `${row.webhook} ${row.headers['webhook-id']}`;
+  const lastAt = new Map(rowsOf(rows, 'received').map((row) => [placeOf(row), isLost(row) ? 0 : row.at]));
+  const gone = new Set<number>();
+  for (const row of rowsOf(rows, 'received')) {
+    const isKnown = events.has(row.headers['webhook-id'] ?? '');
+    if (isLost(row) && (!isKnown || (lastAt.get(placeOf(row)) ?? 0) > row.at)) gone.add(row.request);
+  }
+  return rows.filter((row) => !(row.did === 'received' || row.did === 'answered') || !gone.has(row.request));
+}
+
+/** Removes events from the follower's pages that it has read before an earlier restore. */
+function followedOnce(rows: readonly Row[], restores: readonly Restore[]): Row[] {
+  const seen = new Map<string, number>();
+  return rows.map((row) => {
+    if (row.did !== 'read' || row.reader !== 'follower') return row;
+    const life = restores.filter(({ startedAt }) => startedAt <= row.at).length;
+    const events = row.events.filter((event) => (seen.get(idOf(event)) ?? life) === life);
+    for (const event of events) seen.set(idOf(event), life);
+    return { ...row, events };
+  });
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { nullable } from '#contract/schema.ts';
+import { inboundBodyMaxBytes } from '#server/device-protocol/limits.ts';
+import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
+import { type Route, route } from '#server/platform/http/route.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
+import { probePath } from './probe-ticket.ts';
+
+/** Upper bound on the hold of a probe, equal to that of DEVICE_HOLD_SECONDS. */
+const holdMaxMs = 50_000;
+
+/** Text in every answer of the probe, of a kind that proxies like to rewrite: it must arrive unchanged. */
+export const probeText =
+  '<a href="mailto:ada@example.com">ada@example.com</a> +1 415 555 0100 “Grüße” 👍🏽 </script> http://example.com/';
+
+/** A request as the server received it. `ownline doctor` compares it with the request that it sent. */
+export const ProbeAnswer = Type.Object(
+  {
+    body_bytes: Type.Integer(),
+    body_sha256: Type.String(),
+    host: nullable(Type.String()),
+    content_type: nullable(Type.String()),
+    device_token: nullable(Type.String()),
+    forwarded_for: nullable(Type.String()),
+    /** `client` is the address that rate limits count; `peer` is the other end of the connection, perhaps a proxy. */
+    client: Type.String(),
+    peer: nullable(Type.String()),
+    text: Type.String(),
+  },
+  { additionalProperties: false },
+);
+export type ProbeAnswer = Static<typeof ProbeAnswer>;
+
+/** The probe requests that are held at present; a stop of the server ends them. */
+export class HeldProbes {
+  readonly #stopping = new AbortController();
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** Resolves after `ms`, or earlier once the client disconnects or the server stops. */
+  async hold(clock: Clock, ms: number, left: AbortSignal): Promise<void> {
+    const over = Promise.withResolvers<void>();
+    const cancel = clock.after(ms, over.resolve);
+    const ended = AbortSignal.any([left, this.#stopping.signal]);
+    ended.addEventListener('abort', () => over.resolve(), { once: true });
+    if (!ended.aborted) await over.promise;
+    cancel();
+  }
+}
+
+/**
+ * The probe of `ownline doctor`: it answers with the request as it arrived, after a hold like that of a poll. It
+ * requires a ticket made with SECRETS_KEY, which is checked before the body is read (specification section 10.11).
+ */
+export function probeRoute({
+  clock,
+  heldProbes,
+}: {
+  readonly clock: Clock;
+  readonly heldProbes: HeldProbes;
+}): Route {
+  return route({
+    method: 'POST',
+    path: probePath,
+    audience: 'operations',
+    byToken: true,
+    held: true,
+    bodyLimitBytes: inboundBodyMaxBytes,
+    query: Type.Object({ hold_ms: Type.Optional(Type.String({ maxLength: 6 })) }),
+    answers: { 200: ProbeAnswer },
+    handle: async ({ request, reply, query }) => {
+      const holdMs = Math.min(Number(query.hold_ms ?? 0) || 0, holdMaxMs);
+      if (holdMs > 0) await heldProbes.hold(clock, holdMs, disconnectSignal(reply));
+      // The body parser passes the bytes on as a buffer; a request without a body has none.
+      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const header = (name: string) => {
+        const value = request.headers[name];
+        return value === undefined ? null : String(value);
+      };
+      const answer: ProbeAnswer = {
+        body_bytes: bytes.length,
+        body_sha256: createHash('sha256').update(bytes).digest('hex'),
+        host: header('host'),
+        content_type: header('content-type'),
+        device_token: header('x-device-token'),
+        forwarded_for: header('x-forwarded-for'),
+        client: request.ip,
+        peer: request.socket.remoteAddress ?? null,
+        text: probeText,
+      };
+      return { body: answer };
+    },
+  });
+}

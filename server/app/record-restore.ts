@@ -1,0 +1,24 @@
+import { endAllAccess } from '#server/accounts/sign-in/end-all-access.ts';
+import { insertRestore, type Restore, resetClockState } from '#server/database/restore-store.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { endDeviceSessions } from '#server/devices/device-store.ts';
+import { endMailLeases } from '#server/mail/end-mail-leases.ts';
+import { endMessageLeases } from '#server/messages/end-leases.ts';
+import { endSimulatedPhoneLeases } from '#server/numbers/simulated-phone-store.ts';
+import { endDeliveryLeases } from '#server/webhooks/dispatch/end-delivery-leases.ts';
+
+/**
+ * Records a restore in the transaction that loads the backup (specification section 10.8). From its commit on, the
+ * restore hold lets nothing out until the restore is resumed. Leases of processes and phones end, so that handed-out
+ * messages become unconfirmed. Browser sessions end. A phone continues with its next poll.
+ */
+export async function recordRestore(trx: Transaction, restore: Restore): Promise<void> {
+  await insertRestore(trx, restore);
+  await resetClockState(trx);
+  await endDeviceSessions(trx, restore.restored_at);
+  await endMessageLeases(trx, restore.restored_at);
+  await endDeliveryLeases(trx);
+  await endMailLeases(trx);
+  await endSimulatedPhoneLeases(trx);
+  await endAllAccess(trx);
+}

@@ -1,0 +1,43 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Backups of this installation, by the fingerprint of its key: others may share the folder. */
+const nameOf = (installation: string, ending: string) =>
+  new RegExp(`^ownline-${installation}-\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-\\d\\dZ\\.backup${ending}$`);
+const abandonedMs = 86_400_000;
+
+/** @param installation hexadecimal digits of the fingerprint of the secrets key */
+export function backupFileName(installation: string, at: Date): string {
+  return `ownline-${installation}-${at.toISOString().slice(0, 19).replaceAll(':', '-')}Z.backup`;
+}
+
+/**
+ * Deletes the oldest backups of this installation. Files with other names stay.
+ * @param keep how many of the newest stay, at least one
+ * @returns the names of those that were deleted
+ */
+export async function pruneBackups(folder: string, installation: string, keep: number): Promise<string[]> {
+  const complete = nameOf(installation, '');
+  const names = (await readdir(folder)).filter((name) => complete.test(name)).sort();
+  return remove(folder, names.slice(0, -Math.max(1, keep)));
+}
+
+/**
+ * Deletes what killed backups of this installation left a day ago.
+ * @returns the names of those that were deleted
+ */
+export async function pruneAbandoned(folder: string, installation: string, now: Date): Promise<string[]> {
+  const incomplete = nameOf(installation, '(\\.[0-9a-f]{8})?\\.partial');
+  const abandoned: string[] = [];
+  for (const name of (await readdir(folder)).filter((found) => incomplete.test(found))) {
+    // Another process may delete it meanwhile.
+    const file = await stat(join(folder, name)).catch(() => undefined);
+    if (file && now.getTime() - file.mtimeMs > abandonedMs) abandoned.push(name);
+  }
+  return remove(folder, abandoned);
+}
+
+async function remove(folder: string, names: string[]): Promise<string[]> {
+  for (const name of names) await rm(join(folder, name), { force: true });
+  return names;
+}

@@ -1,0 +1,52 @@
+import { hostname } from 'node:os';
+import type { BackupRun } from '#server/database/backup/backups-store.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { MailContent } from '#server/mail/mail-template.ts';
+import { queueMail } from '#server/mail/queue-mail.ts';
+import { listMembers } from '#server/teams/members/member-store.ts';
+import { listTeams } from '#server/teams/team/team-store.ts';
+
+type Services = Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>;
+
+const footnote =
+  'You get this because you run this server. It is sent once when backups begin to fail, and once when they work again.';
+
+export async function mailBackupFailed(trx: Transaction, services: Services, run: BackupRun): Promise<void> {
+  await mailOperators(trx, services, {
+    subject: 'Ownline: the nightly backup failed',
+    heading: 'The nightly backup failed',
+    paragraphs: [
+      `The server ${hostname()} could not write its backup: ${run.error}`,
+      'It tries again every 30 minutes. Until it succeeds there is no newer backup than the last one in BACKUP_DIR.',
+    ],
+    footnote,
+  });
+}
+
+export async function mailBackupWorksAgain(
+  trx: Transaction,
+  services: Services,
+  run: BackupRun,
+): Promise<void> {
+  await mailOperators(trx, services, {
+    subject: 'Ownline: the nightly backup works again',
+    heading: 'The nightly backup works again',
+    paragraphs: [`The server ${hostname()} wrote its backup and read it back: ${run.file}`],
+    footnote,
+  });
+}
+
+/** To the addresses of OPERATOR_EMAIL, or else to the owners of the oldest team. */
+async function mailOperators(trx: Transaction, services: Services, message: MailContent): Promise<void> {
+  const { operatorEmails } = services.config;
+  const recipients = operatorEmails.length > 0 ? operatorEmails : await listFirstOwners(trx);
+  for (const to of recipients) await queueMail(trx, services, { to, message });
+}
+
+async function listFirstOwners(trx: Transaction): Promise<string[]> {
+  const [team] = await listTeams(trx);
+  if (!team) return [];
+  const members = await listMembers(trx, team.id);
+  return members.filter(({ role }) => role === 'owner').map(({ email }) => email);
+}

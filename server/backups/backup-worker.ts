@@ -1,0 +1,43 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { BackupError, ExistingFileError, OtherBackupError } from '#server/database/backup/backup-error.ts';
+import { writeNewFile } from '#server/database/backup/backup-file.ts';
+import { createBackup } from '#server/database/backup/create-backup.ts';
+import { readPassphraseFile } from '#server/database/backup/passphrase.ts';
+import { verifyBackup } from '#server/database/backup/verify-backup.ts';
+import { type BackupOrder, type BackupOutcome, steadyNowMs } from './run-backup-worker.ts';
+
+/** The thread of a nightly backup: writes the file, and reads it back before it gets its name. */
+async function run(order: BackupOrder): Promise<BackupOutcome> {
+  try {
+    const { databaseUrl, dataDir, serviceOffsetMs, passphraseFile, folder, name } = order;
+    const passphrase = passphraseFile === undefined ? undefined : await readPassphraseFile(passphraseFile);
+    const file = join(folder, name);
+    const { bytes } = await writeNewFile(
+      file,
+      (destination) =>
+        createBackup(
+          {
+            databaseUrl,
+            dataDir,
+            passphrase,
+            secretsKey: Buffer.from(order.secretsKey, 'base64'),
+            serviceTime: () => new Date(steadyNowMs() + serviceOffsetMs),
+          },
+          destination,
+        ),
+      async (partial) => void (await verifyBackup(createReadStream(partial), passphrase)),
+    );
+    return { kind: 'done', file, bytes };
+  } catch (error) {
+    // Another process may have written the file of the same second.
+    if (error instanceof OtherBackupError || error instanceof ExistingFileError)
+      return { kind: 'other_runs' };
+    const text = error instanceof Error ? error.message : String(error);
+    const stack = error instanceof BackupError || !(error instanceof Error) ? undefined : error.stack;
+    return { kind: 'failed', error: text, stack };
+  }
+}
+
+parentPort?.postMessage(await run(workerData as BackupOrder));

@@ -1,0 +1,132 @@
+import {
+  type BackupRun,
+  insertBackupRun,
+  purgeBackupRuns,
+  readBackupState,
+} from '#server/database/backup/backups-store.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { loadSecretsKey } from '#server/database/secrets-key.ts';
+import { backupFileName, pruneAbandoned, pruneBackups } from './backup-files.ts';
+import { mailBackupFailed, mailBackupWorksAgain } from './backup-mail.ts';
+import { isBackupDue } from './backup-schedule.ts';
+import { type BackupOutcome, runBackupWorker, steadyNowMs } from './run-backup-worker.ts';
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'ids' | 'secrets' | 'logger'>;
+
+const runsKeptMs = 90 * 86_400_000;
+
+/** The nightly backup of one process (specification section 10.10). Rounds only begin it: it may take hours. */
+export class NightlyBackup {
+  readonly #services: Services;
+  readonly #databaseUrl: string;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(services: Services, databaseUrl: string) {
+    this.#services = services;
+    this.#databaseUrl = databaseUrl;
+  }
+
+  /** Begins a backup where one is due and none of this process runs. */
+  async round(): Promise<void> {
+    const { database, clock, config, logger } = this.#services;
+    const { backup } = config;
+    if (!backup || this.#running || this.#stopping.signal.aborted) return;
+    if (!isBackupDue(await readBackupState(database.pool), clock.now())) return;
+    this.#running = this.#backUp(backup)
+      .catch((error: unknown) => logger.error({ err: error }, 'the end of a nightly backup was not recorded'))
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  /** Resolves once the backup in progress has ended. */
+  async finished(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Ends the backup in progress, whose file stays incomplete. The next start repeats it. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #backUp(backup: NonNullable<Services['config']['backup']>): Promise<void> {
+    const { database, clock, config, secrets, logger } = this.#services;
+    const startedAt = clock.now();
+    const installation = secrets.fingerprint().toString('hex').slice(0, 8);
+    // First: what killed backups left may have filled the disk.
+    await this.#prune(() => pruneAbandoned(backup.folder, installation, startedAt));
+    const secretsKey = await loadSecretsKey(database.pool, config);
+    const outcome = await runBackupWorker(
+      {
+        databaseUrl: this.#databaseUrl,
+        dataDir: config.dataDir,
+        secretsKey: secretsKey.toString('base64'),
+        passphraseFile: backup.passphraseFile,
+        serviceOffsetMs: clock.nowMs() - steadyNowMs(),
+        folder: backup.folder,
+        name: backupFileName(installation, startedAt),
+      },
+      this.#stopping.signal,
+    ).catch(
+      (error: unknown): BackupOutcome => ({
+        kind: 'failed',
+        error: error instanceof Error ? error.message : String(error),
+        stack: undefined,
+      }),
+    );
+    if (outcome === undefined || this.#stopping.signal.aborted) return;
+    if (outcome.kind === 'other_runs') {
+      logger.info('another backup of this database runs; the nightly one is tried again in a minute');
+      return;
+    }
+    await this.#record(startedAt, outcome);
+    if (outcome.kind !== 'done') return;
+    await this.#prune(() => pruneBackups(backup.folder, installation, backup.keep));
+  }
+
+  /** A file that can't be deleted says nothing about the backup. */
+  async #prune(prune: () => Promise<string[]>): Promise<void> {
+    const { logger } = this.#services;
+    try {
+      const deleted = await prune();
+      if (deleted.length > 0) logger.info({ deleted }, 'older or incomplete backups were deleted');
+    } catch (error) {
+      logger.error(
+        { err: error },
+        'older or incomplete backups were not deleted; the next backup tries again',
+      );
+    }
+  }
+
+  /** The row, and the mail in its transaction: once when backups begin to fail, and once when they work again. */
+  async #record(
+    startedAt: Date,
+    outcome: Exclude<BackupOutcome, { readonly kind: 'other_runs' }>,
+  ): Promise<void> {
+    const { database, clock, logger } = this.#services;
+    const isDone = outcome.kind === 'done';
+    const run: BackupRun = {
+      started_at: startedAt,
+      finished_at: clock.now(),
+      file: isDone ? outcome.file : null,
+      bytes: isDone ? outcome.bytes : null,
+      error: isDone ? null : outcome.error,
+    };
+    if (isDone)
+      logger.info({ file: run.file, bytes: run.bytes }, 'the nightly backup was written and read back');
+    else
+      logger.error(
+        { reason: outcome.error, stack: outcome.stack },
+        'the nightly backup failed; it is tried again in 30 minutes',
+      );
+    await database.transaction(async (trx) => {
+      const { is_failing: wasFailing } = await readBackupState(trx);
+      await insertBackupRun(trx, run);
+      await purgeBackupRuns(trx, clock.in(-runsKeptMs));
+      if (!isDone && !wasFailing) await mailBackupFailed(trx, this.#services, run);
+      if (isDone && wasFailing) await mailBackupWorksAgain(trx, this.#services, run);
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+/** The order to write one backup; plain values, because it goes to another thread. */
+export interface BackupOrder {
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  /** Base64. */
+  readonly secretsKey: string;
+  readonly passphraseFile: string | undefined;
+  /** The service's time minus that of `steadyNowMs`. */
+  readonly serviceOffsetMs: number;
+  readonly folder: string;
+  readonly name: string;
+}
+
+export type BackupOutcome =
+  | { readonly kind: 'done'; readonly file: string; readonly bytes: number }
+  | { readonly kind: 'failed'; readonly error: string; readonly stack: string | undefined }
+  | { readonly kind: 'other_runs' };
+
+/** Milliseconds since 1970 that no step of the system's clock moves. The threads of a process read it alike. */
+export function steadyNowMs(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/**
+ * Writes a backup in a thread of its own: copying and checking rows would delay requests on the first one.
+ * @param signal ends the thread; its connection and its file end with it
+ */
+export async function runBackupWorker(
+  order: BackupOrder,
+  signal: AbortSignal,
+): Promise<BackupOutcome | undefined> {
+  const worker = new Worker(new URL('./backup-worker.ts', import.meta.url), { workerData: order });
+  const stop = () => void worker.terminate();
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  try {
+    const exited = once(worker, 'exit').then(() => undefined);
+    const message = once(worker, 'message').then(([outcome]) => outcome as BackupOutcome);
+    message.catch(() => undefined);
+    return await Promise.race([message, exited]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}

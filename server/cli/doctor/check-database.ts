@@ -1,0 +1,215 @@
+import { type LastBackups, readLastBackups } from '#server/database/backup/backups-store.ts';
+import { sampleDatabaseClock } from '#server/database/clock-store.ts';
+import { Database, errorCodeOf } from '#server/database/database.ts';
+import { withDatabaseErrors } from '#server/database/database-errors.ts';
+import { inspectDatabase } from '#server/database/inspect-database.ts';
+import { createReadiness } from '#server/database/readiness.ts';
+import { RestoreHold } from '#server/database/restore-hold.ts';
+import { schemaVersion } from '#server/database/schema-version.ts';
+import { inspectSecretsKey } from '#server/database/secrets-key.ts';
+import { createWriteErrorMapper } from '#server/database/write-error.ts';
+import type { Config } from '#server/platform/config.ts';
+import type { Secrets } from '#server/platform/crypto.ts';
+import { commandLine } from '#server/platform/process/command-line.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { StartError } from '#server/platform/start-error.ts';
+import { Clock } from '#server/platform/time/clock.ts';
+import { createHostClock } from '#server/platform/time/host-clock.ts';
+import { databaseUrlOf } from '../command-context.ts';
+import { type Check, failed, gigabytes, ok, warning } from './check.ts';
+
+const hostClock = createHostClock();
+
+/** A longer round trip makes sends and polls slow, because each takes several. */
+const roundTripWarningMs = 10;
+
+/** How far the machine's clock may be off: TLS and the times of logs depend on it. */
+const hostClockWarningMs = 10_000;
+
+export interface DatabaseFindings {
+  readonly checks: readonly Check[];
+  /** Made from the secrets key; undefined if the key is missing or wrong. */
+  readonly secrets: Secrets | undefined;
+  /** The service's time, as Unix milliseconds. */
+  readonly serviceMs: number;
+  /** undefined where the database could not be read. */
+  readonly lastBackups: LastBackups | undefined;
+}
+
+/** Checks the database, its clock and the secrets key. It writes nothing. */
+export async function checkDatabase(config: Config): Promise<DatabaseFindings> {
+  let url: string;
+  try {
+    url = await databaseUrlOf(config);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const key = await checkSecretsKey(undefined, config);
+    const check = warning(
+      'database',
+      error.message,
+      'Start the service, and run this again as its user or as root.',
+    );
+    return {
+      checks: [check, key.check],
+      secrets: key.secrets,
+      serviceMs: hostClock.wallMs(),
+      lastBackups: undefined,
+    };
+  }
+  const database = new Database({ databaseUrl: url, logger: createLogger('silent') });
+  try {
+    return await inspect(config, database);
+  } finally {
+    await database.close();
+  }
+}
+
+async function inspect(config: Config, database: Database): Promise<DatabaseFindings> {
+  const checks: Check[] = [];
+  let serviceMs = hostClock.wallMs();
+  let lastBackups: LastBackups | undefined;
+  try {
+    const {
+      facts,
+      schemaVersion: found,
+      roundTripMs,
+    } = await withDatabaseErrors(config.databaseUrl, () => inspectDatabase(database));
+    checks.push(
+      ok('database', `PostgreSQL ${facts.version} answers; the database has ${gigabytes(facts.bytes)}.`),
+      checkSchema(found),
+      roundTripMs > roundTripWarningMs
+        ? warning(
+            'database_latency',
+            `A round trip to the database takes ${roundTripMs.toFixed(1)} ms.`,
+            'Run Ownline in the network of its database: each send takes several round trips.',
+          )
+        : ok('database_latency', `A round trip to the database takes ${roundTripMs.toFixed(1)} ms.`),
+    );
+    if (found === schemaVersion) lastBackups = await readLastBackups(database.pool);
+    if (found > 0) {
+      checks.push(await checkWrites(config, database));
+      const sample = await sampleDatabaseClock(database.pool);
+      serviceMs = sample.databaseMs + sample.held_ms;
+      checks.push(checkClock(sample));
+      checks.push(checkRestore(await RestoreHold.read(database.pool)));
+    }
+  } catch (error) {
+    const fix =
+      'Start the database, or correct DATABASE_URL; the log of an embedded one is DATA_DIR/postgres.log.';
+    const reason = error instanceof StartError ? error.message : describe(error);
+    checks.push(failed('database', reason, fix));
+  }
+  const key = await checkSecretsKey(database, config);
+  return { checks: [...checks, key.check], secrets: key.secrets, serviceMs, lastBackups };
+}
+
+function describe(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return `The database does not answer: ${errorCodeOf(error) ?? text}.`;
+}
+
+function checkSchema(found: number): Check {
+  if (found === schemaVersion)
+    return ok('schema', `The schema has version ${found}, which this release needs.`);
+  if (found === 0)
+    return warning(
+      'schema',
+      'The database has no tables of Ownline yet.',
+      'Start the service, which creates them.',
+    );
+  return found < schemaVersion
+    ? warning(
+        'schema',
+        `The schema has version ${found}, and this release needs ${schemaVersion}.`,
+        'Restart the service with this release: a start migrates. Back up first (docs/operations.md).',
+      )
+    : failed(
+        'schema',
+        `The schema has version ${found}, of a newer release; this one has ${schemaVersion}.`,
+        'Run the newer release, or restore a backup of before the upgrade.',
+      );
+}
+
+async function checkWrites(config: Config, database: Database): Promise<Check> {
+  const clock = new Clock();
+  try {
+    await createReadiness({ database, clock })();
+    return ok('database_writes', 'The database writes temporary files and commits.');
+  } catch (error) {
+    const explained = createWriteErrorMapper(config, clock)(error);
+    return failed(
+      'database_writes',
+      explained instanceof Error ? explained.message : String(explained),
+      'Free its disk, or set DATABASE_URL to the primary (docs/operations.md, "A read-only database" and "A full disk").',
+    );
+  }
+}
+
+function checkClock({ databaseMs, held_ms: heldMs }: { databaseMs: number; held_ms: number }): Check {
+  const aheadSeconds = Math.round((databaseMs - hostClock.wallMs()) / 1_000);
+  if (heldMs !== 0) {
+    return warning(
+      'clock',
+      `The database's clock was set, by ${Math.round(-heldMs / 1_000)} s, and the service does not follow it yet.`,
+      `Set the clock right; if it is right now, run \`${commandLine} clock confirm\`.`,
+    );
+  }
+  if (Math.abs(aheadSeconds) * 1_000 > hostClockWarningMs) {
+    return warning(
+      'clock',
+      `The clock of this machine and the database's clock differ by ${Math.abs(aheadSeconds)} s.`,
+      'Synchronize both by NTP: `timedatectl set-ntp true`, and `timedatectl` shows whether it works.',
+    );
+  }
+  return ok('clock', "The clock of this machine and the database's clock agree within 10 s.");
+}
+
+function checkRestore({ restore }: RestoreHold): Check {
+  return restore
+    ? warning(
+        'restore',
+        `This is a restore of the backup of ${restore.backup_taken_at.toISOString()}: messages, deliveries and mails are held back.`,
+        `Let them go: \`${commandLine} restore --resume\`, or the button in the dashboard.`,
+      )
+    : ok('restore', 'No restore hold is on.');
+}
+
+async function checkSecretsKey(
+  database: Database | undefined,
+  config: Config,
+): Promise<{ readonly check: Check; readonly secrets: Secrets | undefined }> {
+  const fix =
+    'Restore it from a backup, or set SECRETS_KEY to it. Where it is lost: docs/operations.md, "A lost secrets key".';
+  try {
+    const state = await inspectSecretsKey(database?.pool, config);
+    switch (state.kind) {
+      case 'right':
+        return {
+          check: ok('secrets_key', 'The secrets key belongs to the database.'),
+          secrets: state.secrets,
+        };
+      case 'unproven':
+        return {
+          check: ok('secrets_key', 'There is a secrets key; it was not compared with that of the database.'),
+          secrets: state.secrets,
+        };
+      case 'missing':
+        return {
+          check: warning(
+            'secrets_key',
+            `There is no ${config.dataDir}/secrets.key, and SECRETS_KEY is not set.`,
+            `The first start creates it. ${fix}`,
+          ),
+          secrets: undefined,
+        };
+      case 'wrong':
+        return {
+          check: failed('secrets_key', 'The secrets key does not belong to this database.', fix),
+          secrets: undefined,
+        };
+    }
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return { check: failed('secrets_key', error.message, fix), secrets: undefined };
+  }
+}

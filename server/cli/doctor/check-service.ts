@@ -1,0 +1,81 @@
+import { isIPv6 } from 'node:net';
+import type { ReadinessDetails } from '#server/app/readiness-details.ts';
+import type { Config } from '#server/platform/config.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+import { type Answered, get } from './public-client.ts';
+
+const timeoutMs = 10_000;
+
+export interface ServiceFindings {
+  readonly isRunning: boolean;
+  readonly checks: readonly Check[];
+}
+
+/** Asks the service at HOST and PORT whether it is ready; with METRICS_TOKEN also about its background jobs. */
+export async function checkService(config: Config): Promise<ServiceFindings> {
+  const { metricsToken } = config;
+  const url = `http://${localHost(config.host)}:${config.port}/readyz`;
+  const headers: Record<string, string> = metricsToken ? { authorization: `Bearer ${metricsToken}` } : {};
+  const answer = await get({ url: metricsToken ? `${url}?verbose` : url, headers, timeoutMs });
+  if ('code' in answer) {
+    const message = `No service answers at ${config.host}:${config.port} (${answer.code}): it does not run, or it has other settings.`;
+    return {
+      isRunning: false,
+      checks: [warning('service', message, 'Start the service to run the checks that need it.')],
+    };
+  }
+  const { status } = answer;
+  const body = readJson(answer);
+  if (status === 200) {
+    const jobs = metricsToken === undefined ? [] : checkJobs(body as ReadinessDetails);
+    return { isRunning: true, checks: [ok('service', 'The service runs and is ready.'), ...jobs] };
+  }
+  const message = status === 503 ? messageOf(body) : undefined;
+  return {
+    isRunning: status === 503,
+    checks: [
+      failed(
+        'service',
+        message === undefined
+          ? `Another program answers at ${config.host}:${config.port} with ${status}.`
+          : `The service is not ready: ${message}`,
+        message === undefined
+          ? 'Correct HOST and PORT, or stop that program.'
+          : 'Check its log for the reason.',
+      ),
+    ],
+  };
+}
+
+function checkJobs({ jobs }: ReadinessDetails): Check[] {
+  const bad = jobs.filter(({ state }) => state === 'failing' || state === 'late');
+  if (bad.length === 0) return [ok('jobs', `All ${jobs.length} background jobs of this process succeed.`)];
+  return bad.map(({ name, state, last_error: error }) =>
+    warning(
+      'jobs',
+      `The background job “${name}” is ${state}${error === null ? '' : `: ${error}`}.`,
+      'Check the log of the service for lines with the name of the job (docs/operations.md, "Monitoring and alerts").',
+    ),
+  );
+}
+
+/** The address to call: a loopback one if the service listens on all. */
+function localHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+function readJson({ body }: Answered): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function messageOf(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  if ('message' in body && typeof body.message === 'string') return body.message;
+  return 'error' in body ? messageOf(body.error) : undefined;
+}

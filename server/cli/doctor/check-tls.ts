@@ -1,0 +1,97 @@
+import { createHostClock } from '#server/platform/time/host-clock.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+import { explainUnanswered } from './explain-unanswered.ts';
+import { type Authorities, inspectTls } from './public-client.ts';
+
+const hostClock = createHostClock();
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Renewal is due once a third of the life of a certificate is left: with less than this it has failed. */
+const leftShareMin = 1 / 6;
+
+interface TlsCheck {
+  readonly check: Check;
+  /** True if requests can be sent. */
+  readonly isUsable: boolean;
+  readonly hasHttp2: boolean;
+}
+
+/** Checks that a client with the usual authorities trusts the certificate, and when it expires. */
+export async function checkTls(url: string, authorities: Authorities): Promise<TlsCheck> {
+  const facts = await inspectTls(url, authorities);
+  const unusable = (check: Check): TlsCheck => ({ check, isUsable: false, hasHttp2: false });
+  if ('code' in facts)
+    return unusable(explainCertificate(url, facts.code) ?? (await explainUnanswered('tls', url, facts)));
+  const { protocol, validFrom, validTo, issuer, hasHttp2 } = facts;
+  if (protocol !== 'TLSv1.2' && protocol !== 'TLSv1.3') {
+    return unusable(
+      failed(
+        'tls',
+        `${url} speaks ${protocol}, which iPhones refuse.`,
+        'Allow TLS 1.2 and 1.3 in the proxy.',
+      ),
+    );
+  }
+  const leftMs = validTo.getTime() - hostClock.wallMs();
+  const days = Math.floor(leftMs / dayMs);
+  const left = days < 1 ? `${Math.floor(leftMs / hourMs)} more hours` : `${days} more days`;
+  const text = `The certificate of ${new URL(url).host}, by ${issuer}, is trusted and valid for ${left}`;
+  const check =
+    leftMs < (validTo.getTime() - validFrom.getTime()) * leftShareMin
+      ? warning(
+          'tls',
+          `${text}: it should have been renewed.`,
+          'Look into the log of Caddy, or run `certbot renew`.',
+        )
+      : ok('tls', `${text}.`);
+  return { check, isUsable: true, hasHttp2 };
+}
+
+function explainCertificate(url: string, code: string): Check | undefined {
+  const { hostname } = new URL(url);
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return failed(
+        'tls',
+        `The certificate of ${hostname} has expired.`,
+        'Renew it: check the log of Caddy, or run `certbot renew`.',
+      );
+    case 'CERT_NOT_YET_VALID':
+      return failed(
+        'tls',
+        `The certificate of ${hostname} is not valid yet.`,
+        'Set the clock of this machine right.',
+      );
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return failed(
+        'tls',
+        `The certificate at ${hostname} is for another name.`,
+        `Get one for ${hostname}, or correct BASE_URL.`,
+      );
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return failed(
+        'tls',
+        `The certificate of ${hostname} can't be traced to an authority (${code}): an intermediate certificate is missing, or its authority is private.`,
+        'Serve the whole chain (fullchain.pem). iPhones trust public authorities only, unless a profile says otherwise.',
+      );
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+      return failed(
+        'tls',
+        `The certificate of ${hostname} is self-signed, and iPhones refuse it.`,
+        "Get one of a public authority, such as Let's Encrypt.",
+      );
+    default:
+      return /^(EPROTO|ERR_SSL_)/.test(code)
+        ? failed(
+            'tls',
+            `${url} does not speak TLS (${code}).`,
+            'Let the proxy serve https at this port, or correct BASE_URL.',
+          )
+        : undefined;
+  }
+}

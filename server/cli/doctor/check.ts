@@ -1,0 +1,31 @@
+/** Result of one check of `ownline doctor` (specification section 10.11). */
+export interface Check {
+  /** The name of the check in snake_case. It never changes, because scripts look for it. */
+  readonly name: string;
+  readonly state: 'ok' | 'warning' | 'failed';
+  /** A sentence about the finding. */
+  readonly message: string;
+  /** A sentence about what to do; null if nothing needs doing. */
+  readonly fix: string | null;
+}
+
+export const ok = (name: string, message: string): Check => ({ name, state: 'ok', message, fix: null });
+
+export const warning = (name: string, message: string, fix: string): Check => ({
+  name,
+  state: 'warning',
+  message,
+  fix,
+});
+
+export const failed = (name: string, message: string, fix: string): Check => ({
+  name,
+  state: 'failed',
+  message,
+  fix,
+});
+
+export function gigabytes(bytes: number): string {
+  const gb = bytes / 1e9;
+  return gb >= 1 ? `${gb.toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
+}

@@ -1,0 +1,57 @@
+import type { Check } from './check.ts';
+import { warning } from './check.ts';
+import { checkBackups } from './check-backups.ts';
+import { checkDatabase } from './check-database.ts';
+import { checkDisk, checkFiles } from './check-files.ts';
+import { checkEgress, checkMail } from './check-outside.ts';
+import { checkPublicAddress } from './check-public-address.ts';
+import { checkService } from './check-service.ts';
+import { checkSettings } from './check-settings.ts';
+
+export interface DoctorOptions {
+  /** True skips the check of a held request. */
+  readonly quick: boolean;
+  /** Checked instead of APP_URL and BASE_URL, if given. */
+  readonly url: string | undefined;
+  readonly egressUrl: string | undefined;
+  /** The recipient of a test mail. */
+  readonly sendMail: string | undefined;
+}
+
+/**
+ * Runs all checks of `ownline doctor`, and yields each as soon as it is done (specification section 10.11). It changes
+ * nothing.
+ */
+export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> {
+  const { config, checks } = checkSettings();
+  yield* checks;
+  if (!config) return;
+  const service = await checkService(config);
+  yield* service.checks;
+  const database = await checkDatabase(config);
+  yield* database.checks;
+  yield await checkDisk('disk', 'DATA_DIR', config.dataDir);
+  yield* await checkFiles(config);
+  yield* await checkBackups(config, database.lastBackups, database.serviceMs);
+  yield await checkMail(config, options.sendMail);
+  yield await checkEgress(config, options.egressUrl);
+  if (!service.isRunning) {
+    yield warning(
+      'address',
+      'The public address was not checked, because the service does not run.',
+      'Start it, and run this again.',
+    );
+    return;
+  }
+  // Phones get APP_URL; programs and older shortcuts may use BASE_URL.
+  const urls = options.url === undefined ? new Set([config.appUrl, config.baseUrl]) : [options.url];
+  for (const url of urls) {
+    yield* checkPublicAddress({
+      config,
+      url: url.replace(/\/+$/, ''),
+      secrets: database.secrets,
+      serviceMs: database.serviceMs,
+      isQuick: options.quick,
+    });
+  }
+}

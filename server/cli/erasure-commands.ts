@@ -1,0 +1,104 @@
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
+import { contactErasedHooks } from '#server/app/transaction-hooks.ts';
+import { eraseContact } from '#server/dashboard/erasure/erase-contact.ts';
+import { operator } from '#server/platform/actor.ts';
+import { AppError } from '#server/platform/app-error.ts';
+import { armFailpoint } from '#server/platform/failpoint.ts';
+import { printResult, withRuntime } from './command-context.ts';
+import { countUpToText } from './count-text.ts';
+import { readTeamId, requireTeam } from './team-commands.ts';
+
+interface EraseOptions {
+  readonly team: string;
+  readonly contact: string;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  readonly json: boolean;
+}
+
+/** Longer than any erasure takes. The command waits for its end, unless a phone has one of the messages. */
+const waitMs = 24 * 3_600_000;
+
+export function addErasureCommands(program: Command): void {
+  program
+    .command('erase')
+    .description('remove a person’s handle, texts and media from everything that a team has of them')
+    .requiredOption('--team <id>', 'team_…')
+    .requiredOption(
+      '--contact <handle>',
+      'a phone number in E.164, a mail address, or another handle of messages',
+    )
+    .option('--dry-run', 'only count', false)
+    .option('--yes', 'do not ask', false)
+    .option('--json', 'print the counts as JSON', false)
+    .action(async (options: EraseOptions) => {
+      const result = await withRuntime(async (runtime) => {
+        armFailpoint(runtime.config.failpoint);
+        const teamId = readTeamId(options.team);
+        await requireTeam(runtime, teamId);
+        const services = { ...runtime, onContactErased: contactErasedHooks() };
+        const erase = (dryRun: boolean) =>
+          eraseContact(services, teamId, { contact: options.contact, dryRun, waitMs }, operator);
+        const counted = await erase(true);
+        if (options.dryRun) return counted;
+        if (!options.yes) await confirm(options.contact, counted);
+        return erase(false);
+      });
+      printResult(options.json ? result : inWords(result), options.json);
+      if (result.status === 'running') {
+        process.stderr.write(
+          'Not everything is erased yet, for example because an iPhone has a message of this contact. The server goes on by itself.\n',
+        );
+      }
+    });
+}
+
+/** Counts that are too large to be exact say so. */
+function inWords(result: Erasure): Readonly<Record<string, unknown>> {
+  const max = erasureCountMax;
+  return Object.fromEntries(
+    Object.entries(result).map(([name, value]) => [
+      name,
+      typeof value === 'number' && value > max ? `more than ${max.toLocaleString('en')}` : value,
+    ]),
+  );
+}
+
+/** @throws AppError where the person does not type the handle, or there is no terminal to ask at */
+async function confirm(contact: string, { messages, waiting, files, opted_out }: Erasure): Promise<void> {
+  if (!process.stdin.isTTY) {
+    throw new AppError(
+      'invalid_request',
+      'Erasing can’t be undone, and there is no terminal to ask on. Repeat the command with --yes to confirm.',
+    );
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    process.stderr.write(
+      `This removes the handle, texts and media of ${contact}: ${messagesAndFiles(messages, files)}. ` +
+        `${waiting > 0 ? `Cancelled first: ${upToMax(waiting, 'message')} that ${waiting === 1 ? 'waits' : 'wait'}. ` : ''}` +
+        `${opted_out ? 'The opt-out stays, as a keyed hash. ' : ''}It can’t be undone.\n`,
+    );
+    const typed = await terminal.question('Type the handle to confirm: ');
+    if (typed.trim() !== contact.trim())
+      throw new AppError(
+        'invalid_request',
+        'The typed handle differs, so nothing was erased. Run the command again.',
+      );
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Where not all messages were counted, neither were their files. */
+function messagesAndFiles(messages: number, files: number): string {
+  return messages > erasureCountMax
+    ? `${upToMax(messages, 'message')} and their files`
+    : `${upToMax(messages, 'message')}, ${upToMax(files, 'file')}`;
+}
+
+function upToMax(count: number, one: string): string {
+  return countUpToText(count, erasureCountMax, one);
+}

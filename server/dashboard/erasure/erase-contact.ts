@@ -1,0 +1,91 @@
+import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
+import { recordAudit } from '#server/audit/record-audit.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { countMessagesOfContact } from '#server/messages/erase-messages.ts';
+import { listHandlesOfContact } from '#server/messages/list-handles.ts';
+import { parseContact, parseNewContact, removeSeparators } from '#server/opt-outs/contact.ts';
+import { eraseOptOut, findErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
+import { insertErasure } from '#server/opt-outs/erasure-store.ts';
+import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { runErasure } from './run-erasure.ts';
+
+/** Transaction hook of an erasure; wired in transaction-hooks.ts, since the dashboard does not import setup. */
+export type OnContactErased = (
+  trx: Transaction,
+  erased: { readonly team_id: TeamId; readonly handles: readonly string[] },
+) => Promise<void>;
+
+type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets' | 'metrics'> & {
+  readonly onContactErased: readonly OnContactErased[];
+};
+
+interface ErasureRequest {
+  /** Any spelling of the handle. */
+  readonly contact: string;
+  /** Only counts. */
+  readonly dryRun: boolean;
+  /** How long the caller waits for the end; a process with the role `maintain` goes on after it. */
+  readonly waitMs: number;
+}
+
+/**
+ * Erases a contact (specification section 12.14, decision 0038): removes its handle, texts and files from everything that a team has
+ * of it. The first transaction decides it and records it, without the handle. The rest follows in small batches,
+ * also after a kill.
+ * @throws AppError 400, param contact
+ */
+export async function eraseContact(
+  services: Services,
+  teamId: TeamId,
+  { contact: text, dryRun, waitMs }: ErasureRequest,
+  by: AuditActor,
+): Promise<Erasure> {
+  const { database } = services;
+  const { subject, counts } = await findSubject(services, teamId, text.trim());
+  const { contact } = subject;
+  if (dryRun) {
+    const optOut =
+      (await findOptOut(database.pool, teamId, contact)) ??
+      (await findErasedOptOut(database.pool, services, teamId, contact));
+    return { ...counts, opted_out: optOut !== undefined, status: 'dry_run' };
+  }
+  const { erasure, isOptedOut } = await database.transaction(async (trx) => {
+    const optOut = await eraseOptOut(trx, services, teamId, contact);
+    const row = await insertErasure(trx, { ...subject, contact_events: optOut?.events ?? 0 });
+    for (const hook of services.onContactErased) await hook(trx, row);
+    await recordAudit(trx, services, { by, action: 'contact.erased', teamId, details: { ...counts } });
+    const before = optOut ? undefined : await findErasedOptOut(trx, services, teamId, contact);
+    return { erasure: row, isOptedOut: optOut?.isOptedOut === true || before !== undefined };
+  });
+  failpoint('erasure begun');
+  const isDone = await runErasure(services, erasure, waitMs);
+  return { ...counts, opted_out: isOptedOut, status: isDone ? 'erased' : 'running' };
+}
+
+/**
+ * Finds the contact that a person wrote: with the handle that messages show, or a phone number with spaces, hyphens and
+ * brackets. A number without its country code that no message has is refused, because nothing would be erased.
+ * @throws AppError 400, param contact
+ */
+async function findSubject({ database, clock, ids }: Services, teamId: TeamId, text: string) {
+  const now = clock.now();
+  const find = async (contact: string) => {
+    const found = await listHandlesOfContact(database.pages, teamId, contact);
+    const subject = {
+      team_id: teamId,
+      contact,
+      handles: [...new Set([...found, text])],
+      until_id: ids.next('msg', now.getTime()),
+      created_at: now,
+    };
+    return { subject, counts: await countMessagesOfContact(database.pool, subject, erasureCountMax + 1) };
+  };
+  const written = await find(parseContact(text));
+  if (written.counts.messages > 0) return written;
+  const contact = parseNewContact(removeSeparators(text));
+  return contact === written.subject.contact ? written : find(contact);
+}

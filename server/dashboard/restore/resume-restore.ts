@@ -1,0 +1,52 @@
+import { recordAudit } from '#server/audit/record-audit.ts';
+import { restoresChannel } from '#server/database/channels.ts';
+import { heldBefore } from '#server/database/restore-hold.ts';
+import { findOpenRestore, markResumed, type ResumeChoices } from '#server/database/restore-store.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { cancelHeldMessages } from '#server/messages/cancel-held-messages.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { listTeams } from '#server/teams/team/team-store.ts';
+import { skipHeldDeliveries } from '#server/webhooks/deliveries/skip-held-deliveries.ts';
+
+export interface ResumeResult {
+  /** false if no restore hold was active. */
+  readonly resumed: boolean;
+  readonly cancelledMessages: number;
+  readonly skippedDeliveries: number;
+}
+
+/**
+ * Ends the restore hold on all processes (specification section 10.8). Messages are cancelled and deliveries skipped
+ * first: after a kill in between, the hold stays, and another call completes it. Each team's audit log names the actor.
+ */
+export async function resumeRestore(
+  services: Runtime,
+  by: AuditActor,
+  choices: ResumeChoices,
+): Promise<ResumeResult> {
+  const { database, clock, logger, restoreHold } = services;
+  const restore = await findOpenRestore(database.pool);
+  if (!restore) return { resumed: false, cancelledMessages: 0, skippedDeliveries: 0 };
+  const before = heldBefore(restore);
+  const cancelledMessages = choices.cancelMessages ? await cancelHeldMessages(services, before) : 0;
+  const skippedDeliveries = choices.skipDeliveries ? await skipHeldDeliveries(services, before) : 0;
+  const resumed = await database.transaction(async (trx) => {
+    if (!(await markResumed(trx, clock.now(), by, choices))) return false;
+    for (const team of await listTeams(trx)) {
+      await recordAudit(trx, services, {
+        by,
+        action: 'restore.resumed',
+        teamId: team.id,
+        details: {
+          backup_taken_at: restore.backup_taken_at.toISOString(),
+          cancel_messages: choices.cancelMessages,
+          skip_deliveries: choices.skipDeliveries,
+        },
+      });
+    }
+    trx.notifyAfterCommit(restoresChannel);
+    return true;
+  });
+  await restoreHold.check(database.pool, logger);
+  return { resumed, cancelledMessages, skippedDeliveries };
+}

@@ -1,0 +1,20 @@
+import { statement, type Transaction } from './statement.ts';
+
+/**
+ * Advisory lock of backups. A backup holds it exclusively; work that removes or changes rows which the backup must
+ * still read holds it shared (docs/architecture.md, "Lock order"). The number is arbitrary, and no other code uses it.
+ */
+export const backupLock = 7_061_726_402;
+
+/** An SQL condition that takes the lock until the end of the transaction; false while a backup runs or waits. */
+export const withoutBackupSql = `pg_try_advisory_xact_lock_shared(${backupLock})`;
+
+const tryShared = statement<{ is_free: boolean }>('backups.exclude', `SELECT ${withoutBackupSql} AS is_free`);
+
+/**
+ * Keeps backups from starting until the end of this transaction.
+ * @returns false while a backup runs or waits: the caller leaves its work to a later round
+ */
+export async function excludeBackups(trx: Transaction): Promise<boolean> {
+  return (await tryShared.row(trx))?.is_free === true;
+}

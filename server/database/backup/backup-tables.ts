@@ -1,0 +1,79 @@
+import type { ClientBase } from 'pg';
+import type { BackupSequence, BackupTable } from './backup-format.ts';
+
+/** Tables that no backup has, with the reason. A test finds each table either here or in the backup. */
+export const excludedTables: Readonly<Record<string, string>> = {
+  backups: 'they are runs of this installation, whose folder of backups a restored one may not have',
+  schema_version: 'the migrations of a restore write it',
+  service_clock: 'it is about the clock of the machine that the database runs on',
+  clock_readings: 'they are about the uptime of the machines that the service runs on',
+  poll_service: 'it is about how long processes have served polls without a gap; a start begins it anew',
+  throttle_counters: 'a crash may forget them, and so may a restore',
+  rate_windows: 'a crash may forget them, and so may a restore',
+};
+
+const tablesSql = `
+  SELECT c.oid::int8 AS oid, c.relname AS name,
+    (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute a
+     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
+    coalesce((SELECT array_agg(replace(substring(p.relname FROM '[0-9]{4}_[0-9]{2}$'), '_', '-') || '-01' ORDER BY p.relname)
+      FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
+      WHERE i.inhparent = c.oid AND p.relname ~ '_[0-9]{4}_[0-9]{2}$'), '{}') AS months,
+    coalesce((SELECT array_agg(DISTINCT f.confrelid::int8) FROM pg_constraint f
+      WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid), '{}') AS refers_to
+  FROM pg_class c
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  ORDER BY c.relname`;
+
+interface TableRow extends BackupTable {
+  readonly oid: number;
+  /** Tables that its foreign keys name. */
+  readonly refers_to: readonly (number | string)[];
+}
+
+/** The tables of a backup, in an order in which they can be loaded while foreign keys hold. */
+export async function listBackupTables(client: ClientBase): Promise<BackupTable[]> {
+  const { rows } = await client.query<TableRow>(tablesSql);
+  const left = new Map(rows.map((row) => [Number(row.oid), row]));
+  const ordered: BackupTable[] = [];
+  while (left.size > 0) {
+    const ready = [...left.values()].filter((row) => row.refers_to.every((oid) => !left.has(Number(oid))));
+    if (ready.length === 0) {
+      const names = [...left.values()].map(({ name }) => name).join(', ');
+      throw new Error(`the foreign keys of ${names} form a circle: no order loads them`);
+    }
+    for (const { oid, name, columns, months } of ready) {
+      left.delete(Number(oid));
+      if (!Object.hasOwn(excludedTables, name)) ordered.push({ name, columns, months });
+    }
+  }
+  return ordered;
+}
+
+/**
+ * Values of all sequences. They are not part of a snapshot: read after it was taken, they are not behind any row that it
+ * shows.
+ */
+export async function readSequences(client: ClientBase): Promise<BackupSequence[]> {
+  const { rows: names } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S' ORDER BY relname`,
+  );
+  const sequences: BackupSequence[] = [];
+  for (const { name } of names) {
+    const { rows } = await client.query<{ last_value: string; is_called: boolean }>(
+      `SELECT last_value::text, is_called FROM ${quoteName(name)}`,
+    );
+    for (const { last_value, is_called } of rows) sequences.push({ name, last_value, is_called });
+  }
+  return sequences;
+}
+
+/** Names in SQL come from the catalogue, or from the manifest of a backup. */
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function columnList({ columns }: Pick<BackupTable, 'columns'>): string {
+  return columns.map(quoteName).join(', ');
+}

@@ -1,0 +1,83 @@
+import { type Queryable, statement, type Transaction } from '../statement.ts';
+
+/** A run of the nightly backup that has ended. */
+export interface BackupRun {
+  readonly started_at: Date;
+  readonly finished_at: Date;
+  /** null where it failed. */
+  readonly file: string | null;
+  readonly bytes: number | null;
+  /** A sentence; null where it succeeded. */
+  readonly error: string | null;
+}
+
+/** The state of nightly backups, for the next run, for metrics and for operators. */
+export interface BackupState {
+  /** When the newest run began that succeeded, which is the moment of its data. */
+  readonly success_at: Date | null;
+  readonly failure_at: Date | null;
+  /** Whether the latest run failed. */
+  readonly is_failing: boolean;
+}
+
+/** How the nightly backup ended last. */
+export interface LastBackups {
+  readonly latest: BackupRun | undefined;
+  readonly success: BackupRun | undefined;
+}
+
+/** The session of a backup, as PostgreSQL shows it. */
+export const backupSessionName = 'ownline backup';
+
+const insert = statement<Record<string, never>>(
+  'backups.insert',
+  'INSERT INTO backups (started_at, finished_at, file, bytes, error) VALUES ($1, $2, $3, $4, $5)',
+);
+const purge = statement<Record<string, never>>('backups.purge', 'DELETE FROM backups WHERE finished_at < $1');
+const readState = statement<BackupState>(
+  'backups.read-state',
+  `SELECT
+     (SELECT started_at FROM backups WHERE error IS NULL ORDER BY finished_at DESC LIMIT 1) AS success_at,
+     (SELECT finished_at FROM backups WHERE error IS NOT NULL ORDER BY finished_at DESC LIMIT 1) AS failure_at,
+     coalesce((SELECT error IS NOT NULL FROM backups ORDER BY finished_at DESC LIMIT 1), false) AS is_failing`,
+);
+
+// From the beginning of its transaction to that of this one, by the database's clock. A session shows both to its role.
+const running = statement<{ readonly seconds: number }>(
+  'backups.running',
+  `SELECT coalesce(max(extract(epoch FROM own.xact_start - b.xact_start)), 0)::float8 AS seconds
+   FROM pg_stat_activity own
+   JOIN pg_stat_activity b ON b.datname = own.datname AND b.application_name = '${backupSessionName}'
+   WHERE own.pid = pg_backend_pid()`,
+);
+
+/** For how many seconds a backup of this database has been reading; 0 where none runs. */
+export async function readRunningSeconds(db: Queryable): Promise<number> {
+  return (await running.row(db))?.seconds ?? 0;
+}
+
+// The latest success and the latest failure.
+const readLast = statement<BackupRun>(
+  'backups.read-last',
+  `SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error FROM backups
+   ORDER BY error IS NULL, finished_at DESC`,
+);
+
+export async function readLastBackups(db: Queryable): Promise<LastBackups> {
+  const runs = await readLast.rows(db);
+  const [latest] = runs.toSorted((a, b) => b.finished_at.getTime() - a.finished_at.getTime());
+  return { latest, success: runs.find(({ error }) => error === null) };
+}
+
+export async function insertBackupRun(trx: Transaction, run: BackupRun): Promise<void> {
+  await insert.row(trx, run.started_at, run.finished_at, run.file, run.bytes, run.error);
+}
+
+/** Deletes runs that ended before a moment. */
+export async function purgeBackupRuns(trx: Transaction, before: Date): Promise<void> {
+  await purge.row(trx, before);
+}
+
+export async function readBackupState(db: Queryable): Promise<BackupState> {
+  return (await readState.row(db)) ?? { success_at: null, failure_at: null, is_failing: false };
+}

@@ -1,0 +1,74 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { fileErrorSentence } from '#server/platform/file-error.ts';
+import { BackupError, DamagedBackupError } from './backup-error.ts';
+import type { Encryption } from './backup-format.ts';
+
+const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
+
+/** 128 MB and some tenths of a second for each guess. */
+const parameters = { n: 131_072, r: 8, p: 1 };
+/** A file may not make the reader take more memory than this. */
+const memoryMaxBytes = 256 * 1_024 * 1_024;
+const keyBytes = 32;
+const checkBytes = 16;
+
+/** @returns the text of the file without the line break at its end */
+export async function readPassphraseFile(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new BackupError(
+      `The passphrase file ${path} can't be read: ${fileErrorSentence(error)}. Name a file that has the passphrase in it.`,
+      error,
+    );
+  });
+  const passphrase = text.replace(/\r?\n$/, '');
+  if (passphrase.trim() !== '') return passphrase;
+  throw new BackupError(
+    `The passphrase file ${path} is empty. Write a passphrase into it, such as \`openssl rand -base64 24\` prints.`,
+  );
+}
+
+/** A key for one new file. */
+export async function createKey(
+  passphrase: string,
+): Promise<{ readonly key: Buffer; readonly encryption: Encryption }> {
+  const salt = randomBytes(16);
+  const { key, check } = await deriveKey(passphrase, salt, parameters);
+  return {
+    key,
+    encryption: {
+      cipher: 'aes-256-gcm',
+      scrypt: parameters,
+      salt: salt.toString('base64'),
+      key_check: check.toString('base64'),
+    },
+  };
+}
+
+/** The key of an existing file. @throws BackupError where the passphrase is another one */
+export async function openKey(passphrase: string, encryption: Encryption): Promise<Buffer> {
+  const { n, r, p } = encryption.scrypt;
+  const isBounded = [n, r, p].every((value) => Number.isSafeInteger(value) && value > 0) && p <= 4;
+  if (encryption.cipher !== 'aes-256-gcm' || !isBounded || 128 * n * r > memoryMaxBytes / 2) {
+    throw new DamagedBackupError('its header asks for an encryption that no release has used');
+  }
+  const { key, check } = await deriveKey(passphrase, Buffer.from(encryption.salt, 'base64'), { n, r, p });
+  const kept = Buffer.from(encryption.key_check, 'base64');
+  if (kept.length === check.length && timingSafeEqual(kept, check)) return key;
+  throw new BackupError('The passphrase is not the one that this backup was written with. Use that one.');
+}
+
+async function deriveKey(
+  passphrase: string,
+  salt: Buffer,
+  { n, r, p }: Encryption['scrypt'],
+): Promise<{ readonly key: Buffer; readonly check: Buffer }> {
+  const derived = await derive(passphrase, salt, keyBytes + checkBytes, {
+    N: n,
+    r,
+    p,
+    maxmem: memoryMaxBytes,
+  });
+  return { key: derived.subarray(0, keyBytes), check: derived.subarray(keyBytes) };
+}

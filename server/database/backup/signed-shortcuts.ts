@@ -1,0 +1,44 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { errorCodeOf } from '../database.ts';
+import type { BackupManifest } from './backup-format.ts';
+
+type SignedShortcut = BackupManifest['shortcuts'][number];
+
+const ending = '.shortcut';
+const fileMaxBytes = 1_024 * 1_024;
+const filesMax = 8;
+
+/** Signed shortcut files of DATA_DIR/shortcuts, as an operator put them there; larger ones are none. */
+export async function readSignedShortcuts(dataDir: string): Promise<SignedShortcut[]> {
+  const folder = join(dataDir, 'shortcuts');
+  const found = await readdir(folder).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCodeOf(error) ?? '')) return [];
+    throw error;
+  });
+  const shortcuts: SignedShortcut[] = [];
+  for (const name of found.filter((one) => one.endsWith(ending)).sort()) {
+    const path = join(folder, name);
+    const { size } = await stat(path);
+    if (size > fileMaxBytes || shortcuts.length === filesMax) continue;
+    shortcuts.push({ name, data: (await readFile(path)).toString('base64') });
+  }
+  return shortcuts;
+}
+
+/** Files that are there stay as they are. */
+export async function writeSignedShortcuts(
+  dataDir: string,
+  shortcuts: readonly SignedShortcut[],
+): Promise<void> {
+  const folder = join(dataDir, 'shortcuts');
+  for (const { name, data } of shortcuts) {
+    if (basename(name) !== name || !name.endsWith(ending)) continue;
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, name), Buffer.from(data, 'base64'), { flag: 'wx' }).catch(
+      (error: unknown) => {
+        if (errorCodeOf(error) !== 'EEXIST') throw error;
+      },
+    );
+  }
+}

@@ -1,0 +1,111 @@
+import pg from 'pg';
+import { backupLock } from '../backup-lock.ts';
+import { errorCodeOf } from '../database.ts';
+import { schemaVersion } from '../schema-version.ts';
+import { BackupError, OtherBackupError } from './backup-error.ts';
+import type { BackupSequence, BackupTable } from './backup-format.ts';
+import { listBackupTables, quoteName, readSequences } from './backup-tables.ts';
+import { backupSessionName } from './backups-store.ts';
+
+const connectionTimeoutMs = 10_000;
+
+/** How long a backup waits for its tables, and at first for a month that is being made or dropped. */
+const lockTimeout = '10s';
+const shortLockTimeout = '2s';
+
+/** One state of the database, which a connection of its own sees until it is closed. */
+export interface Snapshot {
+  readonly client: pg.Client;
+  readonly schemaVersion: number;
+  readonly tables: readonly BackupTable[];
+  readonly sequences: readonly BackupSequence[];
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a snapshot: holds the lock of backups, locks the tables against changes of the schema and begins a transaction
+ * REPEATABLE READ. One connection reads everything, so that no other has to take the snapshot over. Sends, polls and
+ * deliveries go on: no lock of theirs conflicts.
+ * @param signal ends the connection
+ * @throws BackupError where another backup runs
+ */
+export async function openSnapshot(databaseUrl: string, signal?: AbortSignal): Promise<Snapshot> {
+  const client = await connectForBackup(databaseUrl, backupSessionName, signal);
+  try {
+    await lockBackups(client);
+    const tables = await listBackupTables(client);
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    // LOCK TABLE takes no snapshot: the one of the next statement is younger than all locks.
+    await client.query(
+      `LOCK TABLE ${tables.map(({ name }) => quoteName(name)).join(', ')} IN ACCESS SHARE MODE`,
+    );
+    const version = await readSchemaVersion(client);
+    return {
+      client,
+      schemaVersion: version,
+      tables,
+      sequences: await readSequences(client),
+      close: () => client.end().catch(() => undefined),
+    };
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Connects outside of the pools and their time-outs: a copy takes as long as the data need.
+ * @param signal ends the connection, whose statement then fails
+ */
+export async function connectForBackup(
+  databaseUrl: string,
+  name: string,
+  signal?: AbortSignal,
+): Promise<pg.Client> {
+  signal?.throwIfAborted();
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: name,
+    connectionTimeoutMillis: connectionTimeoutMs,
+    keepAlive: true,
+  });
+  // A connection that breaks fails its query. pg may emit the error as well, which needs a handler.
+  client.on('error', () => undefined);
+  await client.connect();
+  const end = () => void client.end().catch(() => undefined);
+  signal?.addEventListener('abort', end);
+  client.once('end', () => signal?.removeEventListener('abort', end));
+  if (signal?.aborted) end();
+  await client.query(`SET statement_timeout = 0`);
+  await client.query(`SET idle_in_transaction_session_timeout = 0`);
+  await client.query(`SET lock_timeout = '${lockTimeout}'`);
+  await client.query(
+    "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'",
+  );
+  await client.query("SET client_encoding = 'UTF8'");
+  await client.query("SET DateStyle = 'ISO'");
+  await client.query("SET TimeZone = 'UTC'");
+  return client;
+}
+
+/** @throws BackupError where another backup, a migration or a restore runs */
+export async function lockBackups(client: pg.Client): Promise<void> {
+  await client.query(`SET lock_timeout = '${shortLockTimeout}'`);
+  await client.query('SELECT pg_advisory_lock($1)', [backupLock]).catch((error: unknown) => {
+    if (errorCodeOf(error) !== '55P03') throw error;
+    throw new OtherBackupError(error);
+  });
+  await client.query(`SET lock_timeout = '${lockTimeout}'`);
+}
+
+async function readSchemaVersion(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ version: number }>(
+    'SELECT max(version)::int AS version FROM schema_version',
+  );
+  const version = rows[0]?.version ?? 0;
+  if (version <= schemaVersion) return version;
+  throw new BackupError(
+    `The database has schema version ${version}, made by a newer release of Ownline; this release knows ${schemaVersion}. ` +
+      'Back it up with that release.',
+  );
+}

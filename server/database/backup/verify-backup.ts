@@ -1,0 +1,87 @@
+import type { Readable } from 'node:stream';
+import { DamagedBackupError } from './backup-error.ts';
+import type { BackupManifest, BackupSummary } from './backup-format.ts';
+import { parseManifest, parseSummary, parseTable } from './backup-json.ts';
+import { BackupReader } from './backup-reader.ts';
+import type { BackupResult } from './create-backup.ts';
+import type { Progress } from './progress.ts';
+
+/**
+ * Reads a whole backup without a database: its checksums, its compression, and whether each table has as many rows as
+ * were written.
+ * @throws BackupError where a restore would refuse it
+ */
+export async function verifyBackup(
+  input: Readable,
+  passphrase: string | undefined,
+  progress?: Progress,
+): Promise<BackupResult> {
+  const reader = await BackupReader.open(input, passphrase);
+  const content = new BackupContent();
+  for await (const { kind, payload } of reader.records()) {
+    const { table } = content.take(kind, payload);
+    if (kind === 'table') progress?.begin(table);
+    if (kind === 'rows') progress?.add(payload.length);
+  }
+  const { header } = reader;
+  return {
+    ...reader.read(),
+    taken_at: header.taken_at,
+    schema_version: header.schema_version,
+    ...content.finish(),
+    encrypted: header.encryption !== null,
+  };
+}
+
+/** Judges the order of records, and counts rows. Verification and restore use it. */
+export class BackupContent {
+  #manifest: BackupManifest | undefined;
+  #summary: BackupSummary | undefined;
+  #table = '';
+  readonly #rows: Record<string, number> = {};
+
+  /** The first record. */
+  get manifest(): BackupManifest {
+    if (!this.#manifest) throw new DamagedBackupError('it has no list of its tables');
+    return this.#manifest;
+  }
+
+  /** @returns the table that rows belong to */
+  take(kind: string, payload: Buffer): { readonly table: string } {
+    if (this.#summary || (kind === 'manifest') === (this.#manifest !== undefined)) {
+      throw new DamagedBackupError('its records are out of order');
+    }
+    if (kind === 'manifest') this.#manifest = parseManifest(payload);
+    if (kind === 'summary') this.#summary = parseSummary(payload);
+    if (kind === 'table') {
+      this.#table = parseTable(payload);
+      this.#rows[this.#table] = 0;
+    }
+    if (kind === 'rows') this.#rows[this.#table] = (this.#rows[this.#table] ?? 0) + countRows(payload);
+    return { table: this.#table };
+  }
+
+  /** After the last record. @throws DamagedBackupError where rows are missing */
+  finish(): { readonly tables: number; readonly rows: number } {
+    const { tables } = this.manifest;
+    if (!this.#summary) throw new DamagedBackupError('it has no summary');
+    for (const { name } of tables) {
+      if (this.#rows[name] !== this.#summary.rows[name]) {
+        throw new DamagedBackupError(`the table ${name} has another number of rows than were written`);
+      }
+    }
+    return {
+      tables: tables.length,
+      rows: Object.values(this.#rows).reduce((sum, count) => sum + count, 0),
+    };
+  }
+}
+
+const lineBreak = 0x0a;
+
+/** COPY ends each row with a line break, and writes those of texts as `\n`. */
+export function countRows(rows: Buffer): number {
+  let count = 0;
+  for (let at = rows.indexOf(lineBreak); at >= 0; at = rows.indexOf(lineBreak, at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,45 @@
+import type { Database } from './database.ts';
+import { statement } from './statement.ts';
+
+/** Facts about a database, for `ownline doctor` (specification section 10.11). */
+export interface DatabaseFacts {
+  /** PostgreSQL's own text, such as `18.4`. */
+  readonly version: string;
+  readonly is_read_only: boolean;
+  readonly bytes: number;
+  readonly has_schema: boolean;
+}
+
+const selectFacts = statement<DatabaseFacts>(
+  'database.facts',
+  `SELECT current_setting('server_version') AS version,
+     pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS is_read_only,
+     pg_database_size(current_database()) AS bytes, to_regclass('schema_version') IS NOT NULL AS has_schema`,
+);
+const selectSchemaVersion = statement<{ readonly version: number }>(
+  'database.schema-version',
+  'SELECT max(version)::int AS version FROM schema_version',
+);
+
+/** Number of timed round trips; the shortest one is the latency without other work. */
+const roundTrips = 5;
+
+const ping = statement<{ readonly one: number }>('database.ping', 'SELECT 1 AS one');
+
+/** @returns the facts, the schema version (0 before the first start) and the shortest round trip in milliseconds */
+export async function inspectDatabase({ pool }: Pick<Database, 'pool'>): Promise<{
+  readonly facts: DatabaseFacts;
+  readonly schemaVersion: number;
+  readonly roundTripMs: number;
+}> {
+  const facts = await selectFacts.row(pool);
+  if (!facts) throw new Error('a SELECT without FROM has a row');
+  const schemaVersion = facts.has_schema ? ((await selectSchemaVersion.row(pool))?.version ?? 0) : 0;
+  let roundTripMs = Number.POSITIVE_INFINITY;
+  for (let trip = 0; trip < roundTrips; trip += 1) {
+    const startedMs = performance.now();
+    await ping.row(pool);
+    roundTripMs = Math.min(roundTripMs, performance.now() - startedMs);
+  }
+  return { facts, schemaVersion, roundTripMs };
+}

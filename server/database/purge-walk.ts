@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { excludeBackups } from './backup-lock.ts';
+import { type History, listMonthPartitions } from './partitions.ts';
+import type { Runtime } from './runtime.ts';
+import type { Transaction } from './statement.ts';
+
+/** A range of UUIDv7 ids: `from` is included, `to` is not. */
+export interface IdRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Deletes at most `limit` rows. @returns the number deleted; fewer than `limit` if none are left */
+export type PurgeBatch = (trx: Transaction, limit: number) => Promise<number>;
+
+/** Deletes at most `limit` finished rows of a range of ids. */
+export type PurgeRange = (trx: Transaction, range: IdRange, limit: number) => Promise<number>;
+
+type Services = Pick<Runtime, 'database' | 'clock'>;
+
+const dayMs = 86_400_000;
+
+/** Rows of a batch, which takes some 20 ms. */
+const purgeBatchMax = 500;
+
+/** The pause after a batch, as a multiple of its duration: requests get most of the database's time. */
+const pauseFactor = 3;
+
+/**
+ * Time between the beginnings of two walks: rows that were unfinished at the first walk may be finished at the next.
+ */
+const walkMs = dayMs;
+
+/**
+ * Deletes rows in small batches with pauses, each in its own transaction, until `budgetMs` is over.
+ * @returns true if no rows are left; false while a backup runs
+ */
+export async function purgeInBatches(
+  { database }: Pick<Services, 'database'>,
+  purge: PurgeBatch,
+  budgetMs: number,
+): Promise<boolean> {
+  const end = performance.now() + budgetMs;
+  do {
+    const began = performance.now();
+    const deleted = await database.transaction(async (trx) =>
+      (await excludeBackups(trx)) ? purge(trx, purgeBatchMax) : undefined,
+    );
+    if (deleted === undefined) return false;
+    if (deleted > 0) await pause(pauseFactor * (performance.now() - began));
+    if (deleted < purgeBatchMax) return true;
+  } while (performance.now() < end);
+  return false;
+}
+
+/**
+ * Purge walk: deletes rows of a history that are older than a bound, day by day, in small batches with pauses. It
+ * remembers its position, so that a batch never reads the index entries of earlier ones again. The position is kept in
+ * memory: after a restart the walk begins at the oldest month.
+ */
+export class PurgeWalk {
+  readonly #history: History;
+  readonly #purge: PurgeRange;
+  #reachedMs = 0;
+  #beganAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(history: History, purge: PurgeRange) {
+    this.#history = history;
+    this.#purge = purge;
+  }
+
+  /** Rows from before this moment have been walked over. */
+  get reachedMs(): number {
+    return this.#reachedMs;
+  }
+
+  /**
+   * Deletes batches until `budgetMs` is over or no rows are left.
+   * @returns true once the walk has reached the bound; false if rows are left, and while a backup runs
+   */
+  async run(services: Services, boundMs: number, budgetMs: number): Promise<boolean> {
+    const { clock } = services;
+    if (clock.nowMs() - this.#beganAtMs > walkMs || boundMs < this.#reachedMs) {
+      this.#beganAtMs = clock.nowMs();
+      this.#reachedMs = 0;
+    }
+    const oldestMs = await this.#oldestMonthMs(services.database);
+    const end = performance.now() + budgetMs;
+    while (this.#reachedMs < boundMs) {
+      const toMs = Math.min(boundMs, Math.max(oldestMs, startOfNextDay(this.#reachedMs)));
+      const range = { from: firstIdAt(this.#reachedMs), to: firstIdAt(toMs) };
+      const ofRange: PurgeBatch = (trx, limit) => this.#purge(trx, range, limit);
+      if (!(await purgeInBatches(services, ofRange, end - performance.now()))) return false;
+      this.#reachedMs = toMs;
+      if (performance.now() >= end) return toMs >= boundMs;
+    }
+    return true;
+  }
+
+  /** The beginning of the oldest month. Earlier rows are in the default partition, and are one range. */
+  async #oldestMonthMs(database: Services['database']): Promise<number> {
+    const [oldest] = await listMonthPartitions(database.pool, this.#history);
+    return oldest === undefined ? 0 : new Date(oldest).getTime();
+  }
+}
+
+function startOfNextDay(ms: number): number {
+  return (Math.floor(ms / dayMs) + 1) * dayMs;
+}

@@ -1,0 +1,89 @@
+import type { Event, EventType } from '#contract/event.ts';
+import { statement, type Transaction } from '#server/database/statement.ts';
+import type { EventId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { type EnvelopeColumns, readStoredEnvelope } from './stored-envelope.ts';
+
+type EnvelopeRow = EnvelopeColumns & { readonly body: string };
+
+/** @returns the `data` of an event without the erased texts */
+type EraseData = (
+  type: EventType,
+  data: Readonly<Record<string, unknown>>,
+) => Readonly<Record<string, unknown>>;
+
+// An event's id is never smaller than its message's: months before the message are not read.
+const ofMessages = statement<EnvelopeRow>(
+  'events.list-of-messages',
+  `SELECT e.team_id, e.id, e.type, e.message_id, e.body FROM unnest($2::uuid[]) AS i (id)
+   CROSS JOIN LATERAL (
+     SELECT e.* FROM events e WHERE e.team_id = $1 AND e.message_id = i.id AND e.id >= i.id OFFSET 0
+   ) e`,
+);
+// Reads backwards along the primary key, because no index covers contacts. `is_last` marks the row that the walk
+// reached.
+const ofContact = statement<EnvelopeRow & { readonly fits: boolean }>(
+  'events.list-of-contact',
+  `SELECT e.team_id, e.id, e.type, e.message_id, e.body, e.fits FROM (
+     SELECT e.*, coalesce(e.contact = $2, false) AS fits, row_number() OVER (ORDER BY e.team_id DESC, e.id DESC) = $4 AS is_last
+     FROM (
+       SELECT * FROM events WHERE team_id = $1 AND id < $3 ORDER BY team_id DESC, id DESC LIMIT $4
+     ) e
+   ) e WHERE e.fits OR e.is_last ORDER BY e.id DESC`,
+);
+const erase = statement<Record<string, never>>(
+  'events.erase',
+  `UPDATE events e SET body = i.body, contact = CASE WHEN e.contact IS NOT NULL THEN '' END
+   FROM unnest($2::uuid[], $3::text[]) AS i (id, body)
+   WHERE e.team_id = $1 AND e.id = i.id AND e.id BETWEEN $4 AND $5`,
+);
+
+/**
+ * Erases data of messages from their events, and so from later attempts and pages of the feed. @returns the event ids
+ */
+export async function eraseEventsOfMessages(
+  trx: Transaction,
+  teamId: TeamId,
+  messageIds: readonly MessageId[],
+  eraseData: EraseData,
+): Promise<EventId[]> {
+  return eraseRows(trx, teamId, await ofMessages.rows(trx, teamId, messageIds), eraseData);
+}
+
+/** Upper bound on the events that one step reads. */
+const walkMax = 5_000;
+
+/**
+ * Reads the next events before an id, and erases a contact's data from its own events among them.
+ * @returns the ids of erased events, and the id that the walk reached; `reached` is undefined at its end
+ */
+export async function eraseEventsOfContact(
+  trx: Transaction,
+  teamId: TeamId,
+  contact: string,
+  before: string,
+  eraseData: EraseData,
+): Promise<{ readonly events: readonly EventId[]; readonly reached: EventId | undefined }> {
+  const rows = await ofContact.rows(trx, teamId, contact, before, walkMax);
+  const fitting = rows.filter(({ fits }) => fits);
+  const events = await eraseRows(trx, teamId, fitting, eraseData);
+  const last = rows.at(-1);
+  return { events, reached: last?.id };
+}
+
+async function eraseRows(
+  trx: Transaction,
+  teamId: TeamId,
+  rows: readonly EnvelopeRow[],
+  eraseData: EraseData,
+): Promise<EventId[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const bodies = rows.map((row) => {
+    const event = JSON.parse(readStoredEnvelope(row, row.body)) as Event;
+    return JSON.stringify({ ...event, data: eraseData(row.type, event.data as Record<string, unknown>) });
+  });
+  // The range of ids limits the update to the months of these events.
+  const sorted = ids.toSorted();
+  await erase.rows(trx, teamId, ids, bodies, sorted[0], sorted.at(-1));
+  return ids;
+}

@@ -1,0 +1,59 @@
+import type { IdRange } from '#server/database/purge-walk.ts';
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
+import { sqlDeliveryIdRange } from './fan-out.ts';
+
+// Keeps events that have no position yet, a fan-out in progress or a pending delivery. An event's position is deleted
+// with it.
+const purge = statement<{ readonly id: EventId }>(
+  'events.purge',
+  `WITH old AS MATERIALIZED (
+     SELECT o.team_id, o.id FROM teams t
+     CROSS JOIN LATERAL (
+       SELECT e.team_id, e.id FROM events e
+       WHERE e.team_id = t.id AND e.id >= $1 AND e.id < $2
+         AND EXISTS (SELECT FROM event_feed f WHERE f.team_id = e.team_id AND f.event_id = e.id OFFSET 0)
+         AND NOT EXISTS (SELECT FROM fan_outs o WHERE o.team_id = e.team_id AND o.event_id = e.id OFFSET 0)
+         AND NOT EXISTS (
+           SELECT FROM deliveries d
+           WHERE d.team_id = e.team_id AND ${sqlDeliveryIdRange('d.id', 'e.id')} AND d.status = 'pending' OFFSET 0)
+       ORDER BY e.team_id, e.id LIMIT $3
+     ) o LIMIT $3
+   ), unlisted AS (
+     DELETE FROM event_feed f USING old WHERE f.team_id = old.team_id AND f.event_id = old.id
+   )
+   DELETE FROM events e USING old WHERE e.team_id = old.team_id AND e.id = old.id AND e.id >= $1 AND e.id < $2 RETURNING e.id`,
+);
+const findUnfinished = statement<{ readonly team_id: TeamId }>(
+  'events.find-unfinished',
+  `SELECT team_id FROM unpublished_events WHERE event_id >= $1 AND event_id < $2
+   UNION ALL SELECT team_id FROM fan_outs WHERE event_id >= $1 AND event_id < $2 LIMIT 1`,
+);
+const unlist = statement<{ readonly event_id: EventId }>(
+  'events.unlist',
+  `DELETE FROM event_feed WHERE ctid = ANY (ARRAY(
+     SELECT o.place FROM teams t
+     CROSS JOIN LATERAL (
+       SELECT f.ctid AS place FROM event_feed f WHERE f.team_id = t.id AND f.event_id >= $1 AND f.event_id < $2
+       ORDER BY f.team_id, f.event_id LIMIT $3
+     ) o LIMIT $3
+   )) RETURNING event_id`,
+);
+
+/** Deletes events without pending deliveries (specification section 10.9). @returns the number of deleted events */
+export async function purgeEvents(trx: Transaction, range: IdRange, limit: number): Promise<number> {
+  return (await purge.rows(trx, range.from, range.to, limit)).length;
+}
+
+/** Whether an event in the range has no position in the feed yet, or deliveries that are still to be written. */
+export async function hasUnfinishedEvents(db: Queryable, range: IdRange): Promise<boolean> {
+  return (await findUnfinished.row(db, range.from, range.to)) !== undefined;
+}
+
+/**
+ * Deletes the positions of events before their month is dropped: no page of the feed has a position without its event.
+ * @returns the number of deleted positions
+ */
+export async function removeFromFeed(trx: Transaction, range: IdRange, limit: number): Promise<number> {
+  return (await unlist.rows(trx, range.from, range.to, limit)).length;
+}

@@ -1,0 +1,57 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import { unavailable } from '#server/platform/app-error.ts';
+import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { failInRounds, hasOverdue, type QueuedRow, resolveOverdue, roundMax } from './sweep-messages.ts';
+
+const held = statement<QueuedRow>(
+  'messages.held',
+  `SELECT q.team_id, q.message_id FROM teams t
+   CROSS JOIN LATERAL (
+     SELECT q.team_id, q.message_id FROM send_queue q
+     WHERE q.team_id = t.id AND q.message_id < $1 ORDER BY q.message_id LIMIT $2) q
+   WHERE t.id <> ALL($3::uuid[]) LIMIT $2`,
+);
+const counted = statement<{ readonly count: number }>(
+  'messages.count-held',
+  `SELECT count(*) FROM (
+     SELECT FROM teams t
+     CROSS JOIN LATERAL (
+       SELECT FROM send_queue q WHERE q.team_id = t.id AND q.message_id < $1 ORDER BY q.message_id LIMIT $2) q
+     LIMIT $2) w`,
+);
+
+/** Counts queued messages that were accepted up to a time; stops at `max`. */
+export async function countHeldMessages(db: Queryable, heldBefore: Date, max: number): Promise<number> {
+  return (await counted.row(db, firstAfter(heldBefore), max))?.count ?? 0;
+}
+
+/**
+ * Cancels all queued messages that were accepted up to a time. First it resolves the hand-outs of the restored
+ * database, so that a retry of one is cancelled, too.
+ * @throws AppError 503 if a team's messages could not be cancelled: the caller keeps the restore hold
+ * @returns the number of messages that failed with `cancelled`
+ */
+export async function cancelHeldMessages(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger' | 'metrics'>,
+  heldBefore: Date,
+): Promise<number> {
+  while ((await resolveOverdue(services)) > 0);
+  let cancelled = 0;
+  for (;;) {
+    const round = await failInRounds(services, 'cancelled', (without) =>
+      held.rows(services.database.pool, firstAfter(heldBefore), roundMax, without),
+    );
+    cancelled += round;
+    if (round === 0) break;
+  }
+  const left = await countHeldMessages(services.database.pool, heldBefore, 1);
+  if (left === 0 && !(await hasOverdue(services))) return cancelled;
+  throw unavailable(
+    `${cancelled} messages were cancelled, and others could not be: the log says why. Nothing was resumed. Repeat the request.`,
+  );
+}
+
+function firstAfter(time: Date): string {
+  return firstIdAt(time.getTime() + 1);
+}

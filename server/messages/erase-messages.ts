@@ -1,0 +1,183 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { removeMediaOf } from '#server/media/media-store.ts';
+import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
+import { firstIdAt, type MessageId, type TeamId, timeOfId } from '#server/platform/ids/ids.ts';
+import { sqlIsFinished } from './message-status.ts';
+
+/** Counts of the rows that an erasure concerns. */
+export interface ErasureCounts {
+  readonly messages: number;
+  /** Messages among them that wait for a phone. */
+  readonly waiting: number;
+  readonly in_flight: number;
+  readonly files: number;
+  readonly events: number;
+}
+
+/** SQL of the messages of team $1 to a contact that wait for a phone, up to $3. */
+const waitingOfContact = (contact: string, limit: string) =>
+  `SELECT q.message_id FROM numbers n
+   CROSS JOIN LATERAL (
+     SELECT message_id FROM send_queue WHERE number_id = n.id AND to_handle = ${contact} AND message_id <= $3 LIMIT ${limit}
+   ) q
+   WHERE n.team_id = $1 LIMIT ${limit}`;
+
+/** The messages with a contact, by its spellings $2, up to $3: along the indexes of handles. */
+const ofContact = `unnest($2::text[]) AS h (handle) CROSS JOIN LATERAL (
+     SELECT m.id, m.last_event_sequence FROM messages m
+     WHERE m.team_id = $1 AND m.to_handle = h.handle AND m.direction = 'outbound' AND m.id <= $3
+     UNION ALL
+     SELECT m.id, m.last_event_sequence FROM messages m
+     WHERE m.team_id = $1 AND m.from_handle = h.handle AND m.direction = 'inbound' AND m.id <= $3
+   ) m`;
+
+// Each count ends at $4. A message has counted its events.
+const count = statement<ErasureCounts>(
+  'messages.count-of-contact',
+  `WITH found AS MATERIALIZED (SELECT m.id, m.last_event_sequence FROM ${ofContact} LIMIT $4::int)
+   SELECT count(*) AS messages,
+     (SELECT count(*) FROM (${waitingOfContact('$5', '$4')}) q) AS waiting,
+     (SELECT count(*) FROM (
+       SELECT FROM numbers n
+       CROSS JOIN LATERAL (SELECT message_id FROM in_flight WHERE number_id = n.id OFFSET 0) f
+       CROSS JOIN LATERAL (
+         SELECT FROM messages m WHERE m.team_id = $1 AND m.id BETWEEN f.message_id AND f.message_id AND m.id <= $3
+           AND m.to_handle = ANY ($2) ORDER BY m.team_id, m.id LIMIT 1
+       ) m
+       WHERE n.team_id = $1 LIMIT $4
+     ) p) AS in_flight,
+     least(coalesce(sum((SELECT count(*) FROM media f WHERE f.message_id = m.id AND f.is_complete)), 0), $4)::int AS files,
+     least(coalesce(sum(m.last_event_sequence), 0), $4)::int AS events
+   FROM found m`,
+);
+const findLeft = statement<{ id: MessageId }>(
+  'messages.find-of-contact',
+  `SELECT m.id FROM ${ofContact} LIMIT 1`,
+);
+const listWaiting = statement<{ message_id: MessageId }>(
+  'messages.list-waiting-of-contact',
+  waitingOfContact('$2', '$4'),
+);
+
+const lockFinished = (column: 'to_handle' | 'from_handle', direction: 'outbound' | 'inbound') =>
+  `SELECT m.id FROM messages m
+   WHERE m.team_id = $1 AND m.${column} = $2 AND m.direction = '${direction}' AND m.id > $3 AND m.id <= $4 AND ${sqlIsFinished('m')}
+   ORDER BY m.team_id, m.${column}, m.id LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`;
+const lockSent = statement<{ id: MessageId }>(
+  'messages.lock-sent-to-handle',
+  lockFinished('to_handle', 'outbound'),
+);
+const lockReceived = statement<{ id: MessageId }>(
+  'messages.lock-received-from-handle',
+  lockFinished('from_handle', 'inbound'),
+);
+const erase = statement<Record<string, never>>(
+  'messages.erase',
+  `UPDATE messages m SET content = '', media_url = NULL, device_error = NULL,
+     from_handle = CASE m.direction WHEN 'inbound' THEN '' ELSE m.from_handle END,
+     to_handle = CASE m.direction WHEN 'outbound' THEN '' ELSE m.to_handle END
+   FROM unnest($2::uuid[]) AS i (id)
+   WHERE m.team_id = $1 AND m.id = i.id AND m.id >= $3 AND m.id < $4`,
+  { changes: 'message', team: '$1', ids: '$2' },
+);
+// A repeat of the send is refused for the rest of the key's day: it would send the text again.
+const eraseKeys = statement<{ key: string }>(
+  'messages.erase-idempotency-keys',
+  `UPDATE idempotency_keys SET fingerprint = '' WHERE team_id = $1 AND message_id = ANY($2::uuid[]) AND fingerprint <> ''
+   RETURNING key`,
+);
+const eraseFingerprints = statement<{ message_id: MessageId }>(
+  'messages.erase-inbound-fingerprints',
+  `DELETE FROM inbound_fingerprints f USING numbers n
+   WHERE n.team_id = $1 AND f.number_id = n.id AND f.message_id = ANY($2::uuid[]) RETURNING f.message_id`,
+);
+// One with a later message has begun anew.
+const eraseConversation = statement<{ contact: string }>(
+  'messages.erase-conversations',
+  `DELETE FROM conversations c USING numbers n
+   WHERE n.team_id = $1 AND c.number_id = n.id AND c.contact = $2 AND c.last_message_id <= $3 RETURNING c.contact`,
+);
+const eraseHandOuts = statement<{ ordinal: number }>(
+  'messages.erase-recent-hand-outs',
+  // Number by number: a day's hand-outs at most.
+  `UPDATE recent_hand_outs SET contact = '' WHERE ctid = ANY (ARRAY(
+     SELECT o.place FROM numbers n
+     CROSS JOIN LATERAL (
+       SELECT r.ctid AS place FROM recent_hand_outs r
+       WHERE r.number_id = n.id AND r.contact = $2 AND r.message_id <= $3 ORDER BY r.number_id, r.ordinal
+     ) o
+     WHERE n.team_id = $1
+   )) RETURNING ordinal`,
+);
+
+type Contact = Pick<ErasureRow, 'team_id' | 'contact' | 'handles' | 'until_id'>;
+
+/** Counts up to a maximum. Events and files are those of the messages that were counted. */
+export async function countMessagesOfContact(
+  db: Queryable,
+  { team_id, contact, handles, until_id }: Contact,
+  max: number,
+): Promise<ErasureCounts> {
+  const row = await count.row(db, team_id, handles, until_id, max, contact);
+  if (!row) throw new Error('a count returned no row');
+  return row;
+}
+
+/** Whether a message with the contact is not erased yet. */
+export async function hasMessagesOfContact(
+  db: Queryable,
+  { team_id, handles, until_id }: Contact,
+): Promise<boolean> {
+  return (await findLeft.row(db, team_id, handles, until_id)) !== undefined;
+}
+
+/** Messages to the contact that wait for a phone. */
+export async function listWaitingOfContact(
+  db: Queryable,
+  { team_id, contact, until_id }: Contact,
+  limit: number,
+): Promise<MessageId[]> {
+  const rows = await listWaiting.rows(db, team_id, contact, until_id, limit);
+  return rows.map((row) => row.message_id);
+}
+
+/** Messages of one direction with one spelling of a contact, in the order of their ids. */
+export interface MessagesOfHandle {
+  readonly direction: 'outbound' | 'inbound';
+  readonly handle: string;
+  /** Only messages with greater ids. */
+  readonly after: string;
+  readonly until: MessageId;
+}
+
+/**
+ * Erases the next finished messages: handle, text, files, and what is kept to know their repeats.
+ * @returns their ids; fewer than `limit` where no more are there
+ */
+export async function eraseMessages(
+  trx: Transaction,
+  teamId: TeamId,
+  { direction, handle, after, until }: MessagesOfHandle,
+  limit: number,
+): Promise<MessageId[]> {
+  const lock = direction === 'outbound' ? lockSent : lockReceived;
+  const ids = (await lock.rows(trx, teamId, handle, after, until, limit)).map((row) => row.id);
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (first === undefined || last === undefined) return ids;
+  // The months of the batch.
+  const range = { from: first, to: firstIdAt(timeOfId(last).getTime() + 1) };
+  await removeMediaOf(trx, ids, range);
+  await erase.rows(trx, teamId, ids, range.from, range.to);
+  if (direction === 'outbound') await eraseKeys.rows(trx, teamId, ids);
+  else await eraseFingerprints.rows(trx, teamId, ids);
+  return ids;
+}
+
+/** Deletes the conversations with a contact, and takes it out of the windows of pacing, which count on. */
+export async function eraseConversations(
+  trx: Transaction,
+  { team_id, contact, until_id }: Contact,
+): Promise<void> {
+  await eraseConversation.rows(trx, team_id, contact, until_id);
+  await eraseHandOuts.rows(trx, team_id, contact, until_id);
+}

@@ -1,0 +1,39 @@
+import { Counter } from 'prom-client';
+import { failureCodes } from '#contract/message.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import type { MessageRow } from './message.ts';
+
+/** Outcomes of messages that are counted. A late report changes `failed` to `sent`: the message counts in both. */
+export type CountedOutcome = 'received' | 'sent' | 'delivered' | 'failed';
+
+const name = 'ownline_message_outcomes_total';
+
+/** Registers the counter with all its series at 0, so that an increase shows the first outcome of a series as well. */
+export function registerOutcomeMetrics({ metrics }: Pick<Runtime, 'metrics'>): void {
+  const counter = new Counter({
+    name,
+    help: 'Messages by outcome, as this process recorded it: received, sent, delivered, or failed with its error_code.',
+    labelNames: ['outcome', 'error_code'] as const,
+    registers: [metrics],
+  });
+  for (const outcome of ['received', 'sent', 'delivered'] as const)
+    counter.inc({ outcome, error_code: '' }, 0);
+  for (const code of failureCodes) counter.inc({ outcome: 'failed', error_code: code }, 0);
+}
+
+/** Counts the outcomes of messages once the transaction has committed. */
+export function countOutcomes(
+  trx: Transaction,
+  { metrics }: Pick<Runtime, 'metrics'>,
+  outcome: CountedOutcome,
+  messages: readonly Pick<MessageRow, 'error_code'>[],
+): void {
+  trx.afterCommit(() => {
+    // In the command line the counter is not registered.
+    const counter = metrics.getSingleMetric(name);
+    if (!(counter instanceof Counter)) return;
+    for (const { error_code: code } of messages)
+      counter.inc({ outcome, error_code: outcome === 'failed' ? (code ?? '') : '' });
+  });
+}

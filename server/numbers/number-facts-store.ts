@@ -1,0 +1,102 @@
+import type { NumberStatus } from '#contract/number.ts';
+import type { HealthState } from '#contract/number-health.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { CauseFacts } from './likely-cause.ts';
+import { sqlHealthOfNumber, sqlHealthSources, sqlHealthState } from './number-health-sql.ts';
+
+/** Facts about a number that decide its health, and the count of its waiting messages. */
+export interface NumberFactsRow extends CauseFacts {
+  readonly id: NumberId;
+  readonly phone_number: string;
+  readonly label: string;
+  readonly device_name: string;
+  readonly system_version: string;
+  /** Set if the device described itself differently at its last takeover, and no person has dismissed that. */
+  readonly device_changed_at: Date | null;
+  readonly previous_name: string | null;
+  readonly previous_system_version: string | null;
+  readonly status: NumberStatus;
+  readonly created_at: Date;
+  readonly verified_at: Date | null;
+  /** The latest health change that was reported; null if there was none. */
+  readonly reported_state: 'online' | 'offline' | null;
+  readonly reported_at: Date | null;
+  readonly waiting_messages: number;
+  readonly oldest_waiting_at: Date | null;
+}
+
+const facts = statement<NumberFactsRow>(
+  'numbers.facts',
+  `SELECT n.id, n.phone_number, n.label, n.status, coalesce(d.name, '') AS device_name, coalesce(d.system_version, '') AS system_version,
+     d.changed_at AS device_changed_at, d.previous_name, d.previous_system_version, n.created_at, n.verified_at, s.last_seen_at,
+     ${sqlHealthState('$2')} AS state, h.state AS reported_state, h.since AS reported_at,
+     coalesce(s.handed_out_at >= s.last_seen_at, false) AS has_taken_message, coalesce(s.left_at >= s.last_seen_at, false) AS has_left,
+     l.link_is_open, l.link_has_device, l.link_has_polled, w.waiting_messages, w.oldest_waiting_at
+   FROM numbers n
+   ${sqlHealthSources()}
+   LEFT JOIN devices d ON d.team_id = s.team_id AND d.id = s.device_id
+   LEFT JOIN LATERAL (
+     SELECT l.ended_at IS NULL AND l.expires_at > $2 AS link_is_open, c.id IS NOT NULL AS link_has_device,
+       o.device_id IS NOT NULL AS link_has_polled
+     FROM setup_links l
+     LEFT JOIN devices c ON c.team_id = l.team_id AND c.setup_link_id = l.id
+     LEFT JOIN device_sessions o ON o.number_id = l.number_id AND o.device_id = c.id
+     WHERE l.number_id = n.id ORDER BY l.generation DESC LIMIT 1
+   ) l ON true
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS waiting_messages, min(q.queued_at) AS oldest_waiting_at
+     FROM (SELECT q.queued_at FROM send_queue q WHERE q.number_id = n.id ORDER BY q.number_id, q.seq LIMIT $4) q
+   ) w
+   WHERE n.team_id = $1 AND n.deleted_at IS NULL AND ($3::uuid[] IS NULL OR n.id = ANY ($3::uuid[]))`,
+);
+
+interface FactsQuery {
+  readonly now: Date;
+  /** Upper bound on the counted messages of a number. */
+  readonly waitingMax: number;
+  /** The numbers to list; undefined: all of the team. */
+  readonly numberIds?: readonly NumberId[];
+}
+
+export function listNumberFacts(
+  db: Queryable,
+  teamId: TeamId,
+  { now, waitingMax, numberIds }: FactsQuery,
+): Promise<NumberFactsRow[]> {
+  return facts.rows(db, teamId, now, numberIds ?? null, waitingMax);
+}
+
+const findHealth = statement<{ health: HealthState }>(
+  'numbers.find-health',
+  `SELECT ${sqlHealthOfNumber('n', '$3')} AS health FROM numbers n WHERE n.team_id = $1 AND n.id = $2`,
+);
+
+/** Finds the health of one number; pending if the team does not have it. */
+export async function findHealthState(
+  db: Queryable,
+  teamId: TeamId,
+  numberId: NumberId,
+  now: Date,
+): Promise<HealthState> {
+  return (await findHealth.row(db, teamId, numberId, now))?.health ?? 'pending';
+}
+
+export type NumberStateCount = {
+  /** A number's health, or `paused` for a verified number that a person paused. */
+  readonly state: HealthState | 'paused';
+  readonly numbers: number;
+};
+
+const countByState = statement<NumberStateCount>(
+  'numbers.count-by-state',
+  `SELECT state, count(*) AS numbers FROM (
+     SELECT CASE WHEN n.status = 'paused' AND n.verified_at IS NOT NULL THEN 'paused' ELSE ${sqlHealthState('$1')} END AS state
+     FROM numbers n ${sqlHealthSources()} WHERE n.deleted_at IS NULL AND NOT n.is_simulated
+   ) n GROUP BY state`,
+);
+
+/** Counts the numbers of all teams by state, without simulated ones. States without a number have no row. */
+export function countNumbersByState(db: Queryable, now: Date): Promise<NumberStateCount[]> {
+  return countByState.rows(db, now);
+}

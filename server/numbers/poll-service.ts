@@ -1,0 +1,41 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import { pollServiceGapMs } from './limits.ts';
+
+// A record that ends before this process began is of a time without a server between them. One in the future is of a
+// time before the clock was set back.
+const overlaps = `served_until BETWEEN $1::timestamptz AND $2::timestamptz + interval '${pollServiceGapMs} ms'`;
+
+const record = statement<Record<string, never>>(
+  'numbers.record-poll-service',
+  `UPDATE poll_service SET served_since = CASE WHEN ${overlaps} THEN least(served_since, $1) ELSE $1 END,
+     served_until = CASE WHEN ${overlaps} THEN greatest(served_until, $2) ELSE $2 END WHERE id`,
+);
+
+/**
+ * Poll service: the time in which processes answer polls, in one row (specification section 4.7). Each process adds the
+ * time since its own start, so that the moments between the restarts of a crash loop never count.
+ */
+export class PollService {
+  readonly #services: Pick<Runtime, 'database' | 'clock'>;
+  #sinceMs = 0;
+  #untilMs: number | undefined;
+
+  constructor(services: Pick<Runtime, 'database' | 'clock'>) {
+    this.#services = services;
+  }
+
+  /**
+   * Heartbeat. It uses the pool of the polls: where that can't write, polls are not served, and no silence of a phone
+   * counts.
+   */
+  async record(): Promise<void> {
+    const { database, clock } = this.#services;
+    const nowMs = clock.now().getTime();
+    const isUnbroken = this.#untilMs !== undefined && Math.abs(nowMs - this.#untilMs) <= pollServiceGapMs;
+    const sinceMs = isUnbroken ? Math.min(this.#sinceMs, nowMs) : nowMs;
+    await record.row(database.hot, new Date(sinceMs), new Date(nowMs));
+    this.#sinceMs = sinceMs;
+    this.#untilMs = nowMs;
+  }
+}

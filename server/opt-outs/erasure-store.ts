@@ -1,0 +1,97 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import type { EventId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
+
+/** An unfinished erasure of a contact. */
+export interface ErasureRow {
+  readonly team_id: TeamId;
+  /** The normalized handle. */
+  readonly contact: string;
+  /** Spellings of the contact in messages, itself included. */
+  readonly handles: readonly string[];
+  /** Messages with greater ids are kept. */
+  readonly until_id: MessageId;
+  /** The contact's opt-out events that are left to erase. */
+  readonly contact_events: number;
+  /** The walk over those events continues before this one; null at its beginning. */
+  readonly events_before: EventId | null;
+  readonly created_at: Date;
+}
+
+// A second request for a contact that is being erased extends the first one up to now.
+const insert = statement<ErasureRow>(
+  'erasures.insert',
+  `INSERT INTO erasures AS e (team_id, contact, handles, until_id, contact_events, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (team_id, contact) DO UPDATE SET until_id = excluded.until_id, handles = excluded.handles,
+     contact_events = e.contact_events + excluded.contact_events, events_before = NULL
+   RETURNING *`,
+);
+const list = statement<ErasureRow>(
+  'erasures.list',
+  'SELECT * FROM erasures ORDER BY created_at, team_id, contact LIMIT $1',
+);
+const lockWalk = statement<Pick<ErasureRow, 'contact_events' | 'events_before'>>(
+  'erasures.lock-walk',
+  `SELECT contact_events, events_before FROM erasures WHERE team_id = $1 AND contact = $2 AND contact_events > 0
+   FOR NO KEY UPDATE`,
+);
+const saveWalk = statement<Record<string, never>>(
+  'erasures.save-walk',
+  'UPDATE erasures SET contact_events = $3, events_before = $4 WHERE team_id = $1 AND contact = $2',
+);
+// If the erasure was requested again, until_id has changed and the row stays.
+const remove = statement<ErasureRow>(
+  'erasures.remove',
+  'DELETE FROM erasures WHERE team_id = $1 AND contact = $2 AND until_id = $3 RETURNING *',
+);
+
+/** The SQL condition that a contact of a team is being erased. The table is usually empty. */
+export function sqlIsBeingErased(teamId: string, contact: string): string {
+  return `EXISTS (SELECT FROM erasures x WHERE x.team_id = ${teamId} AND x.contact = ${contact} OFFSET 0)`;
+}
+
+export async function insertErasure(
+  trx: Transaction,
+  row: Omit<ErasureRow, 'events_before'>,
+): Promise<ErasureRow> {
+  const { team_id, contact, handles, until_id, contact_events, created_at } = row;
+  const stored = await insert.row(trx, team_id, contact, handles, until_id, contact_events, created_at);
+  if (!stored) throw new Error('an insert returned no row');
+  return stored;
+}
+
+/** The oldest unfinished erasures. */
+export function listErasures(db: Queryable, limit: number): Promise<ErasureRow[]> {
+  return list.rows(db, limit);
+}
+
+/**
+ * Locks the position of the walk over the contact's own events. Each batch advances it in its transaction, so that none
+ * reads earlier events again.
+ * @returns undefined if no event is left
+ */
+export function lockEventWalk(
+  trx: Transaction,
+  { team_id, contact }: Pick<ErasureRow, 'team_id' | 'contact'>,
+): Promise<Pick<ErasureRow, 'contact_events' | 'events_before'> | undefined> {
+  return lockWalk.row(trx, team_id, contact);
+}
+
+export async function saveEventWalk(
+  trx: Transaction,
+  {
+    team_id,
+    contact,
+    contact_events,
+    events_before,
+  }: Omit<ErasureRow, 'handles' | 'until_id' | 'created_at'>,
+): Promise<void> {
+  await saveWalk.row(trx, team_id, contact, contact_events, events_before);
+}
+
+/** Ends an erasure. @returns false if it was requested again meanwhile */
+export async function removeErasure(
+  db: Queryable,
+  { team_id, contact, until_id }: ErasureRow,
+): Promise<boolean> {
+  return (await remove.row(db, team_id, contact, until_id)) !== undefined;
+}

@@ -1,0 +1,29 @@
+import { statement, type Transaction } from '#server/database/statement.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+
+/** In place of what the page says of a text that was to go to an erased contact. */
+const refusal =
+  'its recipient was erased. Send a test text to another number in step 3, and repeat the test.';
+
+// A refusal may quote the recipient. A text that is not sent counts no more.
+const erase = statement<{ readonly number_id: string }>(
+  'setup.erase-lock-texts',
+  `UPDATE setup_tests t SET text_count = t.text_count - (t.lock_text_to IS NOT NULL)::int, lock_text_to = NULL, lock_text_refusal = $3
+   FROM setup_links l
+   WHERE t.team_id = $1 AND l.team_id = t.team_id AND l.id = t.setup_link_id AND (t.lock_text_to = ANY ($2::text[])
+     OR EXISTS (SELECT FROM unnest($2::text[]) AS h (handle) WHERE strpos(t.lock_text_refusal, h.handle) > 0))
+   RETURNING l.number_id`,
+  { changes: 'number', team: '$1', ids: 'number_id' },
+);
+
+/**
+ * Erases a contact from the lock tests of a team (specification section 12.14): one whose text has not been sent fails. It is a
+ * transaction hook of the erasure, wired in transaction-hooks.ts.
+ * @param handles all spellings
+ */
+export async function eraseLockTexts(
+  trx: Transaction,
+  { team_id, handles }: { readonly team_id: TeamId; readonly handles: readonly string[] },
+): Promise<void> {
+  await erase.rows(trx, team_id, handles, refusal);
+}

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import { hasFanOutsBefore, writeFanOutDeliveries } from '#server/events/fan-out.ts';
+import { unavailable } from '#server/platform/app-error.ts';
+import { firstIdAt, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
+import { sqlStatusAfter } from '#server/webhooks/queue/delivery-status.ts';
+import { skipBatchMax } from '#server/webhooks/queue/skip-pending.ts';
+
+const find = statement<{ readonly team_id: TeamId; readonly id: WebhookId }>(
+  'webhooks.find-held',
+  `SELECT w.team_id, w.id FROM webhooks w
+   WHERE EXISTS (SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < $1) LIMIT 1`,
+);
+// Skips manual attempts too; none is in progress, because none is made during a restore hold.
+const skip = statement<{ readonly skipped: number; readonly team_id: TeamId | null }>(
+  'webhooks.skip-held',
+  `WITH round AS MATERIALIZED (
+     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND delivery_id < $3
+     ORDER BY delivery_id LIMIT ${skipBatchMax}
+   ),
+   waiting AS (
+     DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
+     RETURNING team_id, delivery_id
+   ),
+   skipped AS (
+     UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = $2
+     WHERE d.team_id = (SELECT team_id FROM waiting LIMIT 1) AND d.id = ANY(ARRAY(SELECT delivery_id FROM waiting))
+   )
+   SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
+  { changes: 'delivery', team: 'team_id' },
+);
+const counted = statement<{ readonly count: number }>(
+  'webhooks.count-held',
+  `SELECT count(*) FROM (
+     SELECT FROM webhooks w
+     CROSS JOIN LATERAL (
+       SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < $1 ORDER BY d.delivery_id LIMIT $2) d
+     LIMIT $2) c`,
+);
+
+/** @returns the number of pending deliveries of events up to `heldBefore`, at most `max` */
+export async function countHeldDeliveries(db: Queryable, heldBefore: Date, max: number): Promise<number> {
+  return (await counted.row(db, firstAfter(heldBefore), max))?.count ?? 0;
+}
+
+/** Another process may be writing a batch of deliveries: it is waited for this long. */
+const fanOutWaitMs = 1_000;
+const fanOutCheckMs = 100;
+
+/**
+ * Skips all pending deliveries of events up to a moment, so that a replay finds them.
+ * @throws AppError 503 where some are left, because those of an event can't be written: the caller keeps the hold
+ * @returns how many
+ */
+export async function skipHeldDeliveries(
+  services: Pick<Runtime, 'database' | 'clock' | 'logger'>,
+  heldBefore: Date,
+): Promise<number> {
+  const endMs = performance.now() + fanOutWaitMs;
+  let skipped = 0;
+  for (;;) {
+    await writeFanOutDeliveries(services);
+    // Looked at before the skip: once all are written, the skip finds each of them.
+    const areWritten = !(await hasFanOutsBefore(services.database.pool, firstAfter(heldBefore)));
+    skipped += await skipWritten(services, heldBefore);
+    if (areWritten) return skipped;
+    if (performance.now() >= endMs) break;
+    await pause(fanOutCheckMs);
+  }
+  throw unavailable(
+    `${skipped} deliveries were skipped, but an event still waits for its deliveries. The hold goes on. Repeat the request.`,
+  );
+}
+
+async function skipWritten(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  heldBefore: Date,
+): Promise<number> {
+  let skipped = 0;
+  for (;;) {
+    const webhook = await find.row(database.pool, firstAfter(heldBefore));
+    if (!webhook) return skipped;
+    skipped += await database.transaction(async (trx) => {
+      await lockWebhook(trx, webhook.team_id, webhook.id);
+      const round = await skip.row(trx, webhook.id, clock.now(), firstAfter(heldBefore));
+      return round?.skipped ?? 0;
+    });
+  }
+}
+
+function firstAfter(time: Date): string {
+  return firstIdAt(time.getTime() + 1);
+}

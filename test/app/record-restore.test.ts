@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { recordRestore } from '#server/app/record-restore.ts';
+import { resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
+import {
+  listBootClockReadings,
+  sampleDatabaseClock,
+  saveBootClockReading,
+  writeStep,
+} from '#server/database/clock-store.ts';
+import { findOpenRestore, markResumed } from '#server/database/restore-store.ts';
+import { resolveOverdue } from '#server/messages/sweep-messages.ts';
+import { operator } from '#server/platform/actor.ts';
+import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { restoreDeviceSession } from '#test/support/devices/given-restored-session.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import { newPerson } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { putEvent } from '#test/support/service/insert-events.ts';
+import { refuseInsertsOf } from '#test/support/service/table-faults.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+
+describe('the record of a restore, written in the transaction that loads the backup (specification section 10.8)', () => {
+  let service: TestService;
+  let team: TestTeam;
+
+  before(async () => {
+    service = await startTestService();
+    team = await service.newTeam();
+  });
+  after(() => service.close());
+
+  const record = async () => {
+    const { clock, database } = service.runtime;
+    const times = { restored_at: clock.now(), backup_taken_at: clock.in(-60_000) };
+    const restore = { ...times, product_version: '0.1.0', schema_version: 16 };
+    await database.transaction((trx) => recordRestore(trx, restore));
+    return restore;
+  };
+  const send = ({ phoneNumber }: ConnectedNumber, content: string) =>
+    team.api.send({ from: phoneNumber, to: '+12125550100', content });
+  const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
+  const sessionOf = async ({ phoneNumber }: ConnectedNumber) => {
+    const session = await findDeviceSession(service, phoneNumber);
+    assert.ok(session);
+    return session;
+  };
+
+  it('a restore is found until it is resumed, with the release and the time of its backup', async () => {
+    const restore = await record();
+    const { database, clock } = service.runtime;
+    assert.deepEqual(await findOpenRestore(database.pool), restore);
+    const resume = () =>
+      database.transaction((trx) =>
+        markResumed(trx, clock.now(), operator, { cancelMessages: false, skipDeliveries: false }),
+      );
+    assert.equal(await resume(), true);
+    assert.equal(await resume(), false);
+    assert.equal(await findOpenRestore(database.pool), undefined);
+  });
+
+  it('a restore makes a message in flight unconfirmed at once, whatever was left of its lease', async () => {
+    const [fails, retries] = [await connectNumber(service, team), await connectNumber(service, team)];
+    await team.api.put(`/v1/numbers/${retries.numberId}`, { on_unconfirmed: 'retry_once' });
+    const failed = await send(fails, 'in flight');
+    const retried = await send(retries, 'in flight, to be retried');
+    assert.equal((await fails.wire.poll()).id, failed);
+    assert.equal((await retries.wire.poll()).id, retried);
+    await resolveOverdue(service.runtime);
+    assert.equal((await messageOf(failed)).status, 'polling', 'its lease has not ended');
+    await record();
+    await resolveOverdue(service.runtime);
+    const { status, error_code, may_have_been_sent } = await messageOf(failed);
+    assert.deepEqual([status, error_code, may_have_been_sent], ['failed', 'device_timeout', true]);
+    assert.equal((await messageOf(retried)).status, 'queued');
+  });
+
+  it('a restore is not resumed while cancelling one of its messages fails', async () => {
+    const number = await connectNumber(service, team);
+    const id = await send(number, 'waits');
+    service.clock.advance(120_000);
+    await record();
+    const cancel = () =>
+      resumeRestore(service.runtime, operator, { cancelMessages: true, skipDeliveries: false });
+    const refusal = await refuseInsertsOf(service, team.id, 'events');
+    await assert.rejects(cancel(), /Nothing was resumed/);
+    await refusal.end();
+    assert.ok(await findOpenRestore(service.runtime.database.pool));
+    assert.equal((await messageOf(id)).status, 'queued');
+    assert.equal((await cancel()).resumed, true);
+    assert.equal((await messageOf(id)).error_code, 'cancelled');
+  });
+
+  it('is not resumed while deliveries that are to be skipped are not written yet', async () => {
+    const many = await service.newTeam();
+    const webhooks = 101;
+    for (let made = 0; made < webhooks; made += 1) await putWebhook(service, many.id, ['message.sent']);
+    const refusal = await refuseInsertsOf(service, many.id, 'due_deliveries');
+    await service.runtime.database.transaction((trx) => putEvent(trx, service.runtime, many.id));
+    service.clock.advance(120_000);
+    await record();
+    const skip = () =>
+      resumeRestore(service.runtime, operator, { cancelMessages: false, skipDeliveries: true });
+    await assert.rejects(skip(), /still waits for its deliveries\. The hold goes on/);
+    assert.ok(await findOpenRestore(service.runtime.database.pool));
+    await refusal.end();
+    const { resumed, skippedDeliveries } = await skip();
+    assert.deepEqual([resumed, skippedDeliveries], [true, webhooks]);
+    const statuses = (await writtenDeliveries(service, many.id)).map(({ status }) => status);
+    assert.deepEqual(new Set(statuses), new Set(['skipped']));
+  });
+
+  it('a phone whose session began after the backup goes on, and no other loop of it', async () => {
+    const number = await connectNumber(service, team);
+    const backup = await sessionOf(number);
+    service.clock.advance(120_000);
+    const phone = new DeviceWire(service.baseUrl, number.wire.token);
+    assert.equal((await phone.poll()).action, 'idle');
+    const { session } = phone;
+    assert.notEqual(session, publicId('ses', backup.sessionId));
+    await restoreDeviceSession(service, backup);
+    await record();
+    assert.equal((await phone.poll()).action, 'idle');
+    const begun = parseId('ses', phone.session);
+    assert.ok(begun && begun > (parseId('ses', session) ?? ''), 'sessions grow');
+    assert.equal((await number.wire.poll()).reason, 'superseded', 'a poll of the session of the backup');
+    const again = new DeviceWire(service.baseUrl, number.wire.token);
+    assert.equal((await again.poll({ session })).reason, 'superseded');
+    const id = await send(number, 'after the restore');
+    assert.equal((await phone.poll()).id, id);
+  });
+
+  it('a session id that is dated more than a day ahead is refused as superseded', async () => {
+    const { wire } = await connectNumber(service, team);
+    const forged = service.runtime.ids.next('ses', service.clock.nowMs() + 2 * 86_400_000);
+    assert.equal((await wire.poll({ session: publicId('ses', forged) })).reason, 'superseded');
+  });
+
+  it('a poll before the restore does not refuse a start of the shortcut after it', async () => {
+    const number = await connectNumber(service, team);
+    assert.equal((await number.wire.poll()).action, 'idle');
+    const starter = new DeviceWire(service.baseUrl, number.wire.token);
+    assert.equal((await starter.poll()).reason, 'already_running');
+    await record();
+    assert.equal((await starter.poll()).action, 'idle');
+  });
+
+  it('browsers have to sign in again after a restore, because some may have signed out after the backup', async () => {
+    const person = await newPerson(service);
+    assert.equal((await person.get('/app/account')).status, 200);
+    await record();
+    assert.equal((await person.get('/app/account')).status, 401);
+  });
+
+  it('the time between backup and restore is no clock step', async () => {
+    const { database, clock } = service.runtime;
+    const { version } = await sampleDatabaseClock(database.pool);
+    await writeStep(database.pool, 86_400_000, clock.now(), version);
+    const boot_id = '01990000-0000-7000-8000-000000000001';
+    const uptime = { uptime_ms: 1_000, monotonic_ms: 1_000, followed_ms: 0 };
+    await saveBootClockReading(database.pool, { boot_id, ...uptime, service_at: clock.now() });
+    await record();
+    const { held_ms, stepped_at } = await sampleDatabaseClock(database.pool);
+    assert.deepEqual([held_ms, stepped_at], [0, null]);
+    assert.deepEqual(await listBootClockReadings(database.pool), []);
+  });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { NightlyBackup } from '#server/backups/nightly-backup.ts';
+import { readBackupState } from '#server/database/backup/backups-store.ts';
+import { storedMails } from '#test/support/mail/stored-mails.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { holdBackupLock } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+const day = 86_400_000;
+
+describe('the nightly backup (specification section 10.10)', () => {
+  let service: TestService;
+  let folder: string;
+  let backups: string;
+  let nightly: NightlyBackup;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ownline-nightly-'));
+    backups = join(folder, 'backups');
+    await mkdir(backups);
+    const passphrase = join(folder, 'passphrase');
+    await writeFile(passphrase, 'correct horse');
+    service = await startTestService({
+      SMTP_URL: 'smtp://127.0.0.1:9',
+      MAIL_FROM: 'ownline@example.com',
+      OPERATOR_EMAIL: 'ops@example.com, night@example.com',
+      BACKUP_PASSPHRASE_FILE: passphrase,
+      // No backup runs by itself: the test starts each round.
+      ROLES: 'api',
+      BACKUP_DIR: backups,
+      BACKUP_KEEP: '2',
+    });
+    nightly = new NightlyBackup(service.runtime, service.databaseUrl);
+  });
+  after(async () => {
+    await nightly.stop();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const round = async () => {
+    await nightly.round();
+    await nightly.finished();
+  };
+  const files = async () => (await readdir(backups)).filter((name) => name.startsWith('ownline-')).sort();
+  const mails = async () => (await storedMails(service)).map(({ recipient }) => recipient).sort();
+  const state = () => readBackupState(service.runtime.database.pool);
+
+  it('the first backup is made at once, encrypted, readable by its owner only, and can be verified (§10.10/nightly)', async () => {
+    await round();
+    const [name = ''] = await files();
+    assert.match(name, /^ownline-[0-9a-f]{8}-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup$/);
+    assert.equal((await stat(join(backups, name))).mode & 0o777, 0o600);
+    const commands = new CommandLine(folder);
+    const verified = await commands.json(
+      ...['backup', '--verify', join(backups, name), '--passphrase-file', join(folder, 'passphrase')],
+    );
+    assert.deepEqual([verified.verified, verified.encrypted], [true, true]);
+    await round();
+    assert.equal((await files()).length, 1, 'it is not due again');
+  });
+
+  it('a nightly backup that waits for another backup is no failure (§10.10/one-at-a-time)', async () => {
+    service.clock.advance(day + 3 * 3_600_000);
+    const other = await holdBackupLock(service);
+    await round();
+    assert.equal((await state()).is_failing, false);
+    assert.equal((await files()).length, 1);
+    await other.release();
+    await round();
+    assert.equal((await files()).length, 2);
+  });
+
+  it('the newest BACKUP_KEEP files are kept, and no other program’s files are deleted (§10.10/kept)', async () => {
+    const [oldest = '', newer = ''] = await files();
+    const foreign = oldest.replace(/ownline-\w{8}/, 'ownline-00000000');
+    const abandoned = `${oldest}.0a1b2c3d.partial`;
+    for (const name of ['notes.txt', foreign, abandoned]) await writeFile(join(backups, name), 'kept');
+    await utimes(join(backups, abandoned), new Date(0), new Date(0));
+    service.clock.advance(day + 3 * 3_600_000);
+    await round();
+    const left = await readdir(backups);
+    assert.equal(left.includes(oldest), false);
+    assert.equal(left.includes(abandoned), false);
+    assert.ok(
+      [newer, foreign, 'notes.txt'].every((name) => left.includes(name)),
+      left.join(),
+    );
+    assert.equal(left.length, 4);
+    await rm(join(backups, foreign));
+  });
+
+  it('the operators get a mail when backups begin to fail and when they work again, and failures delete nothing (§10.10/failure-mail)', async () => {
+    const before = await files();
+    await rm(join(folder, 'passphrase'));
+    const abandoned = join(backups, `${before[0]}.0a1b2c3d.partial`);
+    await writeFile(abandoned, 'of a killed backup');
+    await utimes(abandoned, new Date(0), new Date(0));
+    service.clock.advance(day + 3 * 3_600_000);
+    await round();
+    assert.equal((await state()).is_failing, true);
+    assert.deepEqual(await mails(), ['night@example.com', 'ops@example.com']);
+    await round();
+    service.clock.advance(1_800_000);
+    await round();
+    assert.equal((await mails()).length, 2, 'the second failure in a row is not mailed');
+    assert.deepEqual(await files(), before);
+    await writeFile(join(folder, 'passphrase'), 'correct horse');
+    service.clock.advance(1_800_000);
+    await round();
+    assert.equal((await state()).is_failing, false);
+    assert.equal((await mails()).length, 4);
+    assert.equal((await files()).length, 2);
+  });
+
+  it('a stop ends the backup, and leaves no file under a complete name (§10.10/nightly)', async () => {
+    const before = await files();
+    service.clock.advance(day + 3 * 3_600_000);
+    const another = new NightlyBackup(service.runtime, service.databaseUrl);
+    await another.round();
+    await another.stop();
+    assert.deepEqual(
+      (await files()).filter((name) => name.endsWith('.backup')),
+      before,
+    );
+  });
+});

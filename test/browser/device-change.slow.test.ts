@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { keepPicture, type Look } from '#test/support/browser/browser.ts';
+import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+
+const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
+const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
+const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
+
+describe('the warning that an iPhone changed, in a browser (specification section 12.12)', () => {
+  let opened: BrowserTeam;
+
+  before(async () => {
+    opened = await startBrowserTeam();
+  });
+  after(() => opened?.close());
+
+  for (const look of [desktop, phone]) {
+    it(`${nameOf(look)}: an iPhone that reports another name causes a warning, which an owner dismisses (§12.12/page-numbers, §4.7/device-change)`, async () => {
+      const team = await opened.service.newTeam();
+      const owner = await newMember(opened.service, team, 'owner');
+      const { service } = opened;
+      const { numberId, wire } = await connectNumber(service, team);
+      const takeover = async (fields: Readonly<Record<string, string>>) => {
+        service.clock.advance(10 * 60_000);
+        wire.session = 'new';
+        await wire.poll(fields);
+      };
+      await takeover({ device_name: 'Anna’s iPhone', os: '18.1' });
+      await takeover({ device_name: 'Anna’s iPhone', os: '18.2' });
+      const { page, complaints } = await openWatchedDashboard(
+        opened.browser,
+        owner,
+        `/numbers/${numberId}`,
+        look,
+      );
+      await page.getByText('iOS was probably updated').waitFor();
+      await takeover({ device_name: 'Ben’s iPhone', os: '17.4' });
+      await page.reload();
+      await page.getByText('Another iPhone may send for this number').waitFor();
+      await page.getByText('calls itself “Ben’s iPhone” now, with iOS 17.4 instead of 18.2').waitFor();
+      await keepPicture(page, `dashboard-numbers-device-change-${nameOf(look)}`);
+      assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
+      const viewer = await newMember(service, team, 'viewer');
+      const watched = await openWatchedDashboard(opened.browser, viewer, `/numbers/${numberId}`, look);
+      await watched.page.getByText('to look into it').waitFor();
+      assert.equal(await watched.page.getByRole('button', { name: 'Dismiss' }).count(), 0);
+      await page.getByRole('button', { name: 'Dismiss' }).click();
+      await page.getByText('The warning is dismissed').waitFor();
+      await page.getByText('Another iPhone may send').waitFor({ state: 'detached' });
+      assert.deepEqual([complaints, watched.complaints], [[], []]);
+      await page.context().close();
+      await watched.page.context().close();
+    });
+  }
+});

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Check } from '#server/cli/doctor/check.ts';
+import { checkBackups } from '#server/cli/doctor/check-backups.ts';
+import { checkDisk, checkFiles } from '#server/cli/doctor/check-files.ts';
+import { checkEgress, checkMail } from '#server/cli/doctor/check-outside.ts';
+import type { BackupRun } from '#server/database/backup/backups-store.ts';
+import { readConfig } from '#server/platform/config.ts';
+import { startMailServer } from '#test/support/mail/mail-server.ts';
+import { startChangingProxy } from '#test/support/service/changing-proxy.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { canMountDisk, makeSmallDisk } from '#test/support/service/small-disk.ts';
+import { takeTableAway } from '#test/support/service/table-faults.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+const metricsToken = 'a-token-for-tests';
+
+describe('ownline doctor (specification section 10.11)', () => {
+  let service: TestService;
+  let commands: CommandLine;
+  let folder: string;
+
+  before(async () => {
+    service = await startTestService({ METRICS_TOKEN: metricsToken, TRUST_PROXY: '127.0.0.1' });
+    folder = await mkdtemp(join(tmpdir(), 'ownline-doctor-'));
+    commands = new CommandLine(service.dataDir, {
+      DATABASE_URL: service.databaseUrl,
+      PORT: new URL(service.baseUrl).port,
+      METRICS_TOKEN: metricsToken,
+      TRUST_PROXY: '127.0.0.1',
+    });
+    await rm(join(service.dataDir, 'first-start.txt'), { force: true });
+  });
+  after(async () => {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const examine = async (words: readonly string[] = [], settings: Readonly<Record<string, string>> = {}) => {
+    const { code, output, errors } = await commands.run(['doctor', '--quick', '--json', ...words], settings);
+    assert.equal(errors, '');
+    const { checks } = JSON.parse(output) as { checks: Check[] };
+    return { code, checks, of: (name: string) => checks.filter((check) => check.name === name) };
+  };
+  const statesOf = (checks: readonly Check[]) => checks.map(({ name, state }) => `${name} ${state}`);
+
+  it('a running service passes: one JSON value, or a line for each check; exit 0 with warnings', async () => {
+    const proxy = await startChangingProxy(service.baseUrl);
+    const authority = join(folder, 'authority.pem');
+    await writeFile(authority, proxy.certificate);
+    const settings = { BASE_URL: proxy.url, NODE_EXTRA_CA_CERTS: authority };
+    try {
+      const { code, checks } = await examine([], settings);
+      assert.equal(code, 0);
+      assert.deepEqual(statesOf(checks), [
+        'settings ok',
+        'service ok',
+        'jobs ok',
+        'database ok',
+        'schema ok',
+        'database_latency ok',
+        'database_writes ok',
+        'clock ok',
+        'restore ok',
+        'secrets_key ok',
+        'disk ok',
+        'files ok',
+        'backup warning',
+        'mail ok',
+        'egress ok',
+        'address warning',
+        'tls ok',
+        'device_endpoint ok',
+        'body ok',
+        'host ok',
+        'client_address ok',
+        'http2 ok',
+        'large_body ok',
+      ]);
+      assert.deepEqual(
+        checks.filter(({ state, fix }) => (state === 'ok') !== (fix === null)),
+        [],
+        'each warning and failure says what to do',
+      );
+      const { output } = await commands.run(['doctor', '--quick'], settings);
+      assert.match(output, /^✓ settings: All settings can be read\.\n✓ service: /);
+      assert.match(output, /\n! address: .* no iPhone can reach it\.\n {4}Set BASE_URL to an https address/);
+      assert.match(output, /\n\n0 failed, 2 warnings, 21 ok\n$/);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('says that the service does not run, and checks the rest; a database that is away fails with exit 1', async () => {
+    const stopped = await examine([], { PORT: '1' });
+    assert.equal(stopped.code, 0);
+    assert.match(stopped.of('service')[0]?.message ?? '', /No service answers at 127\.0\.0\.1:1/);
+    assert.deepEqual(statesOf(stopped.of('schema')), ['schema ok']);
+    assert.match(stopped.of('address')[0]?.message ?? '', /was not checked/);
+    const away = await examine([], { DATABASE_URL: 'postgresql://role:secret-word@127.0.0.1:1/none' });
+    assert.equal(away.code, 1);
+    const [database] = away.of('database');
+    assert.equal(database?.state, 'failed');
+    assert.match(database.message, /127\.0\.0\.1:1, where no PostgreSQL listens/);
+    assert.ok(!JSON.stringify(away.checks).includes('secret-word'));
+    const embedded = await examine([], { DATABASE_URL: '', DATA_DIR: folder, PORT: '1' });
+    assert.equal(embedded.code, 0);
+    assert.match(embedded.of('database')[0]?.message ?? '', /No embedded database runs in DATA_DIR/);
+    assert.deepEqual(statesOf(embedded.of('secrets_key')), ['secrets_key warning']);
+  });
+
+  it('names each wrong setting and each misspelt one, and another secrets key', async () => {
+    const wrong = await examine([], { PORT: 'x', BASE_URL: 'nowhere', DATABSE_URL: 'x' });
+    assert.equal(wrong.code, 1);
+    assert.deepEqual(new Set(statesOf(wrong.checks)), new Set(['settings failed']));
+    assert.equal(wrong.checks.length, 3);
+    const misspelt = await examine([], { DATABSE_URL: 'x', SECRETS_KEY: `${'A'.repeat(43)}=` });
+    assert.equal(misspelt.code, 1);
+    assert.match(misspelt.of('settings')[0]?.message ?? '', /Did you mean DATABASE_URL\?/);
+    assert.match(misspelt.of('secrets_key')[0]?.message ?? '', /does not belong to this database/);
+    assert.match(misspelt.of('body')[0]?.message ?? '', /needs the secrets key/);
+  });
+
+  it('names a background job that fails', async () => {
+    const table = await takeTableAway(service, 'unpublished_events');
+    try {
+      await until('the publisher fails', async () => {
+        const headers = { authorization: `Bearer ${metricsToken}` };
+        const answer = await fetch(`${service.baseUrl}/readyz?verbose`, { headers });
+        return (await answer.text()).includes('"failing"');
+      });
+      const { of } = await examine();
+      assert.match(
+        of('jobs')[0]?.message ?? '',
+        /“publish events” is failing: relation "unpublished_events"/,
+      );
+    } finally {
+      await table.restore();
+    }
+  });
+
+  it('files that others may read, and the file of the first start, are named', async () => {
+    const { dataDir } = service;
+    assert.deepEqual(statesOf(await checkFiles({ dataDir })), ['files ok']);
+    await chmod(join(dataDir, 'secrets.key'), 0o644);
+    await writeFile(join(dataDir, 'first-start.txt'), 'a key');
+    await chmod(dataDir, 0o777);
+    const checks = await checkFiles({ dataDir });
+    assert.deepEqual(statesOf(checks), ['files failed', 'files warning', 'files failed']);
+    assert.equal(checks[0]?.fix, `Run: chmod 600 ${join(dataDir, 'secrets.key')}`);
+    await chmod(dataDir, 0o700);
+    await chmod(join(dataDir, 'secrets.key'), 0o600);
+    await rm(join(dataDir, 'first-start.txt'));
+  });
+
+  it('BACKUP_DIR: whether it can be written to, on which disk, with how much room, and how the last backup ended', async () => {
+    const now = service.clock.nowMs();
+    const run = {
+      started_at: new Date(now - 60_000),
+      finished_at: new Date(now),
+      file: 'a',
+      bytes: 1_000,
+      error: null,
+    };
+    const check = async (changed: object, last: Partial<BackupRun> = {}, backupFolder = folder) => {
+      const backup = { folder: backupFolder, keep: 7, passphraseFile: undefined };
+      const config = { backup, dataDir: service.dataDir, databaseUrl: undefined, ...changed };
+      const checks = await checkBackups(
+        config,
+        { latest: { ...run, ...last }, success: { ...run, ...last } },
+        now,
+      );
+      return statesOf(checks);
+    };
+    assert.deepEqual(await check({ databaseUrl: service.databaseUrl }), ['backup_folder ok', 'backup ok']);
+    assert.deepEqual(await check({}), ['backup_folder ok', 'backup_disk warning', 'backup ok']);
+    assert.deepEqual(await check({}, {}, join(folder, 'none')), ['backup_folder failed']);
+    assert.deepEqual(await check({ backup: undefined }), ['backup warning']);
+    const full = await check({ databaseUrl: '' }, { bytes: Number.MAX_SAFE_INTEGER });
+    assert.deepEqual(full, ['backup_folder failed', 'backup ok']);
+    const old = { started_at: new Date(now - 37 * 3_600_000) };
+    for (const last of [old, { error: 'Its disk is full.' }])
+      assert.deepEqual(await check({ databaseUrl: '' }, last), ['backup_folder ok', 'backup warning']);
+  });
+
+  it('a disk that is too small for the database fails', { skip: !canMountDisk() }, async () => {
+    const disk = await makeSmallDisk(join(folder, 'disk'), 16);
+    try {
+      const check = await checkDisk('disk', 'DATA_DIR', disk.seenFromHere);
+      assert.equal(check.state, 'failed');
+      assert.match(check.message, /\d+ MB of \d+ MB are free/);
+    } finally {
+      disk.remove();
+    }
+    const none = await checkDisk('disk', 'DATA_DIR', join(folder, 'none'));
+    assert.deepEqual([none.state, /ENOENT/.test(none.message)], ['warning', true]);
+  });
+
+  it('mail: signs in and sends nothing, but for --send-mail; a wrong password fails with what to check', async () => {
+    const server = await startMailServer({ login: { user: 'ownline', password: 'right' } });
+    const configWith = (password: string) =>
+      readConfig({
+        SMTP_URL: `smtp://ownline:${password}@127.0.0.1:${server.port}`,
+        MAIL_FROM: 'texts@example.com',
+      });
+    try {
+      assert.equal((await checkMail(configWith('right'), undefined)).state, 'ok');
+      assert.equal(server.received.length, 0);
+      const wrong = await checkMail(configWith('wrong'), undefined);
+      assert.deepEqual([wrong.state, /password/.test(wrong.fix ?? '')], ['failed', true]);
+      assert.equal((await checkMail(configWith('right'), 'ada@example.com')).state, 'ok');
+      assert.deepEqual((await server.next()).to, ['ada@example.com']);
+      server.behave({ refuse: 550, at: 'recipient' });
+      const refused = await checkMail(configWith('right'), 'ada@example.com');
+      assert.deepEqual([refused.state, /550/.test(refused.message)], ['failed', true]);
+    } finally {
+      await server.close();
+    }
+    assert.equal((await checkMail(readConfig({}), undefined)).state, 'ok');
+    assert.equal((await checkMail(readConfig({}), 'ada@example.com')).state, 'failed');
+  });
+
+  it('egress goes through the SSRF guard', async () => {
+    const url = `${service.baseUrl}/healthz`;
+    const allowed = await checkEgress(readConfig({ EGRESS_ALLOW_CIDRS: '127.0.0.1' }), url);
+    assert.match(allowed.message, /was answered with 200/);
+    const refused = await checkEgress(readConfig({}), url);
+    assert.deepEqual([refused.state, /EGRESS_ALLOW_CIDRS/.test(refused.fix ?? '')], ['failed', true]);
+    assert.equal((await checkEgress(readConfig({}), undefined)).state, 'ok');
+  });
+});

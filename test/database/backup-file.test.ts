@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { ExistingFileError } from '#server/database/backup/backup-error.ts';
+import { writeNewFile } from '#server/database/backup/backup-file.ts';
+
+describe('the writing of a backup file (specification section 10.10)', () => {
+  let folder: string;
+  let path: string;
+  let files = 0;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ownline-backup-file-'));
+  });
+  beforeEach(() => {
+    files += 1;
+    path = join(folder, `${files}.backup`);
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const put = (destination: Writable, text: string) =>
+    new Promise<void>((resolve, reject) =>
+      destination.write(Buffer.from(text), (error) => (error ? reject(error) : resolve())),
+    );
+  /** A backup that stays in progress until `end` is called. */
+  const begin = async (text: string) => {
+    const begun = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const written = writeNewFile(path, async (destination) => {
+      begun.resolve();
+      await ended.promise;
+      await put(destination, text);
+    });
+    written.catch(() => undefined);
+    await begun.promise;
+    return { written, end: ended.resolve, fail: ended.reject };
+  };
+  const partials = async () => (await readdir(folder)).filter((name) => name.endsWith('.partial'));
+
+  it('a backup that fails leaves another backup’s file of the same name alone (§10.10/complete-or-absent)', async () => {
+    const first = await begin('first');
+    const second = await begin('second');
+    second.fail(new Error('another backup runs'));
+    await assert.rejects(second.written, /another backup runs/);
+    first.end();
+    await first.written;
+    assert.equal(await readFile(path, 'utf8'), 'first');
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    assert.deepEqual(await partials(), []);
+  });
+
+  it('the first of two backups to one name keeps the file, and the other backup fails (§10.10/complete-or-absent)', async () => {
+    const first = await begin('first');
+    const second = await begin('second');
+    first.end();
+    await first.written;
+    assert.equal(await readFile(path, 'utf8'), 'first');
+    second.end();
+    await assert.rejects(second.written, ExistingFileError);
+    assert.equal(await readFile(path, 'utf8'), 'first');
+    assert.deepEqual(await partials(), []);
+  });
+
+  it('a backup replaces no file that got its name during the verification (§10.10/complete-or-absent)', async () => {
+    const written = writeNewFile(
+      path,
+      (destination) => put(destination, 'backup'),
+      () => writeFile(path, 'of another program'),
+    );
+    await assert.rejects(written, ExistingFileError);
+    assert.equal(await readFile(path, 'utf8'), 'of another program');
+  });
+});

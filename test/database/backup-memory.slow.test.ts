@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { createEmptyDatabase } from '#test/support/service/test-database.ts';
+import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+
+const chunkBytes = 262_144;
+const chunks = 800;
+/** Less than the data: buffers, the window of zstd, and garbage that is not collected yet. 57 MB were seen. */
+const growthMaxMb = 150;
+
+describe('the memory of a backup and of a restore (specification section 10.10)', {
+  skip: process.platform !== 'linux' && 'only Linux shows the peak of a process',
+}, () => {
+  let service: TestService;
+  let folder: string;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api' });
+    folder = await mkdtemp(join(tmpdir(), 'ownline-backup-memory-'));
+  });
+  after(async () => {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** @returns the peak of the resident memory, in megabytes */
+  const peakOf = async (settings: Readonly<Record<string, string>>, ...words: readonly string[]) => {
+    const { child, ended } = new CommandLine(service.dataDir, settings).start(words);
+    let peakMb = 0;
+    const look = setInterval(() => {
+      const status = (() => {
+        try {
+          return readFileSync(`/proc/${child.pid}/status`, 'utf8');
+        } catch {
+          return '';
+        }
+      })();
+      peakMb = Math.max(peakMb, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1_024);
+    }, 20);
+    const { code, errors } = await ended;
+    clearInterval(look);
+    assert.equal(code, 0, errors);
+    return peakMb;
+  };
+
+  it('does not grow with the data: 200 MB of files that do not compress (§10.10/beside-the-service)', async (context) => {
+    const source = { DATABASE_URL: service.databaseUrl };
+    const small = join(folder, 'small.backup');
+    const large = join(folder, 'large.backup');
+    const smallMb = await peakOf(source, 'backup', small);
+    const [team] = await service.query<{ id: string }>('SELECT id FROM teams LIMIT 1');
+    const id = service.runtime.ids.next('msg');
+    await service.query(
+      `INSERT INTO media (message_id, file_id, team_id, name, type, created_at) VALUES ($1, 7, $2, 'a.mov', 'video/quicktime', $3)`,
+      [id, team?.id, service.clock.now()],
+    );
+    for (let position = 0; position < chunks; position += 1)
+      await service.query('INSERT INTO media_chunks VALUES ($1, 7, $2, $3)', [
+        id,
+        position,
+        randomBytes(chunkBytes),
+      ]);
+    const largeMb = await peakOf(source, 'backup', large);
+    assert.ok((await stat(large)).size > 0.9 * chunks * chunkBytes);
+    const target = await createEmptyDatabase();
+    const data = { DATABASE_URL: target.url, DATA_DIR: join(folder, 'data') };
+    const restoreMb = await peakOf(data, 'restore', large);
+    await target.drop();
+    const figures = [smallMb, largeMb, restoreMb].map((mb) => `${mb.toFixed(0)} MB`).join(', ');
+    context.diagnostic(`peaks of a small backup, a large one and its restore: ${figures}`);
+    for (const peakMb of [largeMb, restoreMb]) assert.ok(peakMb - smallMb < growthMaxMb, figures);
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { claim } from '#test/support/phones/test-phone.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
+import { PageBlocks, printedShape } from '#test/support/service/page-blocks.ts';
+import { runScript } from '#test/support/service/run-script.ts';
+import { firstKey, type SpawnedService } from '#test/support/service/spawned-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+
+describe('the examples of docs/receive-events.md (specification sections 4.4, 4.5 and 6.3)', () => {
+  let service: SpawnedService;
+  let dataDir: string;
+  let close: () => Promise<void>;
+  let page: PageBlocks;
+  let api: ApiClient;
+  let port: number;
+
+  before(async () => {
+    page = await PageBlocks.read('docs/receive-events.md');
+    const [setting = '', value = ''] =
+      /(\w+)=(\S+) npm start/.exec(page.all('sh').join('\n'))?.slice(1) ?? [];
+    ({ service, dataDir, close } = await givenSpawnedService({ [setting]: value }));
+    api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    port = await freePort();
+    const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
+    const phone = await claim(api, String(json.setup_url));
+    await phone.poll();
+    for (const text of ['Yes, see you then', 'Can I come at 11?'])
+      await phone.call('inbound', { from: '+14155550101', text });
+    await until('both texts are in the feed', async () => {
+      const { json: feed } = await api.get('/v1/events');
+      return Array.isArray(feed.events) && feed.events.length === 2;
+    });
+  });
+  after(() => close());
+
+  /** The block as a person runs it, with values of this run in place of the printed ones. */
+  function commandsOf(block: string, values: Readonly<Record<string, string>> = {}): string {
+    let text = block.replaceAll('4000', String(port));
+    for (const [word, value] of Object.entries(values)) {
+      assert.ok(text.includes(word), `${word} is in the block`);
+      text = text.replaceAll(word, value);
+    }
+    return `set -eu\nexport DATA_DIR=${dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${api.key}\n${text}`;
+  }
+  const run = (block: string, values?: Readonly<Record<string, string>>) =>
+    runScript(commandsOf(block, values), /./);
+
+  it('the feed answers as printed, and continues after its cursor', async () => {
+    const [first, next = ''] = page.all('sh feed');
+    const answer = await run(first);
+    assert.equal(printedShape(answer), printedShape(page.one('json feed')));
+    const { cursor } = JSON.parse(answer) as { readonly cursor: string };
+    const following = await run(next, { evt_your_cursor: cursor });
+    assert.match(following, /"content":"Can I come at 11\?"/);
+    assert.doesNotMatch(following, /Yes, see you then/);
+  });
+
+  it('a webhook is created as printed, and the listener prints a test event with valid signatures', async () => {
+    const answer = await run(page.one('sh webhook'));
+    assert.equal(printedShape(answer), printedShape(page.one('json webhook')));
+    const { id, secret } = JSON.parse(answer) as { readonly id: string; readonly secret: string };
+    const listener = commandsOf(page.one('sh listener'), { whsec_your_secret: secret }).replace(
+      'npm run',
+      'exec npm run',
+    );
+    const script = `${listener.trim()} --count 1 &\nLISTENER=$!\nread -r _\n${page.one('sh test')}\nwait $LISTENER`;
+    const output = await runScript(script.replaceAll('wh_your_webhook', id), /^listening at/m);
+    assert.match(output, /received +message\.received evt_/);
+    assert.match(output, /x-service-signature valid, webhook-signature valid, a test, answered 200/);
+    assert.match(
+      await run(page.one('sh replay'), { wh_your_webhook: id }),
+      /"active":true[\s\S]*\{"queued":0\}/,
+    );
+  });
+
+  it('both programs accept the signature of a delivery, and refuse another body, another secret and no signature', async () => {
+    const received = Promise.withResolvers<{ readonly body: Buffer; readonly signature: string }>();
+    const receiver = createServer(async (request, response) => {
+      const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
+      received.resolve({ body, signature: String(request.headers['x-service-signature']) });
+      response.end();
+    }).listen(0, '127.0.0.1');
+    await until('the receiver listens', () => receiver.listening);
+    const address = receiver.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const url = `http://127.0.0.1:${address.port}/`;
+    const { json: webhook } = await api.post('/v1/webhooks', { url, events: ['message.received'] });
+    await api.post(`/v1/webhooks/${webhook.id}/test`);
+    const { body, signature } = await received.promise;
+    receiver.close();
+    const secret = String(webhook.secret);
+    const folder = await mkdtemp(join(tmpdir(), 'ownline-verify-'));
+    try {
+      for (const [file, language] of [
+        ['verify.mjs', 'js'],
+        ['verify.py', 'python'],
+      ] as const)
+        await writeFile(join(folder, file), page.one(`${language} ${file}`));
+      const module: { readonly isFromOwnline: (...args: unknown[]) => boolean } = await import(
+        pathToFileURL(join(folder, 'verify.mjs')).href
+      );
+      const inPython = (given: Buffer, header: string | undefined, key: string) =>
+        execFileSync(
+          'python3',
+          [
+            '-c',
+            'import sys; from verify import *; header = sys.argv[1] or None; print(is_from_ownline(sys.stdin.buffer.read(), header, sys.argv[2]))',
+            header ?? '',
+            key,
+          ],
+          { cwd: folder, input: given, encoding: 'utf8' },
+        ).trim() === 'True';
+      const forged = Buffer.from(body.toString().replace('+14155550101', '+14155550199'));
+      assert.notDeepEqual(forged, body);
+      for (const verify of [module.isFromOwnline, inPython]) {
+        assert.equal(verify(body, signature, secret), true);
+        assert.equal(verify(forged, signature, secret), false);
+        assert.equal(verify(body, signature, `${secret}x`), false);
+        assert.equal(verify(body, undefined, secret), false);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Event } from '#contract/event.ts';
+import { continueErasures, runErasure } from '#server/dashboard/erasure/run-erasure.ts';
+import { publishEvents } from '#server/events/publish-events.ts';
+import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { contactEventsOf } from '#test/support/events/stored-events.ts';
+import { jpegOf } from '#test/support/media/sample-files.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { field } from '#test/support/service/api-client.ts';
+import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
+import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { watchStatements } from '#test/support/service/watch-statements.ts';
+import {
+  type Behaviour,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '#test/support/webhooks/webhook-receiver.ts';
+import { startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+
+const ada = '+447911123456';
+const adaWithTrunkPrefix = '+4407911123456';
+const secret = 'the secret of Ada';
+/** As a receiver that answers with what it got. */
+const echo: Behaviour = (answer, { body }) => void answer.writeHead(200).end(body);
+
+describe('erasing a contact (specification section 12.14)', () => {
+  let service: TestService;
+  let receiver: WebhookReceiver;
+  let team: TestTeam;
+  let admin: TeamMember;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    // Nothing runs in the background but deliveries: the tests say when.
+    service = await startWebhooking({ ROLES: 'api,deliver' });
+    receiver = await startWebhookReceiver({ behaviour: echo });
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+    admin = await newMember(service, team, 'admin');
+    number = await connectNumber(service, team);
+  });
+
+  const receive = async (from: string, text: string, file = {}) => {
+    const answer = await number.wire.call('inbound', { from, text, ...file });
+    assert.equal(answer.ok, '1', JSON.stringify(answer));
+    return String(answer.id);
+  };
+  const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
+  const handOut = async (id: string) => assert.equal((await number.wire.poll()).id, id);
+  const erase = (contact: string, options = {}) => admin.post(admin.in('/erasures'), { contact, ...options });
+  const erased = async (contact: string) => {
+    const answer = await erase(contact);
+    assert.deepEqual([answer.status, answer.json.status], [200, 'erased'], answer.text);
+    return answer.json;
+  };
+  /** The tables that hold one of the texts in any row. */
+  const tablesWith = async (...texts: string[]) => {
+    const tables = await allStoredRowTexts(service);
+    // Answers of receivers are bytes, which PostgreSQL prints in hexadecimal.
+    const written = texts.flatMap((text) => [text, Buffer.from(text).toString('hex')]);
+    return [...tables].flatMap(([table, rows]) =>
+      rows.some((row) => written.some((text) => row.includes(text))) ? table : [],
+    );
+  };
+  const feed = async (after = '') => {
+    await publishEvents(service.runtime);
+    return (await team.api.get(`/v1/events?limit=100&after=${after}`)).json.events as Event[];
+  };
+
+  it('no table holds the handle, in any spelling, or a text of it; another contact keeps everything (§12.14/erased-rows, §12.14/erased-spellings, §12.14/erased-stays)', async () => {
+    await team.api.post('/v1/webhooks', {
+      url: receiver.url,
+      events: ['message.received', 'message.sent', 'message.failed', 'contact.opted_out'],
+    });
+    const media = { media: (await jpegOf(1_000)).toString('base64'), media_type: 'image/jpeg' };
+    const received = await receive(ada, secret, media);
+    const [sent, refused] = [await send(ada, secret), await send(adaWithTrunkPrefix, secret)];
+    await handOut(sent);
+    await number.wire.poll({ last: sent });
+    await number.wire.poll({ last: refused, last_status: 'failed', last_error: `${ada} is unknown` });
+    await team.api.post(
+      '/v1/messages/send',
+      { from: number.phoneNumber, to: ada, content: secret },
+      { 'idempotency-key': 'once' },
+    );
+    await receive(ada, 'STOP');
+    const kept = await receive('+447911123457', 'of another contact');
+    const events = await until('all events are delivered', async () => {
+      const all = await feed();
+      return all.length >= 7 && receiver.received.length >= 7 && all;
+    });
+    const file = String((await team.api.get(`/v1/messages/${received}`)).json.media_url);
+    const path = `/conversations/${encodeURIComponent(number.phoneNumber)}/${encodeURIComponent(ada)}/read`;
+    assert.equal((await admin.put(admin.in(path), { message_id: received })).status, 200);
+    const usage = (await team.api.get('/v1/usage')).json;
+    const counted = (await erase(ada, { dry_run: true })).json;
+    assert.equal(counted.status, 'dry_run');
+    assert.ok((await tablesWith(secret)).length > 0);
+
+    const result = await erased(adaWithTrunkPrefix);
+    const { messages, files, events: ofEvents, opted_out } = counted;
+    assert.deepEqual(result, { ...counted, status: 'erased' });
+    assert.deepEqual([messages, files, opted_out], [5, 1, true]);
+    assert.deepEqual(await tablesWith(ada, adaWithTrunkPrefix, secret), []);
+
+    const message = (await team.api.get(`/v1/messages/${received}`)).json;
+    assert.deepEqual([message.from, message.content, message.media_url], ['', '', null]);
+    assert.equal((await fetch(file)).status, 404);
+    assert.equal((await team.api.get(`/v1/messages/${kept}`)).json.content, 'of another contact');
+    assert.deepEqual((await team.api.get('/v1/usage')).json, usage);
+    const after = await feed();
+    assert.deepEqual(
+      after.map(({ id, type }) => [id, type]),
+      events.map(({ id, type }) => [id, type]),
+    );
+    assert.equal((await feed(events[0]?.id)).length, events.length - 1);
+    const [entry] = (await storedAuditEntries(service, { teamId: team.id })).filter(
+      ({ action }) => action === 'contact.erased',
+    );
+    assert.deepEqual([entry?.actorName, entry?.target], [admin.email, '']);
+    assert.deepEqual(entry?.details, {
+      messages: 5,
+      waiting: 0,
+      in_flight: 0,
+      files: 1,
+      events: ofEvents,
+    });
+  });
+
+  it('a phone number is found as people write it, and one without its country code is refused (§12.14/erased-spellings)', async () => {
+    const written = '+44 (7911) 123-499';
+    await receive('+447911123499', secret);
+    const dry = await erase(written, { dry_run: true });
+    assert.deepEqual([dry.status, dry.json.messages], [200, 1], dry.text);
+    const done = await erase('0044 7911 123499');
+    assert.deepEqual([done.json.messages, done.json.status], [1, 'erased']);
+    const local = await erase('07911 123499');
+    assert.deepEqual([local.status, field(local.json, 'error.param')], [400, 'contact']);
+    assert.match(local.text, /E\.164/);
+  });
+
+  it('mail addresses are found in every case, and a second erasure finds nothing (§12.14/erased-spellings)', async () => {
+    await receive('Ada@Example.com', secret);
+    await receive('ADA@example.COM', `${secret} again`);
+    assert.equal((await erased('ada@EXAMPLE.com')).messages, 2);
+    assert.deepEqual(await tablesWith('da@Example.com', 'ADA@example.COM', 'ada@example.com', secret), []);
+    assert.equal((await erased('ada@example.com')).messages, 0);
+  });
+
+  it('messages that wait are cancelled first, with an event without handle and text, and refunded (§12.14/erased-waiting)', async () => {
+    const id = await send(ada, secret);
+    assert.equal((await erased(ada)).waiting, 1);
+    const message = (await team.api.get(`/v1/messages/${id}`)).json;
+    assert.deepEqual([message.status, message.error_code, message.to], ['failed', 'cancelled', '']);
+    const [event] = await feed();
+    assert.deepEqual(
+      [event?.type, field(event?.data, 'id'), field(event?.data, 'to'), field(event?.data, 'content')],
+      ['message.failed', id, '', ''],
+    );
+    assert.equal(field((await team.api.get('/v1/usage')).json, 'sent') ?? 0, 0);
+    assert.equal((await number.wire.poll()).action, 'idle');
+  });
+
+  it('a message that a phone has is erased once its outcome is known; until then nothing goes to the contact (§12.14/erased-in-flight, §12.14/erased-later)', async () => {
+    const id = await send(ada, secret);
+    await handOut(id);
+    const answer = await erase(ada);
+    assert.deepEqual([answer.json.status, answer.json.in_flight], ['running', 1]);
+    await send(ada, 'later');
+    assert.equal((await number.wire.poll({ last: id })).action, 'idle');
+    await until('the erasure has ended', async () => {
+      await continueErasures(service.runtime);
+      return (await listErasures(service.runtime.database.pool, 1)).length === 0;
+    });
+    assert.deepEqual(await tablesWith(secret), []);
+    const message = (await team.api.get(`/v1/messages/${id}`)).json;
+    assert.deepEqual([message.status, message.to], ['sent', '']);
+    assert.equal((await number.wire.poll()).text, 'later');
+  });
+
+  it('a report that comes after the erasure does not write the words of the phone (§12.14/erased-rows)', async () => {
+    const id = await send(ada, secret);
+    await handOut(id);
+    await number.wire.poll({ last: id });
+    await erased(ada);
+    await number.wire.call('status', { id, status: 'failed', error: `Not Delivered: ${ada} is not known` });
+    assert.equal((await team.api.get(`/v1/messages/${id}`)).json.status, 'failed');
+    assert.deepEqual(await tablesWith('is not known'), []);
+  });
+
+  it('an opt-out that lies deeper in the feed than a round reads is erased in further rounds (§12.14/erased-later)', async () => {
+    const { runtime } = service;
+    await receive(ada, 'STOP');
+    await putEventsAtOnce(runtime, team.id, 11_000);
+    const contact = { team_id: team.id, contact: ada };
+    const until_id = runtime.ids.next('msg');
+    const created_at = runtime.clock.now();
+    await runtime.database.transaction((trx) =>
+      insertErasure(trx, { ...contact, handles: [ada], until_id, contact_events: 1, created_at }),
+    );
+    const [atFirst] = await listErasures(runtime.database.pool, 1);
+    assert.ok(atFirst);
+    // A budget of nothing ends each round after one batch.
+    const rounds: boolean[] = [];
+    while (rounds.length < 10 && !rounds.at(-1)) rounds.push(await runErasure(runtime, atFirst, 0));
+    assert.deepEqual(rounds, [false, false, true]);
+    assert.equal((await contactEventsOf(service, team.id))[0]?.data.contact, '');
+  });
+
+  it('an opt-out goes on refusing sends as a keyed hash, is listed no more, and START ends it (§12.14/erased-opt-out)', async () => {
+    const statements = watchStatements(['opt-outs.']);
+    await receive(ada, 'Hello');
+    assert.deepEqual(statements.take(), [], 'no team pays for the erasures of others');
+    await receive(ada, 'STOP');
+    assert.equal((await erased(ada)).opted_out, true);
+    assert.deepEqual((await team.api.get('/v1/opt-outs')).json.opt_outs, []);
+    const body = (to: string) => ({ from: number.phoneNumber, to, content: 'Hello' });
+    for (const to of [ada, adaWithTrunkPrefix]) {
+      const refusal = await team.api.post('/v1/messages/send', body(to));
+      assert.equal(refusal.status, 400, refusal.text);
+      assert.match(refusal.text, /opted out of this team on .*was erased/);
+    }
+    assert.equal((await team.api.post('/v1/messages/send', body('+447911123457'))).status, 202);
+    const elsewhere = await service.newTeam();
+    const theirs = await connectNumber(service, elsewhere);
+    await elsewhere.api.send({ from: theirs.phoneNumber, to: ada, content: 'Hello' });
+
+    statements.take();
+    await receive(ada, 'It is me again');
+    assert.deepEqual(statements.take(), ['opt-outs.restore-erased']);
+    statements.stop();
+    const listed = (await team.api.get('/v1/opt-outs')).json.opt_outs as { contact: string }[];
+    assert.deepEqual(
+      listed.map(({ contact }) => contact),
+      [ada],
+    );
+    assert.equal((await erased(ada)).opted_out, true);
+    await receive(ada, 'START');
+    assert.equal((await team.api.post('/v1/messages/send', body(ada))).status, 202);
+    const sequences = (await contactEventsOf(service, team.id)).map(({ sequence, data }) => [
+      sequence,
+      data.contact,
+    ]);
+    assert.deepEqual(sequences, [
+      [1, ''],
+      [2, ada],
+    ]);
+  });
+
+  it('only owners and admins may; a member is refused, and the refusal names no contact (§12.14/erase)', async () => {
+    const member = await newMember(service, team, 'member');
+    const answer = await member.post(member.in('/erasures'), { contact: ada });
+    assert.equal(answer.status, 403);
+    const entry = await until('the refusal is recorded', async () =>
+      (await storedAuditEntries(service, { teamId: team.id })).find(({ outcome }) => outcome === 'refused'),
+    );
+    assert.deepEqual([entry.action, entry.target, entry.details], ['contact.erased', '', {}]);
+    assert.equal((await erase('')).status, 400);
+  });
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { listErasures } from '#server/opt-outs/erasure-store.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { CommandLine } from '#test/support/service/command-line.ts';
+import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
+
+/** Batches: cancelled messages, sent ones, received ones, the contact's own events, the answers to all of these. */
+const kills = ['erasure begun:1', 'erasure batch written:3', 'erasure batch written:4'];
+
+describe('a process that is killed in the middle of an erasure (specification section 12.14)', () => {
+  let service: TestService;
+  let receiver: WebhookReceiver;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+  let webhook: TestWebhook;
+  let admin: TeamMember;
+
+  before(async () => {
+    // Nothing erases in the background but the process that a test starts.
+    service = await startWebhooking({ ROLES: 'api,deliver' });
+    receiver = await startWebhookReceiver({
+      // As a receiver that answers with what it got.
+      behaviour: (answer, { body }) => void answer.writeHead(200).end(body),
+    });
+    team = await service.newTeam();
+    admin = await newMember(service, team, 'admin');
+    number = await connectNumber(service, team);
+    webhook = await addWebhook(service.runtime, team.id, receiver.url);
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  const erasures = () => listErasures(service.runtime.database.pool, 10);
+  const tablesWith = async (text: string) => {
+    const hex = Buffer.from(text).toString('hex');
+    return [...(await allStoredRowTexts(service))].flatMap(([table, rows]) =>
+      rows.some((row) => row.includes(text) || row.includes(hex)) ? table : [],
+    );
+  };
+
+  for (const [index, kill] of kills.entries()) {
+    it(`${kill}: another process erases the rest, and sends go out again after it (§12.14/erased-later)`, async () => {
+      const contact = `+4479111234${60 + index}`;
+      await number.wire.call('inbound', { from: contact, text: 'A secret' });
+      await number.wire.call('inbound', { from: contact, text: 'STOP' });
+      await number.wire.call('inbound', { from: contact, text: 'START' });
+      await team.api.send({ from: number.phoneNumber, to: contact, content: 'It waits' });
+      await until('the receiver has answered', async () => {
+        const attempts = await attemptsOf(service, webhook);
+        return attempts.length >= 3 * (index + 1);
+      });
+      const commands = new CommandLine(service.dataDir, {
+        DATABASE_URL: service.databaseUrl,
+        FAILPOINT: kill,
+      });
+      const { child, ended } = commands.start([
+        'erase',
+        '--team',
+        team.publicId,
+        '--contact',
+        contact,
+        '--yes',
+      ]);
+      assert.equal((await ended).output, '');
+      assert.equal(child.signalCode, 'SIGKILL');
+      assert.equal((await erasures()).length, 1);
+      const sent = await team.api.send({ from: number.phoneNumber, to: contact, content: 'Later' });
+      assert.equal((await number.wire.poll()).action, 'idle');
+
+      const other = await service.startAnother(undefined, { ROLES: 'maintain' });
+      await until('the erasure has ended', async () => (await erasures()).length === 0);
+      await other.close();
+      const next = await number.wire.poll();
+      assert.deepEqual([next.id, next.text], [sent, 'Later']);
+      await number.wire.poll({ last: sent });
+      const { messages, status } = (await admin.post(admin.in('/erasures'), { contact })).json;
+      assert.deepEqual([messages, status], [1, 'erased'], 'only the later message was left');
+      assert.deepEqual(await tablesWith(contact), []);
+    });
+  }
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { blocksOf } from './blocks.ts';
+import type { FreshMachine } from './machine.ts';
+
+interface Step {
+  readonly title: string;
+  readonly run: (machine: FreshMachine) => Promise<void>;
+}
+
+const name = 'texts.example.com';
+const caddyAuthority = '/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt';
+const nginxCertificate = `/etc/letsencrypt/live/${name}`;
+
+/** The chapters of docs/operations.md, each followed by a look at its result. */
+export const steps: readonly Step[] = [
+  {
+    title: 'Install it as a service',
+    run: async (machine) => {
+      const output = await machine.run(`SOURCE=/srv/ownline.git\nNAME=${name}\n${await blocksOf('')}`);
+      assert.match(output, /own_live_\w+/);
+      assert.match(output, /https:\/\/texts\.example\.com\/invite\//);
+      assert.match(output, /^It works once, for 7 days. For another one: ownline link /m);
+      await machine.run("grep -o 'own_live_[[:alnum:]]*' /var/lib/ownline/first-start.txt > /root/first-key");
+      const [user = '', state = ''] = (
+        await machine.run(
+          'ps -o user= -p $(systemctl show -P MainPID ownline); stat -c "%a %U" /etc/ownline.env /etc/ownline.passphrase /var/lib/ownline/first-start.txt',
+        )
+      ).split(/\n(.*)/s);
+      assert.equal(user.trim(), 'ownline');
+      assert.equal(state.trim(), '640 root\n640 root\n600 ownline');
+    },
+  },
+  {
+    title: 'The command line runs as the user of the service',
+    run: async (machine) => {
+      const teams = JSON.parse(await machine.run('cd /root && ownline team list --json'));
+      assert.equal(teams.length, 1);
+    },
+  },
+  {
+    title: 'The dashboard is built below the unit’s restrictions',
+    run: async (machine) => {
+      const page = await machine.run(
+        'curl --silent --fail --retry 20 --retry-all-errors http://127.0.0.1:3000/sign-in',
+      );
+      assert.match(page, /<title>/);
+    },
+  },
+  {
+    title: 'HTTPS with Caddy',
+    run: async (machine) => {
+      await machine.run(await blocksOf('caddy'));
+      // No authority gives this machine a certificate: Caddy's own one stands in for it.
+      await machine.run(`echo '127.0.0.1 ${name}' >> /etc/hosts
+        sed -i '1i { \\n local_certs \\n skip_install_trust \\n}' /etc/caddy/Caddyfile
+        systemctl restart caddy`);
+      await servesPhones(machine, caddyAuthority);
+      await machine.run('systemctl disable --now caddy');
+    },
+  },
+  {
+    title: 'HTTPS with nginx',
+    run: async (machine) => {
+      await machine.run(`mkdir -p ${nginxCertificate}
+        openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=${name} -addext subjectAltName=DNS:${name} \\
+          -keyout ${nginxCertificate}/privkey.pem -out ${nginxCertificate}/fullchain.pem`);
+      await machine.run(await blocksOf('nginx'));
+      await servesPhones(machine, `${nginxCertificate}/fullchain.pem`);
+    },
+  },
+  {
+    title: 'Monitoring and alerts',
+    run: async (machine) => {
+      const output = await machine.run(await blocksOf('metrics'));
+      assert.match(output, /^ownline_backup_last_success_timestamp_seconds\S* [1-9]/m);
+      assert.match(output, /"jobs":/);
+    },
+  },
+  {
+    title: 'Backup and Restore',
+    run: async (machine) => {
+      const restored = await machine.run(
+        `${await blocksOf('backup')}\n${await blocksOf('restore')}\n${await blocksOf('resume')}`,
+      );
+      assert.match(restored, /restored +true/);
+      assert.match(restored, /Everything else goes out again/);
+      await serves(machine);
+    },
+  },
+  {
+    title: 'Restore, where all data are gone',
+    run: async (machine) => {
+      await machine.run(`systemctl stop ownline
+        rm -r /var/lib/ownline
+        BACKUP=$(ls /var/backups/ownline/by-hand-*.backup)
+        ${await blocksOf('restore')}
+        ${await blocksOf('resume')}`);
+      await serves(machine);
+    },
+  },
+  {
+    title: 'Upgrade and roll back',
+    run: async (machine) => {
+      const release = 'git -C /opt/ownline rev-parse HEAD';
+      const former = await machine.run(release);
+      // The newer release, of which only the commit is another one.
+      await machine.run(`cd /srv && git clone --quiet ownline.git newer && cd newer
+        git -c user.name=Release -c user.email=release@example.com commit --quiet --allow-empty --message 'a newer release'
+        git push --quiet origin HEAD:main`);
+      await machine.run(await blocksOf('upgrade'));
+      assert.notEqual(await machine.run(release), former);
+      await serves(machine);
+      await machine.run(`${await blocksOf('rollback')}\n${await blocksOf('resume')}`);
+      assert.equal(await machine.run(release), former);
+      await serves(machine);
+      await machine.run(await blocksOf('upgrade'));
+      assert.notEqual(await machine.run(release), former);
+    },
+  },
+  {
+    title: 'Block clients that guess',
+    run: async (machine) => {
+      await machine.run((await blocksOf('fail2ban')).replace(' &&\nsystemctl restart fail2ban', ''));
+      await machine.run('fail2ban-client --test');
+      const found = await machine.run('fail2ban-regex systemd-journal ownline');
+      assert.match(found, /Failregex: [1-9]\d* total/);
+    },
+  },
+  {
+    title: 'A service that was killed starts again, with the database that was left',
+    run: async (machine) => {
+      await machine.run(`before=$(systemctl show -P MainPID ownline); kill -9 $before
+        until [ "$(systemctl show -P MainPID ownline)" != $before ] && curl --silent --fail http://127.0.0.1:3000/readyz; do sleep 1; done`);
+    },
+  },
+  {
+    title: 'A stop leaves no process',
+    run: async (machine) => {
+      const output = await machine.run(
+        'systemctl stop ownline; systemctl show -P Result ownline; pgrep -u ownline --list-full || true',
+      );
+      assert.equal(output, 'success\n');
+    },
+  },
+];
+
+/** The first key is of before all restores. */
+async function serves(machine: FreshMachine): Promise<void> {
+  const team = await machine.run(
+    'curl --silent --fail http://127.0.0.1:3000/v1/team -H "x-api-key: $(cat /root/first-key)"',
+  );
+  assert.match(team, /"name":"My team"/);
+}
+
+/** Through the proxy: a trusted certificate, a held poll, the client's address, and the dashboard's stream. */
+async function servesPhones(machine: FreshMachine, authority: string): Promise<void> {
+  const curl = `curl --silent --show-error --cacert ${authority} --retry 20 --retry-all-errors`;
+  const ready = await machine.run(`${curl} --fail https://${name}/readyz`);
+  assert.match(ready, /"status":"ok"/);
+  const page = await machine.run(`export NODE_EXTRA_CA_CERTS=${authority}
+    key=$(cat /root/first-key)
+    number=+1415555010$((RANDOM % 10))
+    url=$(${curl} https://${name}/v1/numbers/verify -H "x-api-key: $key" -H 'content-type: application/json' -d "{\\"phone_number\\": \\"$number\\"}" \\
+      | grep -o 'https://[^"]*/setup/[^"]*')
+    token=$(${curl} https://${name}/v1/device/claim -H 'content-type: application/json' -d "{\\"token\\": \\"\${url##*/}\\"}" | grep -o 'dev_[^"]*')
+    ${curl} --max-time 45 --write-out '\\n%{time_total} %{http_code}\\n' https://${name}/v1/device/poll -H "x-device-token: $token" -d '{"session": "new"}'
+    ${curl} https://${name}/v1/team -H 'x-api-key: own_live_wrong' -H 'x-forwarded-for: 198.51.100.1' -o /dev/null
+    journalctl -u ownline -o cat | grep '"code":"unauthorized"' | tail -n 1
+    ownline number release --phone-number $number > /dev/null`);
+  assert.match(page, /"action":"idle"/);
+  const [, seconds = '', status] = /^([\d.]+) (\d+)$/m.exec(page) ?? [];
+  assert.ok(Number(seconds) > 24 && status === '200', `the poll was held for ${seconds} s`);
+  assert.match(page, /"network":"127\.0\.0\.1"/);
+  const doctor = (await blocksOf('doctor')).split('\n', 1).join();
+  const report = await machine.run(`install -m 0644 ${authority} /srv/authority.pem
+    export NODE_EXTRA_CA_CERTS=/srv/authority.pem
+    ${doctor} --json || true`);
+  const { checks } = JSON.parse(report) as { readonly checks: readonly { name: string; state: string }[] };
+  // No name server knows this machine, and outgoing requests read no /etc/hosts.
+  const failed = checks.filter(({ name: of, state }) => state === 'failed' && of !== 'egress');
+  assert.deepEqual(failed, []);
+  assert.ok(checks.some(({ name: of, state }) => of === 'hold' && state === 'ok'));
+}

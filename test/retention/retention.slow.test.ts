@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { HistoryPurge } from '#server/app/history-purge.ts';
+import { ensurePartitions, listMonthPartitions } from '#server/database/partitions.ts';
+import { publishEvents } from '#server/events/publish-events.ts';
+import { purgeMessages } from '#server/messages/purge-messages.ts';
+import { firstIdAt, publicId } from '#server/platform/ids/ids.ts';
+import { monthOf } from '#server/platform/time/calendar.ts';
+import { jpegOf } from '#test/support/media/sample-files.ts';
+import { countStoredMedia } from '#test/support/media/stored-media.ts';
+import { storedConversation } from '#test/support/messages/stored-conversations.ts';
+import { handOutsOf, storedMessages } from '#test/support/messages/stored-messages.ts';
+import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { holdBackupLock, holdHistoryRead, holdRowLock } from '#test/support/service/row-lock.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
+
+const dayMs = 86_400_000;
+const customer = '+14155550188';
+
+describe('retention of messages and events (specification section 10.9)', () => {
+  let service: TestService;
+  let team: TestTeam;
+  let number: ConnectedNumber;
+
+  before(async () => {
+    service = await startTestService({ ROLES: 'api', RETENTION_DAYS: '40', QUEUE_EXPIRY_HOURS: '8760' });
+    team = await service.newTeam();
+    number = await connectNumber(service, team);
+  });
+  after(() => service.close());
+
+  const send = (content: string, to = customer) => team.api.send({ from: number.phoneNumber, to, content });
+  const receive = async (text: string, file = {}) => {
+    const answer = await number.wire.call('inbound', { from: customer, text, ...file });
+    assert.equal(answer.ok, '1', JSON.stringify(answer));
+    return String(answer.id);
+  };
+  const texts = async () =>
+    (await storedMessages(service, { teamId: team.id })).map(({ content }) => content);
+  const feed = async (after = '') => {
+    await publishEvents(service.runtime);
+    return team.api.get(`/v1/events?limit=100&after=${after}`);
+  };
+  const idsIn = (answer: { json: Record<string, unknown> }) =>
+    (answer.json.events as { id: string }[]).map(({ id }) => id);
+  const pass = async (days: number) => {
+    service.clock.advance(days * dayMs);
+    await ensurePartitions(service.runtime.database.pool, service.clock, service.runtime.logger);
+  };
+  /** Runs the purge until nothing is left. Fails if that takes more than 50 rounds. */
+  const purge = async () => {
+    const history = new HistoryPurge(service.runtime);
+    for (let round = 0; round < 50; round += 1) if (await history.run()) return;
+    assert.fail('the purge does not come to an end');
+  };
+  const months = (history: 'messages' | 'events') =>
+    listMonthPartitions(service.runtime.database.pool, history);
+
+  it('RETENTION_DAYS deletes messages, files, events, deliveries and conversations to the day, but no unfinished ones', async () => {
+    const media = { media: (await jpegOf(1_000)).toString('base64'), media_type: 'image/jpeg' };
+    const received = await receive('old text', media);
+    const sent = await send('old and sent');
+    assert.equal((await number.wire.poll()).id, sent);
+    const webhook = await putWebhook(service, team.id, ['message.sent']);
+    await number.wire.poll({ last: sent });
+    const waiting = await send('waits for a phone', '+14155550177');
+    const [eventOfReceived, eventWithDelivery] = idsIn(await feed());
+    const [file] = (await storedMessages(service, { teamId: team.id, from: customer })).map(
+      (m) => m.mediaUrl,
+    );
+    assert.equal((await fetch(String(file))).status, 200);
+    const usage = (await team.api.get('/v1/usage')).json;
+
+    await pass(39);
+    await purge();
+    assert.deepEqual(await texts(), ['old text', 'old and sent', 'waits for a phone']);
+    const recent = await receive('recent text');
+    await pass(2);
+    await purge();
+
+    assert.deepEqual(await texts(), ['waits for a phone', 'recent text']);
+    for (const id of [received, sent]) assert.equal((await team.api.get(`/v1/messages/${id}`)).status, 404);
+    assert.equal((await team.api.get(`/v1/messages?cursor=${sent}`)).status, 200);
+    assert.equal((await fetch(String(file))).status, 404);
+    assert.deepEqual(await countStoredMedia(service), { complete: 0, incomplete: 0, chunks: 0 });
+    assert.deepEqual(await handOutsOf(service, number.phoneNumber), []);
+
+    const left = await feed();
+    assert.equal(idsIn(left).length, 2, 'the event with a pending delivery, and the recent one');
+    assert.equal(idsIn(left)[0], eventWithDelivery);
+    const pruned = await feed(eventOfReceived);
+    assert.deepEqual([pruned.status, (pruned.json.error as { param: string }).param], [400, 'after']);
+    assert.deepEqual((await team.api.get('/v1/usage')).json.months, usage.months);
+
+    assert.ok(await storedConversation(service, number.phoneNumber, customer));
+    await pass(41);
+    await purge();
+    assert.equal(await storedConversation(service, number.phoneNumber, customer), undefined);
+    assert.equal((await team.api.get(`/v1/messages/${recent}`)).status, 404);
+    assert.equal((await number.wire.poll()).id, waiting);
+    await number.wire.poll({ last: waiting });
+    await purge();
+    await pass(1.5);
+    await purge();
+    assert.deepEqual(await texts(), [], 'a message that is finished later goes within a day');
+    assert.equal((await team.api.delete(`/v1/webhooks/${publicId('wh', webhook.id)}`)).status, 200);
+    await publishEvents(service.runtime);
+    await pass(41);
+    await purge();
+    assert.deepEqual(idsIn(await feed()), []);
+  });
+
+  it('a month whose rows are all too old is dropped, unless it has an unfinished message', async () => {
+    const held = await send('keeps its month');
+    const month = monthOf(service.clock.now());
+    await pass(32);
+    await receive('in a month of its own');
+    await publishEvents(service.runtime);
+    const second = monthOf(service.clock.now());
+    await pass(110);
+    await purge();
+    assert.ok((await months('messages')).includes(month));
+    assert.ok(!(await months('messages')).includes(second));
+    assert.ok(!(await months('events')).includes(second));
+    assert.deepEqual(await texts(), ['keeps its month']);
+    assert.equal((await team.api.post(`/v1/messages/${held}/cancel`)).status, 200);
+    await purge();
+    assert.ok(!(await months('messages')).includes(month));
+    assert.deepEqual(await texts(), []);
+  });
+
+  it('nothing is purged during a backup, and a month that is being read is dropped later, without delaying sends', async () => {
+    const history = new HistoryPurge(service.runtime);
+    await receive('old');
+    const month = monthOf(service.clock.now());
+    await pass(110);
+    const backup = await holdBackupLock(service);
+    assert.equal(await history.run(), false);
+    assert.deepEqual(await texts(), ['old']);
+    await backup.release();
+
+    const reader = await holdHistoryRead(service, 'messages');
+    service.clock.advance(60_000);
+    const dropping = history.run();
+    await reader.waiting(1);
+    const began = performance.now();
+    await send('sent meanwhile');
+    const waitedMs = performance.now() - began;
+    assert.equal(await dropping, false);
+    assert.ok(waitedMs < 300, `the send took ${waitedMs} ms`);
+    assert.ok((await months('messages')).includes(month));
+    await reader.release();
+    service.clock.advance(60_000);
+    while (!(await history.run()));
+    assert.ok(!(await months('messages')).includes(month));
+  });
+
+  it('a message that another transaction has locked keeps its files, and the purge does not wait for it', async () => {
+    const from = '+14155550166';
+    const file = { media: (await jpegOf(1_000)).toString('base64'), media_type: 'image/jpeg' };
+    await number.wire.call('inbound', { from, text: 'erased meanwhile', ...file });
+    const range = { from: firstIdAt(0), to: firstIdAt(service.clock.nowMs() + dayMs) };
+    const purgeAll = () => service.runtime.database.transaction((trx) => purgeMessages(trx, range, 100));
+    const erasing = await holdRowLock(service, { messagesFrom: from }, 'no key update');
+    await purgeAll();
+    assert.equal((await countStoredMedia(service)).complete, 1);
+    assert.ok((await texts()).includes('erased meanwhile'));
+    await erasing.release();
+    assert.equal(await purgeAll(), 1);
+    assert.equal((await countStoredMedia(service)).complete, 0);
+    assert.ok(!(await texts()).includes('erased meanwhile'));
+  });
+});

@@ -1,0 +1,39 @@
+import { PollService } from '#server/numbers/poll-service.ts';
+import { watchNumbers } from '#server/numbers/watch-numbers.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+
+const stepMs = 15_000;
+
+type Service = Pick<TestService, 'runtime' | 'clock'>;
+
+/** The process of a service, which goes on between the calls of a test. */
+const processes = new WeakMap<TestService['runtime'], PollService>();
+
+function processOf(runtime: TestService['runtime']): PollService {
+  const process = processes.get(runtime) ?? new PollService(runtime);
+  processes.set(runtime, process);
+  return process;
+}
+
+/**
+ * Moves the clock in steps and records that polls were served in each.
+ * Time that is passed without such records does not count as silence of a phone.
+ */
+export async function passServedTime(
+  { runtime, clock }: Service,
+  ms: number,
+  eachStep: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const process = processOf(runtime);
+  await process.record();
+  for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
+    clock.advance(Math.min(leftMs, stepMs));
+    await process.record();
+    await eachStep();
+  }
+}
+
+/** Like `passServedTime`, with a round of the number watch after each step. */
+export function passWatchedTime(service: Service, ms: number): Promise<void> {
+  return passServedTime(service, ms, () => watchNumbers(service.runtime));
+}
