@@ -60,6 +60,7 @@ const unseen: Readonly<Record<string, string>> = {
   media_chunks: 'the bytes of media',
   media_fetches: 'the queue of fetches; what a message waits for changes with its own statement',
   rate_windows: 'not visible to clients',
+  erased_events: 'not visible to clients',
   erasures: 'shown as the answer; the rows that they change declare it',
   erased_opt_outs:
     'the list of opt-outs does not show them; the statement that writes one from opt_outs declares it',

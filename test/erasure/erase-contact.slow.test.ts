@@ -198,6 +198,28 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.deepEqual(await tablesWith('is not known'), []);
   });
 
+  it('an answer to an attempt that was in progress at the erasure is not stored, and the attempt is (§12.14/erased-answers)', async () => {
+    const held: (() => void)[] = [];
+    receiver.behave((answer, { body }) => void held.push(() => answer.writeHead(200).end(body)));
+    const webhook = (await team.api.post('/v1/webhooks', { url: receiver.url, events: ['message.received'] }))
+      .json;
+    const delivery = async () => {
+      const path = `/v1/webhooks/${webhook.id}/deliveries`;
+      const [first] = (await team.api.get(path)).json.deliveries as { id: string; status: string }[];
+      return first?.status === 'succeeded' && (await team.api.get(`${path}/${first.id}`)).json;
+    };
+    const contact = '+447911123499';
+    await receive(contact, 'of the attempt');
+    await until('the attempt is in progress', () => held.length === 1);
+    await erased(contact);
+    held[0]?.();
+    const { attempts } = await until('the attempt is recorded', delivery);
+    receiver.behave(echo);
+    assert.deepEqual(await tablesWith(contact, 'of the attempt'), []);
+    const [attempt] = attempts as { status_code: number; response_body: unknown }[];
+    assert.deepEqual([attempt?.status_code, attempt?.response_body], [200, null]);
+  });
+
   it('an opt-out that lies deeper in the feed than a round reads is erased in further rounds (§12.14/erased-later)', async () => {
     const { runtime } = service;
     await receive(ada, 'STOP');

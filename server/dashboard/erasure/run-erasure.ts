@@ -21,6 +21,11 @@ import {
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
+import {
+  eraseAnswers,
+  listTeamsWithErasedEvents,
+  noteErasedEvents,
+} from '#server/webhooks/deliveries/erase-answers.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
@@ -64,7 +69,8 @@ export async function runErasure(
       const isErased = await batches.repeat(async (trx) => {
         const of = { direction, handle, after, until: erasure.until_id };
         const ids = await eraseMessages(trx, teamId, of, batchMax);
-        await eraseEventsOfMessages(trx, teamId, ids, eraseEventData);
+        const events = await eraseEventsOfMessages(trx, teamId, ids, eraseEventData);
+        await noteErasedEvents(trx, teamId, events);
         after = ids.at(-1) ?? after;
         return ids.length === batchMax;
       });
@@ -72,6 +78,7 @@ export async function runErasure(
     }
   }
   if (!(await eraseContactEvents(batches, erasure))) return false;
+  if (!(await batches.repeat((trx) => eraseAnswers(trx, teamId)))) return false;
   await database.transaction(async (trx) => {
     await eraseConversations(trx, erasure);
     await eraseReadMarks(trx, teamId, erasure.contact, erasure.until_id);
@@ -86,6 +93,7 @@ async function eraseContactEvents(batches: Batches, { team_id, contact }: Erasur
     const walk = await lockEventWalk(trx, { team_id, contact });
     if (!walk) return false;
     const step = await eraseEventsOfContact(trx, team_id, contact, walk.events_before ?? end, eraseEventData);
+    await noteErasedEvents(trx, team_id, step.events);
     const { reached } = step;
     // At the end of the feed none is left: retention has deleted the others.
     const left = reached === undefined ? 0 : Math.max(0, walk.contact_events - step.events.length);
@@ -112,6 +120,9 @@ export async function continueErasures(services: Services & Pick<Runtime, 'logge
         logger.info({ team: publicId('team', teamId) }, 'an erasure of a contact has ended');
     });
   }
+  // Where another process ended the erasure, and this one's events came after it had looked.
+  for (const teamId of await listTeamsWithErasedEvents(database.pool))
+    await attempt(teamId, () => new Batches(database, roundMs).repeat((trx) => eraseAnswers(trx, teamId)));
 }
 
 /** Transactions with pauses, until a time is over. */

@@ -23,6 +23,7 @@ export interface ClassifiedResult {
 //   receiver has the event.
 // rescheduled: an attempt that a stop aborted is made again with the same number.
 // update_delivery: a failed attempt changes nothing in a delivery that succeeded before.
+// insert_attempt: an answer may quote its event. is_erased comes from the locked row, so it is of this moment.
 const write = statement<{ readonly left: number }>(
   'webhooks.write-results',
   `WITH input AS MATERIALIZED (
@@ -65,12 +66,12 @@ const write = statement<{ readonly left: number }>(
          WHEN r.gives_up AND ${sqlDeliveryGuard('give_up', 'd')} THEN $18
          ELSE d.finished_at END
      FROM result r WHERE d.team_id = r.team_id AND d.id = r.delivery_id
-     RETURNING r.n
+     RETURNING r.n, d.is_erased
    ), insert_attempt AS (
      INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)
      SELECT r.team_id, r.delivery_id, r.attempt_id, r.started_at, r.duration_ms, r.outcome, r.status_code, r.url,
-       r.response_body, r.response_truncated,
+       CASE WHEN d.is_erased THEN NULL ELSE r.response_body END, r.response_truncated AND d.is_erased IS NOT TRUE,
        r.is_counted AND r.is_owned AND r.is_of_generation
      FROM result r LEFT JOIN update_delivery d ON d.n = r.n
    )

@@ -1,0 +1,120 @@
+import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
+import type { AttemptId, DeliveryId, EventId, TeamId } from '#server/platform/ids/ids.ts';
+
+/** Bounds of one batch, which takes some 50 ms. */
+const batchMax = { events: 100, deliveries: 500, answers: 1_000 } as const;
+
+// An event without a delivery has no answers.
+const note = statement<Record<string, never>>(
+  'webhooks.note-erased-events',
+  `INSERT INTO erased_events (team_id, event_id)
+   SELECT $1, i.event_id FROM unnest($2::uuid[]) AS i (event_id)
+   WHERE EXISTS (
+     SELECT FROM deliveries d WHERE d.team_id = $1 AND ${sqlDeliveryIdRange('d.id', 'i.event_id')} OFFSET 0
+   )
+   ON CONFLICT (team_id, event_id) DO NOTHING`,
+);
+const listTeams = statement<{ readonly team_id: TeamId }>(
+  'webhooks.teams-with-erased-events',
+  'SELECT DISTINCT team_id FROM erased_events',
+);
+const lockEvents = statement<{ readonly event_id: EventId }>(
+  'webhooks.lock-erased-events',
+  'SELECT event_id FROM erased_events WHERE team_id = $1 ORDER BY team_id, event_id LIMIT $2 FOR UPDATE',
+);
+const forget = statement<Record<string, never>>(
+  'webhooks.forget-erased-events',
+  'DELETE FROM erased_events WHERE team_id = $1 AND event_id = ANY ($2::uuid[])',
+);
+
+/** SQL of the deliveries of events $2 that may still store answers, along the primary key. */
+const openDeliveries = (locking: string) => `unnest($2::uuid[]) AS i (event_id) CROSS JOIN LATERAL (
+     SELECT d.id FROM deliveries d
+     WHERE d.team_id = $1 AND ${sqlDeliveryIdRange('d.id', 'i.event_id')} AND NOT d.is_erased
+     ORDER BY d.team_id, d.id LIMIT $3 ${locking}
+   ) d`;
+// A result that is being written has locked its deliveries: they follow in the next batch.
+const lockDeliveries = statement<{ readonly id: DeliveryId }>(
+  'deliveries.lock-of-erased-events',
+  `SELECT d.id FROM ${openDeliveries('FOR NO KEY UPDATE SKIP LOCKED')} LIMIT $3`,
+);
+const findLeft = statement<{ readonly id: DeliveryId }>(
+  'deliveries.find-of-erased-events',
+  `SELECT d.id FROM ${openDeliveries('')} LIMIT $3`,
+);
+const mark = statement<Record<string, never>>(
+  'deliveries.mark-erased',
+  `UPDATE deliveries d SET is_erased = true FROM unnest($2::uuid[]) AS i (id)
+   WHERE d.team_id = $1 AND d.id = i.id AND d.id BETWEEN $3 AND $4`,
+  { changes: 'delivery', team: '$1' },
+);
+const list = statement<{ readonly delivery_id: DeliveryId; readonly id: AttemptId }>(
+  'attempts.list-answers',
+  `SELECT i.delivery_id, a.id FROM unnest($2::uuid[]) WITH ORDINALITY AS i (delivery_id, n)
+   CROSS JOIN LATERAL (
+     SELECT a.id FROM attempts a WHERE a.team_id = $1 AND a.delivery_id = i.delivery_id AND a.response_body IS NOT NULL
+     ORDER BY a.team_id, a.delivery_id, a.id LIMIT $3
+   ) a LIMIT $3`,
+);
+const erase = statement<Record<string, never>>(
+  'attempts.erase-answers',
+  `UPDATE attempts a SET response_body = NULL, response_truncated = false
+   FROM unnest($2::uuid[], $3::uuid[]) AS i (delivery_id, id)
+   WHERE a.team_id = $1 AND a.delivery_id = i.delivery_id AND a.id = i.id AND a.id BETWEEN $4 AND $5`,
+  { changes: 'delivery', team: '$1' },
+);
+
+/** Notes events that this transaction erases: `eraseAnswers` follows, also after a kill. */
+export async function noteErasedEvents(
+  trx: Transaction,
+  teamId: TeamId,
+  eventIds: readonly EventId[],
+): Promise<void> {
+  if (eventIds.length > 0) await note.rows(trx, teamId, eventIds);
+}
+
+/** Teams with events whose answers are not erased yet. */
+export async function listTeamsWithErasedEvents(db: Queryable): Promise<TeamId[]> {
+  return (await listTeams.rows(db)).map((row) => row.team_id);
+}
+
+/**
+ * Erases a batch of what receivers answered to erased events: an answer may quote the event. The attempts stay. A delivery is
+ * marked under its lock, and stores no answer from then on: an attempt in progress has sent the event as it was.
+ * @returns whether there is more
+ */
+export async function eraseAnswers(trx: Transaction, teamId: TeamId): Promise<boolean> {
+  const events = (await lockEvents.rows(trx, teamId, batchMax.events)).map((row) => row.event_id);
+  if (events.length === 0) return false;
+  const locked = (await lockDeliveries.rows(trx, teamId, events, batchMax.deliveries)).map((row) => row.id);
+  const answers = await list.rows(trx, teamId, locked, batchMax.answers);
+  await eraseRows(trx, teamId, answers);
+  // The last delivery of a full list may have more answers: it waits for the next batch.
+  const last = answers.length === batchMax.answers ? answers.at(-1)?.delivery_id : undefined;
+  const done = last === undefined ? locked : locked.slice(0, locked.indexOf(last));
+  const sorted = done.toSorted();
+  if (done.length > 0) await mark.rows(trx, teamId, done, sorted[0], sorted.at(-1));
+  if (await findLeft.row(trx, teamId, events, 1)) return true;
+  await forget.rows(trx, teamId, events);
+  return events.length === batchMax.events;
+}
+
+async function eraseRows(
+  trx: Transaction,
+  teamId: TeamId,
+  rows: readonly { readonly delivery_id: DeliveryId; readonly id: AttemptId }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map((row) => row.id);
+  const sorted = ids.toSorted();
+  // The range limits it to the months that have them.
+  await erase.rows(
+    trx,
+    teamId,
+    rows.map((row) => row.delivery_id),
+    ids,
+    sorted[0],
+    sorted.at(-1),
+  );
+}
