@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { cursorOf, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
+import { pageFields, pageQuery } from './paging.ts';
+import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
 /** An action, or a refusal of one, with its actor (specification section 12.6). */
 export const AuditEntry = strictObject({
@@ -22,13 +23,9 @@ export type AuditEntry = Type.Static<typeof AuditEntry>;
 
 export const AuditPage = strictObject({
   entries: Type.Array(AuditEntry, { description: 'Newest first.' }),
-  cursor: Type.String({ description: 'Send it as cursor to get the next page; "" on an empty page.' }),
-  has_more: Type.Boolean({ description: 'false at the end.' }),
+  ...pageFields('aud', 'Send it as cursor to get the next page; "" on an empty page.'),
 });
 export type AuditPage = Type.Static<typeof AuditPage>;
 
-export const AuditQuery = strictObject({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
-});
+export const AuditQuery = strictObject(pageQuery('Entries'));
 export type AuditQuery = Type.Static<typeof AuditQuery>;

@@ -3,9 +3,9 @@ import { Message, MessageDetail, waitingReasons } from './message.ts';
 import { numberStatuses } from './number.ts';
 import { healthStates } from './number-health.ts';
 import { OptOut } from './opt-out.ts';
-import { listLimitDefault, listLimitMax } from './paging.ts';
+import { pageFields, pageQuery } from './paging.ts';
 import { phoneNumber } from './phone-number.ts';
-import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
+import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { MessageSender } from './timeline.ts';
 
 /** The highest count that a conversation returns: a client shows it as 99+. */
@@ -55,23 +55,11 @@ export type ConversationFacts = Type.Static<typeof ConversationFacts>;
 export const Conversation = strictObject({ ...facts, unread_count });
 export type Conversation = Type.Static<typeof Conversation>;
 
-const limit = (noun: string) =>
-  Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: listLimitMax,
-      default: listLimitDefault,
-      description: `${noun} on a page.`,
-    }),
-  );
-const cursor = Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.'));
-
 /** GET /app/teams/:team_id/conversations (specification section 12.11) */
 export const ListConversationsQuery = strictObject({
   number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
   unread: Type.Optional(Type.Boolean({ description: 'true: only those with unread messages.' })),
-  limit: limit('Conversations'),
-  cursor,
+  ...pageQuery('Conversations'),
 });
 export type ListConversationsQuery = Type.Static<typeof ListConversationsQuery>;
 
@@ -102,7 +90,7 @@ export const ConversationMessage = strictObject({
 export type ConversationMessage = Type.Static<typeof ConversationMessage>;
 
 /** GET /app/teams/:team_id/conversations/:phone_number/:contact/messages (specification section 12.11) */
-export const ListConversationMessagesQuery = strictObject({ limit: limit('Messages'), cursor });
+export const ListConversationMessagesQuery = strictObject(pageQuery('Messages'));
 export type ListConversationMessagesQuery = Type.Static<typeof ListConversationMessagesQuery>;
 
 export const ConversationMessageList = strictObject({
@@ -140,8 +128,7 @@ export const ConversationMessageList = strictObject({
   messages: Type.Array(ConversationMessage, {
     description: 'Newest first, both directions, waiting ones included.',
   }),
-  cursor: Type.String({ description: 'Send it as cursor to get the next page.' }),
-  has_more: Type.Boolean({ description: 'false at the end.' }),
+  ...pageFields('msg'),
 });
 export type ConversationMessageList = Type.Static<typeof ConversationMessageList>;
 

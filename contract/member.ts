@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { listLimitDefault, listLimitMax } from './paging.ts';
+import { pageFields, pageQuery } from './paging.ts';
 import { assignableRoles, roles } from './permissions.ts';
-import { cursorOf, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
+import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { nameMaxCharacters } from './team.ts';
 
 /** The longest e-mail address that mail servers accept (RFC 5321, section 4.5.3.1). */
@@ -51,25 +51,13 @@ export type MadeInvitation = Type.Static<typeof MadeInvitation>;
 
 /** GET /v1/team/invitations (specification section 4.1). It pages as GET /v1/messages does. */
 export const ListInvitationsQuery = strictObject({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: listLimitMax,
-      default: listLimitDefault,
-      description: 'Invitations on a page.',
-    }),
-  ),
-  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
+  ...pageQuery('Invitations'),
 });
 export type ListInvitationsQuery = Type.Static<typeof ListInvitationsQuery>;
 
 export const InvitationList = strictObject({
   invitations: Type.Array(Invitation, { description: 'Live ones, newest first.' }),
-  cursor: Type.String({
-    description: 'Send it as cursor to get the next page; "" on an empty page.',
-    examples: ['inv_01h2xcejqtf2nbrexx3vqjhp41'],
-  }),
-  has_more: Type.Boolean({ description: 'false at the end.' }),
+  ...pageFields('inv', 'Send it as cursor to get the next page; "" on an empty page.'),
 });
 export type InvitationList = Type.Static<typeof InvitationList>;
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { listLimitDefault, listLimitMax } from './paging.ts';
+import { pageFields, pageQuery } from './paging.ts';
 import { phoneNumber } from './phone-number.ts';
-import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
+import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { urlMaxCharacters } from './url.ts';
 
 export const messageStatuses = ['queued', 'polling', 'sent', 'delivered', 'failed', 'received'] as const;
@@ -153,35 +153,19 @@ export const ListMessagesQuery = strictObject({
   direction: Type.Optional(
     stringEnum(directions, { description: 'Only inbound, or only outbound messages.' }),
   ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: listLimitMax,
-      default: listLimitDefault,
-      description: 'Messages on a page.',
-    }),
-  ),
-  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
+  ...pageQuery('Messages'),
 });
 export type ListMessagesQuery = Type.Static<typeof ListMessagesQuery>;
 
-const pageFields = {
-  cursor: Type.String({
-    description: 'Send it as cursor to get the next page.',
-    examples: ['msg_01h2xcejqtf2nbrexx3vqjhp41'],
-  }),
-  has_more: Type.Boolean({ description: 'false at the end.' }),
-};
-
 export const MessageList = strictObject({
   messages: Type.Array(Message, { description: 'Newest first.' }),
-  ...pageFields,
+  ...pageFields('msg'),
 });
 export type MessageList = Type.Static<typeof MessageList>;
 
 /** GET /app/teams/:team_id/messages (specification section 12.3). */
 export const MessageLog = strictObject({
   messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
-  ...pageFields,
+  ...pageFields('msg'),
 });
 export type MessageLog = Type.Static<typeof MessageLog>;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { listLimitDefault, listLimitMax } from './paging.ts';
-import { cursorOf, nullable, publicIdOf, strictObject, timestamp } from './schema.ts';
+import { pageFields, pageQuery } from './paging.ts';
+import { nullable, publicIdOf, strictObject, timestamp } from './schema.ts';
 
 /** The maximum length of a stored handle. */
 export const contactMaxCharacters = 320;
@@ -32,24 +32,12 @@ export const contactParameter = Type.String({
 
 /** GET /v1/opt-outs */
 export const ListOptOutsQuery = strictObject({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: listLimitMax,
-      default: listLimitDefault,
-      description: 'Opt-outs on a page.',
-    }),
-  ),
-  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
+  ...pageQuery('Opt-outs'),
 });
 export type ListOptOutsQuery = Type.Static<typeof ListOptOutsQuery>;
 
 export const OptOutList = strictObject({
   opt_outs: Type.Array(OptOut, { description: 'Newest first.' }),
-  cursor: Type.String({
-    description: 'Send it as cursor to get the next page.',
-    examples: ['opt_01h2xcejqtf2nbrexx3vqjhp41'],
-  }),
-  has_more: Type.Boolean({ description: 'false at the end.' }),
+  ...pageFields('opt'),
 });
 export type OptOutList = Type.Static<typeof OptOutList>;

@@ -26,11 +26,6 @@ export function timestamp(description: string) {
   });
 }
 
-/** The `cursor` of a list request: the id after which the page begins; empty for the first page. */
-export function cursorOf(description: string) {
-  return Type.String({ maxLength: 100, description });
-}
-
 export function nullable<S extends TSchema>(schema: S, options: TSchemaOptions = {}) {
   return Type.Union([schema, Type.Null()], options);
 }

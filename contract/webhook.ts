@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { type AttemptFailure, attemptFailures } from './attempt-outcome.ts';
 import { eventTypes } from './event.ts';
-import { listLimitDefault, listLimitMax } from './paging.ts';
+import { pageFields, pageQuery } from './paging.ts';
 import { phoneNumber } from './phone-number.ts';
-import { cursorOf, nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
+import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { urlMaxCharacters } from './url.ts';
 
 /** Consecutive failed attempts that disable a webhook (specification section 6.3). */
@@ -123,29 +123,13 @@ export const ListDeliveriesQuery = strictObject({
     stringEnum(deliveryStatuses, { description: 'Only deliveries that have this status now.' }),
   ),
   event_type: Type.Optional(stringEnum(eventTypes, { description: 'Only deliveries of such events.' })),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: listLimitMax,
-      default: listLimitDefault,
-      description: 'Deliveries on a page.',
-    }),
-  ),
-  cursor: Type.Optional(cursorOf('The cursor of the page before; empty or left out, the first page.')),
+  ...pageQuery('Deliveries'),
 });
 export type ListDeliveriesQuery = Type.Static<typeof ListDeliveriesQuery>;
 
-const pageFields = {
-  cursor: Type.String({
-    description: 'Send it as cursor to get the next page.',
-    examples: ['dlv_01h2xcejqtf2nbrexx3vqjhp41'],
-  }),
-  has_more: Type.Boolean({ description: 'false at the end.' }),
-};
-
 export const DeliveryList = strictObject({
   deliveries: Type.Array(Delivery, { description: 'Newest first.' }),
-  ...pageFields,
+  ...pageFields('dlv'),
 });
 export type DeliveryList = Type.Static<typeof DeliveryList>;
 
@@ -182,7 +166,7 @@ export type ListedDelivery = Type.Static<typeof ListedDelivery>;
 
 export const DeliveryLog = strictObject({
   deliveries: Type.Array(ListedDelivery, { description: 'Newest first.' }),
-  ...pageFields,
+  ...pageFields('dlv'),
 });
 export type DeliveryLog = Type.Static<typeof DeliveryLog>;
 

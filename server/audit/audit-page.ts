@@ -1,10 +1,7 @@
 import type { AuditEntry, AuditPage, AuditQuery } from '#contract/audit.ts';
-import { invalid } from '#server/platform/app-error.ts';
-import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { readPage } from '#server/platform/paging.ts';
 import type { AuditRow } from './audit-store.ts';
-
-/** The cursor of the first page: greater than every id. */
-const newest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
  * A page of audit entries, newest first.
@@ -13,24 +10,12 @@ const newest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
  * @throws 400, param cursor
  */
 export async function auditPage(
-  { limit = 50, cursor = '' }: AuditQuery,
+  query: AuditQuery,
   read: (before: string, limit: number) => Promise<AuditRow[]>,
   show: (row: AuditRow) => AuditRow = (row) => row,
 ): Promise<AuditPage> {
-  const before = cursor === '' ? newest : parseId('aud', cursor);
-  if (before === undefined)
-    throw invalid(
-      'cursor',
-      'cursor must be the cursor of the page before, or be left out for the first page.',
-    );
-  const rows = await read(before, limit + 1);
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    entries: shown.map((row) => auditEntry(show(row))),
-    cursor: last ? publicId('aud', last.id) : '',
-    has_more: rows.length > limit,
-  };
+  const { rows, ...page } = await readPage('aud', query, read);
+  return { entries: rows.map((row) => auditEntry(show(row))), ...page };
 }
 
 function auditEntry(row: AuditRow): AuditEntry {

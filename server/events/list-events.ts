@@ -2,6 +2,7 @@ import { type Event, type EventList, feedLimitDefault, type ListEventsQuery } fr
 import type { Runtime } from '#server/database/runtime.ts';
 import { invalid, tooManyRequests, unavailable } from '#server/platform/app-error.ts';
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { cutPage } from '#server/platform/paging.ts';
 import type { FeedPollRegistry } from './feed-poll-registry.ts';
 import { type FeedEvent, type FeedPosition, positionOfEvent, readFeed } from './feed-store.ts';
 import { heldFeedRequestsMax, publishWaitMaxMs } from './limits.ts';
@@ -47,12 +48,11 @@ export async function listEvents(
 }
 
 function feedPage(found: readonly FeedEvent[], limit: number, after: string): EventList {
-  const shown = found.slice(0, limit);
-  const last = shown.at(-1);
+  const { rows, last, has_more } = cutPage(found, limit);
   return {
-    events: shown.map((event) => JSON.parse(event.body) as Event),
+    events: rows.map((event) => JSON.parse(event.body) as Event),
     cursor: last ? publicId('evt', last.id) : after,
-    has_more: found.length > limit,
+    has_more,
   };
 }
 

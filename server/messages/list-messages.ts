@@ -1,15 +1,11 @@
 import type { ListMessagesQuery, Message, MessageList } from '#contract/message.ts';
-import { listLimitDefault } from '#contract/paging.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
-import { invalid } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { readPage } from '#server/platform/paging.ts';
 import { messagePageExaminedMax } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
-
-/** Greater than every id: the first page begins here. */
-const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A message that the page read: it matches the filters, or it is the last one that the page may read. */
 interface PageRow extends MessageRow {
@@ -88,39 +84,24 @@ export async function listMessages<View extends Message>(
   query: ListMessagesQuery,
   view: (message: MessageRow) => View,
 ): Promise<Omit<MessageList, 'messages'> & { messages: View[] }> {
-  const before = readCursor(query.cursor);
-  const limit = query.limit ?? listLimitDefault;
-  const status = query.status === 'received' ? undefined : query.status;
-  const direction = directionOf(query);
-  if (direction === 'none') return { messages: [], cursor: '', has_more: false };
-  const { source, along } = await choose(services, teamId, query);
-  const rows = await source.rows(
-    services.database.pages,
-    teamId,
-    before,
-    query.from ?? null,
-    query.to ?? null,
-    status ?? null,
-    direction ?? null,
-    limit + 1,
-    ...along,
-  );
-  const fitting = rows.filter((row) => row.fits);
-  const messages = fitting.slice(0, limit).map(view);
-  const last = messages.at(-1)?.id ?? '';
-  const bound = rows.find((row) => row.is_bound);
-  if (messages.length === limit) {
-    return { messages, cursor: last, has_more: fitting.length > limit || bound !== undefined };
-  }
-  return { messages, cursor: bound ? publicId('msg', bound.id) : last, has_more: bound !== undefined };
-}
-
-/** Reads the cursor, which is a position: no message of that id has to exist. */
-function readCursor(cursor: string | undefined): string {
-  if (cursor === undefined || cursor === '') return beginning;
-  const id = parseId('msg', cursor);
-  if (id) return id;
-  throw invalid('cursor', 'cursor must be the cursor of the page before, or be left out for the first page.');
+  const { rows, ...page } = await readPage('msg', query, async (before, limit) => {
+    const status = query.status === 'received' ? undefined : query.status;
+    const direction = directionOf(query);
+    if (direction === 'none') return [];
+    const { source, along } = await choose(services, teamId, query);
+    return source.rows(
+      services.database.pages,
+      teamId,
+      before,
+      query.from ?? null,
+      query.to ?? null,
+      status ?? null,
+      direction ?? null,
+      limit,
+      ...along,
+    );
+  });
+  return { messages: rows.map(view), ...page };
 }
 
 /**

@@ -94,12 +94,12 @@ describe('a page of conversations with waiting messages (specification section 1
     it(`${title} (§12.11/conversation-pages)`, () => {
       const page = mergePage(conversations(waiting), conversations(others), {
         before: at(before),
-        bound: bound === undefined ? undefined : at(bound),
+        bound: bound === undefined ? undefined : conversation(`zoe ${bound}`),
         limit: 3,
       });
-      assert.equal(page.conversations.map(({ contact }) => contact).join(' '), shows);
-      assert.deepEqual(page.last, last === undefined ? undefined : at(last));
-      assert.equal(page.hasMore, hasMore);
+      assert.equal(page.rows.map(({ contact }) => contact).join(' '), shows);
+      assert.deepEqual(page.last?.position, last === undefined ? undefined : at(last));
+      assert.equal(page.has_more, hasMore);
     });
   }
 
@@ -110,7 +110,7 @@ describe('a page of conversations with waiting messages (specification section 1
       [{ ...conversation('bob 5'), position: high }],
       { before: at(9), bound: undefined, limit: 2 },
     );
-    assert.equal(page.conversations.map(({ contact }) => contact).join(' '), 'bob ada');
+    assert.equal(page.rows.map(({ contact }) => contact).join(' '), 'bob ada');
     assert.deepEqual(readCursor(formatCursor(low)), low);
   });
 });

@@ -14,22 +14,16 @@ import { explainWaiting } from '#server/messages/waiting-reason.ts';
 import { findHealthState } from '#server/numbers/number-facts-store.ts';
 import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
 import { optOutView } from '#server/opt-outs/opt-out-view.ts';
-import { invalid, notFound } from '#server/platform/app-error.ts';
-import { type MessageId, parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { pageOfIds, parseCursor } from '#server/platform/paging.ts';
 import { senderView } from '../timeline/sender-view.ts';
 import { findSenders } from '../timeline/timeline-store.ts';
 import { type FactsRow, listFacts } from './conversation-facts.ts';
 import type { ConversationKey } from './conversation-key.ts';
-import {
-  type ConversationMessageRow,
-  findWaitingMessages,
-  listRowsOfConversation,
-} from './conversation-messages.ts';
+import { findWaitingMessages, listRowsOfConversation } from './conversation-messages.ts';
 import { conversationMessagesExaminedMax } from './limits.ts';
 import type { Reader } from './read-store.ts';
-
-/** Greater than every id: the first page begins here. */
-const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
  * Lists a page of a conversation's messages, newest first, with the facts at the head of the page (specification
@@ -41,11 +35,11 @@ export async function listConversationMessages(
   teamId: TeamId,
   reader: Reader,
   key: ConversationKey,
-  { limit = listLimitDefault, cursor }: ListConversationMessagesQuery,
+  { limit = listLimitDefault, cursor = '' }: ListConversationMessagesQuery,
 ): Promise<ConversationMessageList> {
   const { database, clock } = services;
   const { pages, pool } = database;
-  const before = readCursor(cursor);
+  const before = parseCursor('msg', cursor);
   const [facts] = await listFacts(pages, teamId, [key], reader);
   if (!facts) throw notFound('number');
   const waiting = await findWaitingMessages(pages, teamId, facts.live_number_id, key.contact);
@@ -60,7 +54,9 @@ export async function listConversationMessages(
       limit: limit + 1,
     },
   );
-  const { messages, ...page } = pageOf(rows, limit);
+  // Merges the rows of all sources. If a source stopped early, older rows belong to the next page.
+  const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
+  const { rows: messages, ...page } = pageOfIds('msg', newestFirst, limit);
   const senders = await sendersOf(services, teamId, messages);
   const optOut = await findOptOut(pool, teamId, key.contact);
   return {
@@ -72,23 +68,6 @@ export async function listConversationMessages(
     unread_count: facts.unread_count ?? 0,
     messages: messages.map((row) => messageOf(row, senders)),
     ...page,
-  };
-}
-
-/** Merges the rows of all sources. If a source stopped early, older rows belong to the next page. */
-function pageOf(
-  rows: readonly ConversationMessageRow[],
-  limit: number,
-): { readonly messages: readonly MessageRow[]; readonly cursor: string; readonly has_more: boolean } {
-  const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
-  const bound = newestFirst.find((row) => row.is_bound);
-  const fitting = newestFirst.filter((row) => row.fits && (bound === undefined || row.id >= bound.id));
-  const page = fitting.slice(0, limit);
-  const last = page.length === limit ? page.at(-1) : (bound ?? page.at(-1));
-  return {
-    messages: page,
-    cursor: last ? publicId('msg', last.id) : '',
-    has_more: fitting.length > limit || bound !== undefined,
   };
 }
 
@@ -140,12 +119,4 @@ function numberOf(facts: FactsRow, health: HealthState): ConversationMessageList
     ...(facts.is_simulated ? { simulated: true } : {}),
     health,
   };
-}
-
-/** Reads the cursor, which is a position: no message of that id has to exist. */
-function readCursor(cursor: string | undefined): string {
-  if (cursor === undefined || cursor === '') return beginning;
-  const id = parseId('msg', cursor);
-  if (id) return id;
-  throw invalid('cursor', 'cursor must be the cursor of the page before, or be left out for the first page.');
 }

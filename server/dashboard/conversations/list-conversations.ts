@@ -10,7 +10,7 @@ import { conversationView, listFacts } from './conversation-facts.ts';
 import { listPageRows, listWaitingRows, type PageRow, type WaitingRow } from './conversation-pages.ts';
 import { conversationPageExaminedMax } from './limits.ts';
 import { mergePage, type PositionedConversation } from './merge-page.ts';
-import { comparePositions, formatCursor, type Position, readCursor } from './page-position.ts';
+import { comparePositions, formatCursor, readCursor } from './page-position.ts';
 import type { Reader } from './read-store.ts';
 
 /**
@@ -35,14 +35,14 @@ export async function listConversations(
   const bound = rows.find(({ is_bound }) => is_bound);
   const page = mergePage(waiting.map(positionWaiting), rows.filter(({ fits }) => fits).map(position), {
     before,
-    bound: bound && positionOf(bound),
+    bound: bound && position(bound),
     limit,
   });
-  const facts = await listFacts(pages, teamId, page.conversations, reader);
+  const facts = await listFacts(pages, teamId, page.rows, reader);
   return {
     conversations: facts.map(conversationView),
-    cursor: page.last ? formatCursor(page.last) : '',
-    has_more: page.hasMore,
+    cursor: page.last ? formatCursor(page.last.position) : '',
+    has_more: page.has_more,
   };
 }
 
@@ -58,12 +58,9 @@ export async function countUnreadConversations(
   return rows.filter(({ fits }) => fits).length;
 }
 
-function positionOf(row: PageRow): Position {
-  return { at: row.last_activity_at, messageId: row.last_message_id };
-}
-
 function position(row: PageRow): PositionedConversation {
-  return { phoneNumber: row.phone_number, contact: row.contact, position: positionOf(row) };
+  const { last_activity_at: at, last_message_id: messageId } = row;
+  return { phoneNumber: row.phone_number, contact: row.contact, position: { at, messageId } };
 }
 
 /** The position of the newest waiting message or of the last activity, whichever is later. */

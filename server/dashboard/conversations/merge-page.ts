@@ -1,3 +1,4 @@
+import { cutPage } from '#server/platform/paging.ts';
 import { type ConversationKey, textOfKey } from './conversation-key.ts';
 import { comparePositions, type Position } from './page-position.ts';
 
@@ -6,20 +7,13 @@ export interface PositionedConversation extends ConversationKey {
   readonly position: Position;
 }
 
-export interface MergedPage {
-  readonly conversations: readonly PositionedConversation[];
-  /** The position after which the next page begins; undefined for an empty last page. */
-  readonly last: Position | undefined;
-  readonly hasMore: boolean;
-}
-
 /**
  * Merges conversations with waiting messages into the page of the others. A conversation that is in both takes the
  * position of its waiting message, even if that is on another page.
  * @param waiting conversations with waiting messages, of all pages and in any order.
  * @param others the page's conversations in order. They are `limit`, one more, and as many more as there are waiting
  * ones, unless the list ends or `bound` was reached.
- * @param bound the position at which reading stopped; older conversations belong to the next page
+ * @param bound the conversation at which reading stopped; older conversations belong to the next page
  */
 export function mergePage(
   waiting: readonly PositionedConversation[],
@@ -28,8 +22,12 @@ export function mergePage(
     before,
     bound,
     limit,
-  }: { readonly before: Position; readonly bound: Position | undefined; readonly limit: number },
-): MergedPage {
+  }: {
+    readonly before: Position;
+    readonly bound: PositionedConversation | undefined;
+    readonly limit: number;
+  },
+) {
   const latest = new Map<string, PositionedConversation>();
   for (const conversation of waiting) {
     const key = textOfKey(conversation);
@@ -37,16 +35,11 @@ export function mergePage(
     if (!known || comparePositions(conversation.position, known.position) < 0) latest.set(key, conversation);
   }
   const isOnPage = ({ position }: PositionedConversation) =>
-    comparePositions(position, before) > 0 && (bound === undefined || comparePositions(position, bound) <= 0);
+    comparePositions(position, before) > 0 &&
+    (bound === undefined || comparePositions(position, bound.position) <= 0);
   const merged = [
     ...[...latest.values()].filter(isOnPage),
     ...others.filter((conversation) => !latest.has(textOfKey(conversation))),
   ].sort((a, b) => comparePositions(a.position, b.position));
-  const conversations = merged.slice(0, limit);
-  const isFull = conversations.length === limit;
-  return {
-    conversations,
-    last: isFull || bound === undefined ? conversations.at(-1)?.position : bound,
-    hasMore: merged.length > limit || bound !== undefined,
-  };
+  return cutPage(merged, limit, bound);
 }

@@ -1,5 +1,5 @@
-import { invalid } from '#server/platform/app-error.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import { idMax, type MessageId } from '#server/platform/ids/ids.ts';
+import { invalidCursor } from '#server/platform/paging.ts';
 
 /** A position in the list of conversations: by activity, and by its message if times are equal. */
 export interface Position {
@@ -10,7 +10,7 @@ export interface Position {
 /** Later than any time that Date and PostgreSQL have: the first page begins here. */
 const beginning: Position = {
   at: new Date(Date.UTC(9999, 11, 31)),
-  messageId: 'ffffffff-ffff-ffff-ffff-ffffffffffff' as MessageId,
+  messageId: idMax as MessageId,
 };
 const format = /^(\d{1,14})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
@@ -33,5 +33,5 @@ export function readCursor(cursor: string | undefined): Position {
   const [, ms, messageId] = format.exec(cursor) ?? [];
   if (ms !== undefined && messageId !== undefined)
     return { at: new Date(Number(ms)), messageId: messageId as MessageId };
-  throw invalid('cursor', 'cursor must be the cursor of the page before, or be left out for the first page.');
+  throw invalidCursor();
 }

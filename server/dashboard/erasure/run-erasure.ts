@@ -19,7 +19,7 @@ import {
   saveEventWalk,
 } from '#server/opt-outs/erasure-store.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { idMax, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import {
   eraseAnswers,
@@ -40,7 +40,6 @@ const erasuresMax = 20;
 const roundMs = 1_000;
 
 const beginning = '00000000-0000-0000-0000-000000000000';
-const end = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
  * Goes on with an erasure, batch by batch: cancels what waits, then erases what is finished. A message that a phone has
@@ -92,7 +91,8 @@ async function eraseContactEvents(batches: Batches, { team_id, contact }: Erasur
   return batches.repeat(async (trx) => {
     const walk = await lockEventWalk(trx, { team_id, contact });
     if (!walk) return false;
-    const step = await eraseEventsOfContact(trx, team_id, contact, walk.events_before ?? end, eraseEventData);
+    const before = walk.events_before ?? idMax;
+    const step = await eraseEventsOfContact(trx, team_id, contact, before, eraseEventData);
     await noteErasedEvents(trx, team_id, step.events);
     const { reached } = step;
     // At the end of the feed none is left: retention has deleted the others.

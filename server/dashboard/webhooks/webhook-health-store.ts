@@ -4,6 +4,7 @@ import {
   type DeliveryId,
   type EventId,
   firstIdAt,
+  idMax,
   type TeamId,
   type WebhookId,
 } from '#server/platform/ids/ids.ts';
@@ -64,7 +65,7 @@ export function findLastFailure(
   webhookId: WebhookId,
   before: Date | null,
 ): Promise<FailedAttemptRow | undefined> {
-  const end = before ? firstIdAt(before.getTime() + 1) : 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  const end = before ? firstIdAt(before.getTime() + 1) : idMax;
   return findFailure.row(db, teamId, webhookId, end);
 }
 

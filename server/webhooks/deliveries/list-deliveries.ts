@@ -1,16 +1,13 @@
-import { listLimitDefault } from '#contract/paging.ts';
 import type { DeliveryList, DeliveryLog, ListDeliveriesQuery } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
-import { invalid, notFound } from '#server/platform/app-error.ts';
-import { parseId, publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { notFound } from '#server/platform/app-error.ts';
+import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import { readPage } from '#server/platform/paging.ts';
 import { findWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 import { type DeliveryRow, deliveryColumns, listLastAttempts } from './delivery-store.ts';
 import { deliveryView, listedDeliveryView } from './delivery-view.ts';
-
-/** The cursor of the first page: greater than every id. */
-const beginning = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A row of a page: it matches the filters (`fits`), or it is the last one that the page may read (`is_bound`). */
 interface PageRow extends DeliveryRow {
@@ -64,7 +61,7 @@ export async function listDeliveries(
   webhookId: WebhookId,
   query: ListDeliveriesQuery,
 ): Promise<DeliveryList> {
-  const { rows, ...page } = await readPage(services, teamId, webhookId, query);
+  const { rows, ...page } = await readDeliveryPage(services, teamId, webhookId, query);
   return { deliveries: rows.map(deliveryView), ...page };
 }
 
@@ -75,52 +72,23 @@ export async function listDeliveryLog(
   webhookId: WebhookId,
   query: ListDeliveriesQuery,
 ): Promise<DeliveryLog> {
-  const { rows, ...page } = await readPage(services, teamId, webhookId, query);
+  const { rows, ...page } = await readDeliveryPage(services, teamId, webhookId, query);
   const attempted = rows.filter(({ attempt_count }) => attempt_count > 0);
   const last = await listLastAttempts(services.database.pages, teamId, attempted);
   const byDelivery = new Map(last.map((attempt) => [attempt.delivery_id, attempt]));
   return { deliveries: rows.map((row) => listedDeliveryView(row, byDelivery.get(row.id))), ...page };
 }
 
-interface DeliveryPage {
-  readonly rows: readonly DeliveryRow[];
-  readonly cursor: string;
-  readonly has_more: boolean;
-}
-
-async function readPage(
+function readDeliveryPage(
   { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
   webhookId: WebhookId,
-  { status, event_type, limit = listLimitDefault, cursor }: ListDeliveriesQuery,
-): Promise<DeliveryPage> {
-  const before = readCursor(cursor);
-  if (!(await findWebhook(database.pool, teamId, webhookId))) throw notFound('webhook');
-  const way = status === 'pending' ? pending : byTime;
-  const read = await way.rows(
-    database.pages,
-    teamId,
-    webhookId,
-    before,
-    status ?? null,
-    event_type ?? null,
-    limit + 1,
-  );
-  const fitting = read.filter((row) => row.fits);
-  const rows = fitting.slice(0, limit);
-  const bound = read.find((row) => row.is_bound);
-  const last = rows.length === limit ? rows.at(-1) : (bound ?? rows.at(-1));
-  return {
-    rows,
-    cursor: last ? publicId('dlv', last.id) : '',
-    has_more: bound !== undefined || (rows.length === limit && fitting.length > limit),
-  };
-}
-
-/** Reads the cursor, an id that the page begins after. It is not looked up: that delivery may be purged. */
-function readCursor(cursor: string | undefined): string {
-  if (cursor === undefined || cursor === '') return beginning;
-  const id = parseId('dlv', cursor);
-  if (id) return id;
-  throw invalid('cursor', 'cursor must be the cursor of the page before, or be left out for the first page.');
+  query: ListDeliveriesQuery,
+) {
+  const { status = null, event_type: eventType = null } = query;
+  return readPage('dlv', query, async (before, limit) => {
+    if (!(await findWebhook(database.pool, teamId, webhookId))) throw notFound('webhook');
+    const way = status === 'pending' ? pending : byTime;
+    return way.rows(database.pages, teamId, webhookId, before, status, eventType, limit);
+  });
 }
