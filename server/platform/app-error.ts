@@ -50,8 +50,17 @@ export function notFound(noun: string): AppError {
  * @param limit names the limit for a person, such as `a session has 600 a minute`
  */
 export function tooManyRequests(seconds: number, limit?: string): AppError {
-  const which = limit === undefined ? '' : `: ${limit}`;
-  return new AppError('rate_limited', `Too many requests${which}. Retry in ${seconds} seconds.`, {
+  return rateLimited(seconds, limit === undefined ? 'Too many requests' : `Too many requests: ${limit}`);
+}
+
+/**
+ * The error 429 with retry-after.
+ * @param seconds the time until the same request is accepted
+ * @param reason the first sentence, without its full stop
+ * @param alternative the end of the second sentence, after the seconds
+ */
+export function rateLimited(seconds: number, reason: string, alternative = ''): AppError {
+  return new AppError('rate_limited', `${reason}. Retry in ${seconds} seconds${alternative}.`, {
     headers: { 'retry-after': String(seconds) },
   });
 }

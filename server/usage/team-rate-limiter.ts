@@ -4,8 +4,10 @@ import { statement } from '#server/database/statement.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
 import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
+import { windowSecondsLeft } from '#server/platform/time/fixed-window.ts';
 
 const windowSeconds = 60;
+const windowMs = windowSeconds * 1_000;
 
 /** The share of a limit that a process reserves at once, at least one permit. Unused permits end with the minute. */
 const blockShare = 0.01;
@@ -67,7 +69,7 @@ export class TeamRateLimiter {
   take(teamId: TeamId, plan: PlanName): MaybePromise<Readonly<Record<string, string>>> {
     const limit = plans[plan].requestsPerMinute;
     const window = this.#window(teamId);
-    const secondsLeft = windowSeconds - Math.floor((this.#services.clock.nowMs() / 1_000) % windowSeconds);
+    const secondsLeft = windowSecondsLeft(this.#services.clock.nowMs(), windowMs);
     const headers = (left: number) => ({
       'ratelimit-policy': `"team";q=${limit};w=${windowSeconds}`,
       ratelimit: `"team";r=${left};t=${secondsLeft}`,
@@ -93,7 +95,7 @@ export class TeamRateLimiter {
   }
 
   #window(teamId: TeamId): Window {
-    const minute = Math.floor(this.#services.clock.nowMs() / 60_000);
+    const minute = Math.floor(this.#services.clock.nowMs() / windowMs);
     const known = this.#windows.get(teamId);
     if (known && known.minute >= minute && known.minute <= minute + minutesAheadMax) return known;
     if (this.#windows.size >= windowsMax) this.#windows.clear();

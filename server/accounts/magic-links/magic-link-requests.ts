@@ -6,11 +6,10 @@ import {
   mailedLinkHours,
 } from '#server/accounts/limits.ts';
 import type { ClientInfo } from '#server/accounts/sessions/create-session.ts';
+import { countInWindow } from '#server/accounts/throttling/count-in-window.ts';
 import { isKnownNetwork } from '#server/accounts/throttling/known-network.ts';
-import { incrementCounters } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError } from '#server/platform/app-error.ts';
-import { sha256 } from '#server/platform/crypto.ts';
+import { AppError, rateLimited } from '#server/platform/app-error.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { createMagicLink } from './create-magic-link.ts';
 import type { SendMagicLink } from './send-magic-link.ts';
@@ -75,18 +74,19 @@ export class MagicLinkRequests {
   }
 
   async #count(email: string, ip: string): Promise<Counts> {
-    const { database, clock } = this.#services;
-    const windowStart = new Date(Math.floor(clock.nowMs() / hourMs) * hourMs);
     const [source, key] = [clientNetwork(ip), normalizeEmail(email)];
     const subjects = [`links source ${source}`, `links address ${key}`, `links both ${source} ${key}`];
-    const counts = await incrementCounters(database.pool, subjects.map(sha256), windowStart);
+    const { counts, secondsLeft } = await countInWindow(
+      this.#services.database.pool,
+      this.#services,
+      subjects,
+    );
     const [ofSource = 0, ofAddress = 0, ofBoth = 0] = counts;
     if (ofSource > magicLinkRequestsPerNetworkAndHour) {
-      const seconds = Math.max(1, Math.ceil((windowStart.getTime() + hourMs - clock.nowMs()) / 1_000));
-      throw new AppError(
-        'rate_limited',
-        `Too many sign-in links were requested from this network. Retry in ${seconds} seconds, or sign in with a password or a passkey.`,
-        { headers: { 'retry-after': String(seconds) } },
+      throw rateLimited(
+        secondsLeft,
+        'Too many sign-in links were requested from this network',
+        ', or sign in with a password or a passkey',
       );
     }
     return { ofAddress, ofBoth };

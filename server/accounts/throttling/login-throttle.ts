@@ -4,12 +4,12 @@ import { otherSignInHint } from '#server/accounts/account/sign-in-hints.ts';
 import { loginFailuresMax, loginWindowMs } from '#server/accounts/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { AppError } from '#server/platform/app-error.ts';
-import { sha256 } from '#server/platform/crypto.ts';
+import { rateLimited } from '#server/platform/app-error.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
+import { countInWindow } from './count-in-window.ts';
 import { isKnownNetwork } from './known-network.ts';
-import { decrementCounters, incrementCounters } from './throttle-store.ts';
+import { decrementCounters } from './throttle-store.ts';
 
 /** A counted attempt with a password. It counts as failed until the password proves right. */
 export interface PasswordAttempt {
@@ -32,20 +32,25 @@ interface LoginAttempt {
  * @throws 429 with retry-after
  */
 export function countPasswordAttempt(
-  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
   who: LoginAttempt,
 ): Promise<PasswordAttempt> {
-  const windowStart = new Date(Math.floor(clock.nowMs() / loginWindowMs) * loginWindowMs);
-  const subjects = subjectsOf(who).map(sha256);
-  return database.transaction(async (trx) => {
-    const counts = await incrementCounters(trx, subjects, windowStart);
+  return services.database.transaction(async (trx) => {
+    const counted = await countInWindow(trx, services, subjectsOf(who), loginWindowMs);
+    const { counts, secondsLeft } = counted;
     const isHeldBack =
       who.browser === undefined
-        ? await isNetworkThrottled(trx, who, counts, clock.expiryNow())
+        ? await isNetworkThrottled(trx, who, counts, services.clock.expiryNow())
         : isDeviceThrottled(counts);
     // The error rolls the transaction back, and with it the count.
-    if (isHeldBack) throw throttled(windowStart.getTime() + loginWindowMs - clock.nowMs(), config);
-    return { subjects, windowStart };
+    if (isHeldBack) {
+      throw rateLimited(
+        secondsLeft,
+        'Too many wrong passwords were tried',
+        `, or sign in with ${otherSignInHint(services.config)}`,
+      );
+    }
+    return counted;
   });
 }
 
@@ -89,13 +94,4 @@ export async function verifyCountedPassword(
 /** Takes an attempt out of the counts, because its password was right or could not be checked. */
 export function refundPasswordAttempt(trx: Transaction, attempt: PasswordAttempt): Promise<void> {
   return decrementCounters(trx, attempt.subjects, attempt.windowStart);
-}
-
-function throttled(ms: number, config: Runtime['config']): AppError {
-  const seconds = Math.max(1, Math.ceil(ms / 1_000));
-  return new AppError(
-    'rate_limited',
-    `Too many wrong passwords were tried. Retry in ${seconds} seconds, or sign in with ${otherSignInHint(config)}.`,
-    { headers: { 'retry-after': String(seconds) } },
-  );
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#server/platform/time/clock.ts';
+import { windowSecondsLeft, windowStartMs } from '#server/platform/time/fixed-window.ts';
 
 /** Upper bound on the keys of a limiter, which bounds its memory. */
 export const keysMax = 10_000;
@@ -15,7 +16,7 @@ export class FixedWindowLimiter {
   readonly #max: number;
   /** Offset from elapsed time to clock minutes, taken once, so that a clock step does not change a minute's length. */
   readonly #phaseMs: number;
-  #minute = 0;
+  #windowStartMs = 0;
   /** In the order of use: the most recently used key is last. */
   #counts = new Map<string, number>();
 
@@ -47,7 +48,7 @@ export class FixedWindowLimiter {
 
   /** Whole seconds until the minute ends and all counts restart, for retry-after. */
   get secondsLeft(): number {
-    return Math.max(1, Math.ceil((minuteMs - (this.#passedMs % minuteMs)) / 1_000));
+    return windowSecondsLeft(this.#passedMs, minuteMs);
   }
 
   get #passedMs(): number {
@@ -55,9 +56,9 @@ export class FixedWindowLimiter {
   }
 
   #countOf(key: string): number {
-    const minute = Math.floor(this.#passedMs / minuteMs);
-    if (minute !== this.#minute) {
-      this.#minute = minute;
+    const startMs = windowStartMs(this.#passedMs, minuteMs);
+    if (startMs !== this.#windowStartMs) {
+      this.#windowStartMs = startMs;
       this.#counts = new Map();
     }
     return this.#counts.get(key) ?? 0;
