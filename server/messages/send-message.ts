@@ -4,10 +4,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
-import { AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
+import { type AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
 import { startOfNextMonth } from '#server/platform/time/calendar.ts';
+import { planLimitExceeded } from '#server/teams/team/plan-limit.ts';
 import type { SendOutcome } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
 import { findMessage } from './message-store.ts';
@@ -135,7 +136,7 @@ async function optedOut(
 }
 
 function refusal(
-  { appUrl }: Runtime['config'],
+  config: Runtime['config'],
   verdict: Exclude<SendOutcome['verdict'], 'accepted' | 'replayed' | 'opted_out'>,
   { createdAt, monthlyLimit, used }: SendOutcome,
   { from, to }: Pick<SendMessageRequest, 'from' | 'to'>,
@@ -165,13 +166,11 @@ function refusal(
           `${to} is not one of them. Send to one, or send from the number of an iPhone.`,
       );
     case 'media_not_in_plan':
-      return new AppError(
-        'plan_limit_exceeded',
+      return planLimitExceeded(
+        config,
         'Media need the plan starter or higher. Send without media_url, or ask the operator of this server for a larger plan.',
-        {
-          param: 'media_url',
-          details: { limit: 0, current: 0, upgrade_url: `${appUrl}/billing` },
-        },
+        { limit: 0, current: 0 },
+        { param: 'media_url' },
       );
     case 'not_stored':
       return unavailable('The message could not be stored, so it was not accepted. Repeat the request.', {
@@ -179,19 +178,12 @@ function refusal(
       });
     case 'over_limit': {
       const resetsAt = startOfNextMonth(createdAt).toISOString();
-      return new AppError(
-        'plan_limit_exceeded',
+      return planLimitExceeded(
+        config,
         monthlyLimit === 0
           ? "The team's monthly limit is 0 messages: it can send none. Upgrade, or ask the operator of this server to raise the limit."
           : `The team's monthly limit, ${monthlyLimit}, is used up. Upgrade, or wait until ${resetsAt}.`,
-        {
-          details: {
-            limit: monthlyLimit,
-            current: used,
-            upgrade_url: `${appUrl}/billing`,
-            resets_at: resetsAt,
-          },
-        },
+        { limit: monthlyLimit, current: used, resets_at: resetsAt },
       );
     }
   }

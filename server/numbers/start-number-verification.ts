@@ -1,4 +1,3 @@
-import { plans } from '#contract/plans.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
@@ -6,6 +5,7 @@ import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { AppError, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { requireBelowPlanLimit } from '#server/teams/team/plan-limit.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { pendingNumberMs } from './limits.ts';
 import {
@@ -68,15 +68,13 @@ export async function startNumberVerification(
       await noted(pending.id);
       return setupUrl;
     }
-    const current = await countNumbers(trx, teamId);
-    const limit = plans[team.plan].numbers;
-    if (current >= limit) {
-      throw new AppError(
-        'plan_limit_exceeded',
-        `The plan ${team.plan} allows ${limit} number${limit === 1 ? '' : 's'}, pending ones included. Delete one, or ask the operator of this server for a larger plan.`,
-        { details: { limit, current, upgrade_url: `${config.appUrl}/billing` } },
-      );
-    }
+    requireBelowPlanLimit(
+      config,
+      team,
+      'number',
+      await countNumbers(trx, teamId),
+      ', pending ones included. Delete one, or ask the operator of this server for a larger plan.',
+    );
     const id = ids.next('num');
     await insertNumber(trx, {
       teamId,

@@ -1,10 +1,9 @@
-import { plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Queryable } from '#server/database/statement.ts';
-import { AppError } from '#server/platform/app-error.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { countMembers } from '#server/teams/members/member-store.ts';
+import { requireBelowPlanLimit } from '#server/teams/team/plan-limit.ts';
 import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { countLiveInvitations } from './invitation-store.ts';
 
@@ -26,14 +25,8 @@ export async function countSeats(
 export function requireFreeSeat(
   team: TeamRow,
   current: number,
-  { appUrl }: Pick<Config, 'appUrl'>,
+  config: Pick<Config, 'appUrl'>,
   advice: string,
 ): void {
-  const limit = plans[team.plan].members;
-  if (current < limit) return;
-  throw new AppError(
-    'plan_limit_exceeded',
-    `The plan ${team.plan} allows ${limit} member${limit === 1 ? '' : 's'}. ${advice}`,
-    { details: { limit, current, upgrade_url: `${appUrl}/billing` } },
-  );
+  requireBelowPlanLimit(config, team, 'member', current, `. ${advice}`);
 }

@@ -1,12 +1,12 @@
-import { plans } from '#contract/plans.ts';
 import type { CreateWebhookRequest } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
-import { lockTeam, type TeamRow } from '#server/teams/team/team-store.ts';
+import { requireBelowPlanLimit } from '#server/teams/team/plan-limit.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
 import { requireOwnNumber, validateEvents, validateWebhookUrl } from './validate-webhook.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { countWebhooks, insertWebhook, type WebhookRow } from './webhook-store.ts';
@@ -32,7 +32,13 @@ export async function createWebhook(
     if (!team) throw notFound('team');
     await recheckPermission(trx, teamId, by, 'webhooks:manage');
     if (phoneNumber !== null) await requireOwnNumber(trx, teamId, phoneNumber);
-    refuseOverPlan(team, await countWebhooks(trx, teamId), config.appUrl);
+    requireBelowPlanLimit(
+      config,
+      team,
+      'webhook',
+      await countWebhooks(trx, teamId),
+      '. Delete one, or ask the operator of this server for a larger plan.',
+    );
     const id = ids.next('wh');
     const secret = newWebhookSecret();
     const webhook = await insertWebhook(trx, {
@@ -53,14 +59,4 @@ export async function createWebhook(
     });
     return { webhook, secret };
   });
-}
-
-function refuseOverPlan(team: TeamRow, current: number, appUrl: string): void {
-  const limit = plans[team.plan].webhooks;
-  if (current < limit) return;
-  throw new AppError(
-    'plan_limit_exceeded',
-    `The plan ${team.plan} allows ${limit} webhooks. Delete one, or ask the operator of this server for a larger plan.`,
-    { details: { limit, current, upgrade_url: `${appUrl}/billing` } },
-  );
 }
