@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { allows } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { forbidden } from '#server/platform/app-error.ts';
 import { type MaybePromise, mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Authenticator, Principal } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
@@ -19,8 +19,7 @@ export function createApiKeyAuthenticator({ authenticate, limit }: Options): Aut
       mapMaybe(isReauthentication ? {} : limit(principal.teamId, principal.plan), (headers) => {
         reply.headers(headers);
         if (permission === undefined || allows(principal.permissions, permission)) return { principal };
-        const refusal = new AppError(
-          'forbidden',
+        const refusal = forbidden(
           `This API key lacks the permission ${permission}. Use or create a key that has it.`,
         );
         return { principal, refusal };

@@ -4,7 +4,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, invalid } from '#server/platform/app-error.ts';
+import { forbidden, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
@@ -62,9 +62,8 @@ export async function createKey(
 function forbidEscalation({ creator, permissions }: NewKey): void {
   const excess = creator && permissions.filter((grant) => !covers(creator.grants, [grant]));
   if (!excess || excess.length === 0) return;
-  throw new AppError(
-    'forbidden',
+  throw forbidden(
     `A key can’t have permissions that its creator lacks: your role does not include ${excess.join(', ')}. Leave them out, or ask an owner to create the key.`,
-    { param: 'permissions' },
+    'permissions',
   );
 }

@@ -3,7 +3,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { forbidden, notFound } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { findAccountByMember, lockMember, type MemberRow } from '#server/teams/members/member-store.ts';
 import { requirePermission } from '#server/teams/members/role-policy.ts';
@@ -35,8 +35,7 @@ export async function revokeKey(
     const key = await lockKey(trx, keyId);
     if (!key || (teamId !== undefined && key.team_id !== teamId)) throw notFound('API key');
     if (member && !allows(roleGrants[member.role], 'team:write') && !(await isMadeBy(trx, key, member))) {
-      throw new AppError(
-        'forbidden',
+      throw forbidden(
         'Another person made this key. Ask them, or an owner or admin of the team, to revoke it.',
       );
     }

@@ -1,7 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { conflict, notFound } from '#server/platform/app-error.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { failQueued } from './fail-queued.ts';
@@ -25,8 +25,7 @@ export async function cancelMessage(
     const message = await findMessage(trx, teamId, messageId);
     if (!message) throw notFound('message');
     if (cancelled === 0) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `Only a queued message can be cancelled; this one is ${message.status}. Nothing was changed.`,
       );
     }

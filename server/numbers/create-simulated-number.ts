@@ -4,7 +4,7 @@ import { simulatedNumbersChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
+import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
 import { randomFictionalNumber } from './fictional-number.ts';
@@ -42,8 +42,7 @@ export async function createSimulatedNumber(
     if (!(await lockTeam(trx, teamId))) throw notFound('team');
     const earlier = await findSimulatedNumber(trx, teamId);
     if (earlier) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `The team has a simulated number already, ${earlier.phone_number}. Use it, or delete it first.`,
       );
     }
@@ -79,7 +78,5 @@ async function choosePhoneNumber(
   const taken = await findTakenPhoneNumbers(trx, teamId, candidates);
   const free = candidates.find((candidate) => !taken.has(candidate));
   if (free !== undefined) return free;
-  throw new AppError('conflict', 'This number is taken. Send another one, or leave phone_number out.', {
-    param: 'phone_number',
-  });
+  throw conflict('This number is taken. Send another one, or leave phone_number out.', 'phone_number');
 }

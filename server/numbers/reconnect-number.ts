@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { conflict, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockNumber } from './number-store.ts';
 
@@ -22,8 +22,7 @@ export async function reconnectNumber(
     const number = await lockNumber(trx, teamId, numberId);
     if (!number || number.deleted_at) throw notFound('number');
     if (number.is_simulated) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `${number.phone_number} is simulated, and no iPhone can have it. Connect the number of an iPhone with ` +
           'POST /v1/numbers/verify.',
       );

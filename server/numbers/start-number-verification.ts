@@ -3,7 +3,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { conflict, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plan-limit.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
@@ -38,18 +38,16 @@ export async function startNumberVerification(
     const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);
     const pending = found && found.verified_at === null ? await lockNumber(trx, teamId, found.id) : undefined;
     if (pending?.is_simulated && pending.deleted_at === null) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `${phoneNumber} is simulated, and no iPhone can have it. Send the number of an iPhone.`,
-        { param: 'phone_number' },
+        'phone_number',
       );
     }
     if (await findVerifiedNumberByPhone(trx, phoneNumber)) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `${phoneNumber} is connected already. If it is yours, use POST /v1/numbers/:id/reconnect; if another team ` +
           'holds it, the operator of this server can free it with `ownline number release`.',
-        { param: 'phone_number' },
+        'phone_number',
       );
     }
     const now = clock.now();

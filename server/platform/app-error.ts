@@ -39,6 +39,16 @@ export function invalid(param: string, message: string): AppError {
   return new AppError('invalid_request', message, { param });
 }
 
+/** The error for a change that the present state excludes. */
+export function conflict(message: string, param?: string): AppError {
+  return new AppError('conflict', message, param === undefined ? {} : { param });
+}
+
+/** The error for a caller without the right to an operation. */
+export function forbidden(message: string, param?: string): AppError {
+  return new AppError('forbidden', message, param === undefined ? {} : { param });
+}
+
 /** The error for an unknown id, and for an id of another team (specification section 7.2). */
 export function notFound(noun: string): AppError {
   return new AppError('not_found', `No such ${noun}. Check the id; it may have been deleted.`);

@@ -1,5 +1,5 @@
-import { AppError } from '#server/platform/app-error.ts';
+import { conflict } from '#server/platform/app-error.ts';
 
 /** 409: the link's phone has not polled yet, so a test would reach another phone or none. */
 export const notPolledError = () =>
-  new AppError('conflict', 'The iPhone has not asked for messages yet. Run Ownline Outbox first.');
+  conflict('The iPhone has not asked for messages yet. Run Ownline Outbox first.');

@@ -4,7 +4,7 @@ import type { SetupLinkRow } from '#server/devices/device-store.ts';
 import { normalizeSender } from '#server/messages/normalize-sender.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
-import { AppError, invalid } from '#server/platform/app-error.ts';
+import { conflict, invalid } from '#server/platform/app-error.ts';
 import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
 import { testTextsMax } from './limits.ts';
@@ -90,8 +90,5 @@ export async function countTestText(
   if (await reserveTestText(database.pool, link, testTextsMax, after)) return true;
   const { text_count: count } = await getSetupFacts(database.pool, link);
   if (after !== undefined && count > after) return false;
-  throw new AppError(
-    'conflict',
-    `This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`,
-  );
+  throw conflict(`This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`);
 }

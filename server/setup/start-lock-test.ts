@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { conflict } from '#server/platform/app-error.ts';
 import { notPolledError } from './not-polled-error.ts';
 import type { Setup } from './read-setup.ts';
 import { countTestText, findSentTestText } from './send-test-text.ts';
@@ -19,8 +19,7 @@ export async function startLockTest(
   if (facts.session_id === null) throw notPolledError();
   const sent = await findSentTestText(services, link, facts.message_ids);
   if (!sent)
-    throw new AppError(
-      'conflict',
+    throw conflict(
       'No test text was sent yet. Send one in step 3 first: the lock test sends another text to the same number.',
     );
   // If the test is started again before its text was accepted, the text was counted already.

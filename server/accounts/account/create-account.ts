@@ -2,7 +2,7 @@ import { nameMaxCharacters } from '#contract/team.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { AppError, invalid } from '#server/platform/app-error.ts';
+import { type AppError, conflict, invalid } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { type AccountRow, insertAccount, setPasswordHash } from './account-store.ts';
@@ -38,11 +38,7 @@ export async function createAccount(
     email_verified_at: input.isEmailVerified ? now : null,
     created_at: now,
   });
-  if (!account) {
-    throw new AppError('conflict', `${email} has an account already. Sign in to it first.`, {
-      param: 'email',
-    });
-  }
+  if (!account) throw accountExistsError(email);
   if (input.passwordHash !== undefined) await setPasswordHash(trx, account.id, input.passwordHash);
   const id = publicId('acc', account.id);
   await recordAudit(trx, services, {
@@ -52,6 +48,10 @@ export async function createAccount(
     target: id,
   });
   return account;
+}
+
+export function accountExistsError(email: string): AppError {
+  return conflict(`${email} has an account already. Sign in to it first.`, 'email');
 }
 
 /** Trims and checks the name of a person or of a passkey. @throws 400 with param name */

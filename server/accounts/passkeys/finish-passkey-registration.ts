@@ -12,7 +12,7 @@ import { findAccountSession } from '#server/accounts/sessions/session-store.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, invalid } from '#server/platform/app-error.ts';
+import { conflict, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -55,8 +55,7 @@ export async function finishPasskeyRegistration(
     // The session may have ended since the check above, for example by a sign-out everywhere.
     if (!(await findAccountSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
     if ((await listPasskeys(trx, accountId)).length >= passkeysPerAccountMax) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `This account has ${passkeysPerAccountMax} passkeys, the most that it may have. Remove one first.`,
       );
     }
@@ -70,7 +69,7 @@ export async function finishPasskeyRegistration(
       name,
       created_at: clock.now(),
     });
-    if (!passkey) throw new AppError('conflict', 'This passkey was added already. Sign in with it.');
+    if (!passkey) throw conflict('This passkey was added already. Sign in with it.');
     await recordAudit(trx, services, {
       by,
       action: 'account.passkey_added',

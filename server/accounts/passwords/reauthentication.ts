@@ -9,7 +9,7 @@ import {
   verifyCountedPassword,
 } from '#server/accounts/throttling/login-throttle.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError, invalid } from '#server/platform/app-error.ts';
+import { AppError, forbidden, invalid } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'secrets'>;
@@ -54,10 +54,7 @@ export async function requireReauthentication(
 ): Promise<void> {
   if (isRecentSignIn(services, present)) return;
   if (present.account.password_hash === null) {
-    throw new AppError(
-      'forbidden',
-      'You signed in more than 15 minutes ago. Sign in again, and repeat this.',
-    );
+    throw forbidden('You signed in more than 15 minutes ago. Sign in again, and repeat this.');
   }
   await requirePassword(services, present, given, 'sign in again and repeat this within 15 minutes.');
 }

@@ -6,7 +6,7 @@ import { endSessions, findAccountSession } from '#server/accounts/sessions/sessi
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { conflict } from '#server/platform/app-error.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import {
@@ -56,7 +56,7 @@ export async function setPassword(
   return database.transaction(async (trx) => {
     const account = await lockAccount(trx, accountId);
     if (account?.password_hash !== before.account.password_hash) {
-      throw new AppError('conflict', 'Another password was set just now. Sign in with that one.');
+      throw conflict('Another password was set just now. Sign in with that one.');
     }
     if (!(await findAccountSession(trx, accountId, sessionId, clock.expiryNow()))) throw signedOutError();
     await setPasswordHash(trx, accountId, hash);

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '#server/platform/app-error.ts';
+import { type AppError, forbidden } from '#server/platform/app-error.ts';
 
 /**
  * CSRF guard (specification section 12.3): a request that changes something must come from a page of APP_URL. Browsers
@@ -15,8 +15,7 @@ export function csrfRefusal(request: FastifyRequest, appUrl: string): AppError |
   const isSameHost = own.protocol === 'http:' && host !== undefined && origin === `http://${host}`;
   const isOwn = site === undefined ? origin === own.origin || isSameHost : site === 'same-origin';
   if (isOwn) return undefined;
-  return new AppError(
-    'forbidden',
+  return forbidden(
     `This request must come from a page of ${own.origin}. Open it there; programs use /v1 with an API key.`,
   );
 }

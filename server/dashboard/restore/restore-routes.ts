@@ -1,7 +1,7 @@
 import { allows } from '#contract/permissions.ts';
 import { RestoreState, ResumeRequest } from '#contract/restore.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { forbidden } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
@@ -33,8 +33,7 @@ export function restoreRoutes(services: Runtime): Route[] {
       answers: { 200: RestoreState },
       handle: async ({ principal, body, by }) => {
         if (services.restoreHold.isHeld && !(await isFirstTeam(services, principal.teamId))) {
-          throw new AppError(
-            'forbidden',
+          throw forbidden(
             'The restore hold concerns all teams of this server. Ask an owner of its first team, or its operator, to resume.',
           );
         }

@@ -7,7 +7,7 @@ import {
   lockAccount,
   lockAccountForShare,
 } from '#server/accounts/account/account-store.ts';
-import { createAccount, parseName } from '#server/accounts/account/create-account.ts';
+import { accountExistsError, createAccount, parseName } from '#server/accounts/account/create-account.ts';
 import { parseEmail } from '#server/accounts/account/email.ts';
 import { hashPassword } from '#server/accounts/account/password.ts';
 import { createAccountSession } from '#server/accounts/sessions/create-session.ts';
@@ -15,7 +15,7 @@ import { verifyEmail } from '#server/accounts/sign-in/verify-email.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { cancelMails } from '#server/mail/queue-mail.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { AppError, forbidden } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -106,9 +106,7 @@ async function parsePerson(
   const email = needs === 'email_and_name' ? parseEmail(fields.email ?? '') : (invitation.email ?? '');
   const name = parseName(fields.name ?? '');
   if (needs === 'email_and_name' && (await findAccountByEmail(database.pool, email))) {
-    throw new AppError('conflict', `${email} has an account already. Sign in to it first.`, {
-      param: 'email',
-    });
+    throw accountExistsError(email);
   }
   const { password } = fields;
   const passwordHash = password === undefined || password === '' ? undefined : await hashPassword(password);
@@ -122,8 +120,7 @@ async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Prom
 }
 
 function verificationRequired({ invitation: { email } }: LoadedInvitation): AppError {
-  return new AppError(
-    'forbidden',
+  return forbidden(
     `The address ${email} is not verified yet. Ask the operator of this server for a link to sign in as ${email}. Sign in with it, and open this invitation again.`,
   );
 }
@@ -131,8 +128,7 @@ function verificationRequired({ invitation: { email } }: LoadedInvitation): AppE
 function signInRequired({ invitation, signedIn }: LoadedInvitation): AppError {
   const { email } = invitation;
   if (!signedIn) return new AppError('unauthorized', `${email} has an account. Sign in as ${email} first.`);
-  return new AppError(
-    'forbidden',
+  return forbidden(
     `You are signed in as ${signedIn.actor.name}, and this invitation is for ${email}. Sign in as ${email} first.`,
   );
 }

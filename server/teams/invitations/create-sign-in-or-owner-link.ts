@@ -6,7 +6,7 @@ import { revokeUnverifiedCredentials } from '#server/accounts/sign-in/verify-ema
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { operator } from '#server/platform/actor.ts';
-import { AppError, invalid, notFound } from '#server/platform/app-error.ts';
+import { conflict, invalid, notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
 import { countOwners, findMemberByAccount } from '#server/teams/members/member-store.ts';
@@ -46,8 +46,7 @@ export async function createSignInOrOwnerLink(
       return signInLink(trx, services, account);
     }
     if (!team && !(await anyTeamExists(trx))) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `${email} has no account, and this server has no team yet. Create one first: ownline team create.`,
       );
     }
@@ -58,8 +57,7 @@ export async function createSignInOrOwnerLink(
       );
     }
     if (isOwned) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         `${email} has no account, and the team ${team.name} has an owner. Have an owner or an admin invite ${email}, in the dashboard or with POST /v1/team/members/invite.`,
       );
     }

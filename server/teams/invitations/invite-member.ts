@@ -3,7 +3,7 @@ import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { conflict, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { forbidGrantToKeyCreator, type Grantor } from '#server/teams/members/forbid-grant-to-key-creator.ts';
 import { findMemberByNormalizedEmail } from '#server/teams/members/member-store.ts';
@@ -40,7 +40,10 @@ export async function inviteMember(
     await forbidGrantToKeyCreator(trx, teamId, keyCreator, { emailKey: key });
     const now = services.clock.now();
     if (await findMemberByNormalizedEmail(trx, teamId, key)) {
-      throw conflict(`${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`);
+      throw conflict(
+        `${email} is a member already. PUT /v1/team/members/:id/role changes what they may do.`,
+        'email',
+      );
     }
     const live = await findLiveInvitationByEmail(trx, teamId, key, services.clock.expiryNow());
     if (live) {
@@ -48,7 +51,10 @@ export async function inviteMember(
         live.role === 'owner'
           ? 'The operator of this server made that link.'
           : 'Revoke that invitation to make another one.';
-      throw conflict(`${email} is invited already, until ${live.expires_at.toISOString()}. ${advice}`);
+      throw conflict(
+        `${email} is invited already, until ${live.expires_at.toISOString()}. ${advice}`,
+        'email',
+      );
     }
     requireFreeSeat(
       team,
@@ -82,8 +88,4 @@ export async function inviteMember(
     await mailInvitation(trx, services, { to: email, invitation, team, inviter, url });
     return { ...invitationView(invitation), ...(isShown ? { accept_url: url } : {}) };
   });
-}
-
-function conflict(message: string): AppError {
-  return new AppError('conflict', message, { param: 'email' });
 }

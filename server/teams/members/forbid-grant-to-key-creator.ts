@@ -1,5 +1,5 @@
 import type { Transaction } from '#server/database/statement.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { forbidden } from '#server/platform/app-error.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import type { AccountId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findAccountByMember } from './member-store.ts';
@@ -27,8 +27,7 @@ export async function forbidGrantToKeyCreator(
       ? receiver.accountId === creator.id
       : receiver.emailKey === creator.normalized_email;
   if (!isCreator) return;
-  throw new AppError(
-    'forbidden',
+  throw forbidden(
     'This person created this API key, and a key can’t invite its creator or change their role. Ask an owner or an admin to do it in the dashboard.',
   );
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '#server/database/statement.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { conflict } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { countOwners } from './member-store.ts';
 
@@ -10,8 +10,5 @@ import { countOwners } from './member-store.ts';
  */
 export async function requireAnotherOwner(trx: Transaction, teamId: TeamId): Promise<void> {
   if ((await countOwners(trx, teamId)) > 1) return;
-  throw new AppError(
-    'conflict',
-    'A team needs an owner, and this is the last one. Make another member an owner first.',
-  );
+  throw conflict('A team needs an owner, and this is the last one. Make another member an owner first.');
 }

@@ -9,13 +9,12 @@ import {
   type RoleGrant,
   roleGrants,
 } from '#contract/permissions.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { type AppError, forbidden } from '#server/platform/app-error.ts';
 
 /** @returns 403 naming the missing permission (specification section 12.3); undefined where the role includes it */
 export function roleRefusal(role: Role, permission: Permission | PersonalPermission): AppError | undefined {
   if (allows(roleGrants[role], permission)) return undefined;
-  return new AppError(
-    'forbidden',
+  return forbidden(
     `Your role, ${role}, does not include ${permission}. Ask an owner or an admin of the team.`,
   );
 }
@@ -39,9 +38,8 @@ export function forbidEscalation(grantor: readonly RoleGrant[], role: GivenRole,
   );
   const excess = gained.filter((permission) => !covers(grantor, [permission]));
   if (excess.length === 0) return;
-  throw new AppError(
-    'forbidden',
+  throw forbidden(
     `A key can’t grant permissions that it lacks: the role ${role} includes ${excess.join(', ')}. Use a key that has them, or ask an owner or an admin to do it in the dashboard.`,
-    { param: 'role' },
+    'role',
   );
 }

@@ -1,6 +1,6 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { conflict, notFound } from '#server/platform/app-error.ts';
 import { type DeliveryId, publicId } from '#server/platform/ids/ids.ts';
 import type { WebhookTarget } from '#server/webhooks/endpoints/run-webhook-change.ts';
 import { lockWebhookNoKeyUpdate } from '#server/webhooks/endpoints/webhook-store.ts';
@@ -22,17 +22,13 @@ export function redeliver(
     const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
     if (!delivery) throw notFound('delivery');
     if (delivery.is_test) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         'This delivery was a test, and its sample is not kept. Send another test with POST …/test.',
       );
     }
     const reopened = await reopenDelivery(trx, delivery);
     if (!reopened) {
-      throw new AppError(
-        'conflict',
-        'This delivery is pending, so an attempt follows by itself. Wait for it.',
-      );
+      throw conflict('This delivery is pending, so an attempt follows by itself. Wait for it.');
     }
     await recordAudit(trx, services, {
       by,

@@ -1,7 +1,7 @@
 import { type ReplayRequest, replayedMax } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError, notFound } from '#server/platform/app-error.ts';
+import { conflict, notFound } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { WebhookTarget } from '#server/webhooks/endpoints/run-webhook-change.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
@@ -59,8 +59,7 @@ function oneRound(
     if (!webhook && noted) throw notFound('webhook');
     if (!webhook?.is_active) {
       if (!noted) return { queued: 0, examined: 0, last_id: null };
-      throw new AppError(
-        'conflict',
+      throw conflict(
         'This webhook is switched off. Switch it on with PUT /v1/webhooks/:id and active true, then replay.',
       );
     }

@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { conflict } from '#server/platform/app-error.ts';
 import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { endRotation, type WebhookRow } from './webhook-store.ts';
 
@@ -15,8 +15,7 @@ export function finishRotation(
   return runWebhookChange(services, target, 'webhook.rotation_finished', async (trx, webhook) => {
     const ended = await endRotation(trx, webhook, services.clock.now());
     if (!ended) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         'No rotation of the secret runs: it was finished, or its 24 hours are over. Start one with POST …/rotate-secret.',
       );
     }

@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { AppError } from '#server/platform/app-error.ts';
+import { conflict } from '#server/platform/app-error.ts';
 import { secretRotationMs } from '#server/webhooks/limits.ts';
 import { runWebhookChange, type WebhookTarget } from './run-webhook-change.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
@@ -19,8 +19,7 @@ export function rotateSecret(
     const takesOverAt = services.clock.in(secretRotationMs);
     const sealed = sealSecret(services.secrets, webhook.id, secret);
     if (!(await startRotation(trx, webhook, sealed, takesOverAt, services.clock.now()))) {
-      throw new AppError(
-        'conflict',
+      throw conflict(
         'A rotation of this secret runs already. Finish it with POST …/rotate-secret/finish, then start another.',
       );
     }
