@@ -3,13 +3,12 @@ import { normalizeEmail, parseEmail } from '#server/accounts/account/email.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { conflict, notFound } from '#server/platform/app-error.ts';
+import { conflict } from '#server/platform/app-error.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { forbidGrantToKeyCreator, type Grantor } from '#server/teams/members/forbid-grant-to-key-creator.ts';
 import { findMemberByNormalizedEmail } from '#server/teams/members/member-store.ts';
-import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
 import { forbidEscalation } from '#server/teams/members/role-policy.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
+import { runTeamChange } from '#server/teams/members/run-team-change.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitationByEmail, type InvitationRow, insertInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
@@ -33,10 +32,7 @@ export async function inviteMember(
   const email = parseEmail(text);
   const key = normalizeEmail(email);
   forbidEscalation(permissions, role);
-  return services.database.transaction(async (trx) => {
-    const team = await lockTeam(trx, teamId);
-    if (!team) throw notFound('team');
-    const inviter = await recheckPermission(trx, teamId, by, 'team:write');
+  return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team, inviter) => {
     await forbidGrantToKeyCreator(trx, teamId, keyCreator, { emailKey: key });
     const now = services.clock.now();
     if (await findMemberByNormalizedEmail(trx, teamId, key)) {

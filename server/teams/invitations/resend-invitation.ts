@@ -5,8 +5,7 @@ import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
+import { runTeamChange } from '#server/teams/members/run-team-change.ts';
 import { newInvitationLink } from './invitation-link.ts';
 import { findLiveInvitation, renewInvitation } from './invitation-store.ts';
 import { invitationView } from './invitation-view.ts';
@@ -22,10 +21,7 @@ export async function resendInvitation(
   invitationId: InvitationId,
   by: AuditActor,
 ): Promise<MadeInvitation> {
-  return services.database.transaction(async (trx) => {
-    const team = await lockTeam(trx, teamId);
-    if (!team) throw notFound('team');
-    const inviter = await recheckPermission(trx, teamId, by, 'team:write');
+  return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team, inviter) => {
     const live = await findLiveInvitation(trx, teamId, invitationId, services.clock.expiryNow());
     const { url, tokenHash, expiresAt } = newInvitationLink(services);
     const isShown = await needsShownLink(trx, services);

@@ -4,8 +4,7 @@ import { cancelMails } from '#server/mail/queue-mail.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type InvitationId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
+import { runTeamChange } from '#server/teams/members/run-team-change.ts';
 import { markInvitationRevoked } from './invitation-store.ts';
 
 /** Revokes a live invitation and its link (specification section 3.5). @throws AppError 404 */
@@ -15,9 +14,7 @@ export async function revokeInvitation(
   invitationId: InvitationId,
   by: AuditActor,
 ): Promise<void> {
-  await services.database.transaction(async (trx) => {
-    await lockTeam(trx, teamId);
-    await recheckPermission(trx, teamId, by, 'team:write');
+  await runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx) => {
     const revoked = await markInvitationRevoked(trx, teamId, invitationId, services.clock.expiryNow());
     if (!revoked) throw notFound('invitation');
     const target = publicId('inv', invitationId);

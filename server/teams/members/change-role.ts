@@ -3,12 +3,11 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId } from '#server/platform/ids/ids.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { forbidGrantToKeyCreator, type Grantor } from './forbid-grant-to-key-creator.ts';
 import { findMember, type MemberProfileRow } from './member-store.ts';
-import { recheckPermission } from './recheck-permission.ts';
 import { forbidEscalation } from './role-policy.ts';
+import { runTeamChange } from './run-team-change.ts';
 
 /**
  * Gives a member another role than owner (specification section 4.1). API keys that the member created are revoked if
@@ -24,9 +23,7 @@ export async function changeRole(
   role: GivenRole | undefined,
   by: AuditActor,
 ): Promise<MemberProfileRow> {
-  return services.database.transaction(async (trx) => {
-    await lockTeam(trx, teamId);
-    await recheckPermission(trx, teamId, by, 'team:write');
+  return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx) => {
     const member = await findMember(trx, teamId, memberId);
     if (!member) throw notFound('member');
     if (role === undefined) return member;

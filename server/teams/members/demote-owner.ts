@@ -2,11 +2,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids/ids.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type MemberProfileRow } from './member-store.ts';
-import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';
+import { runTeamChange } from './run-team-change.ts';
 
 /**
  * Makes an owner an admin (specification section 12.4). API keys that the owner created are revoked if they hold more
@@ -19,9 +18,7 @@ export async function demoteOwner(
   memberId: MemberId,
   by: AuditActor,
 ): Promise<MemberProfileRow> {
-  return services.database.transaction(async (trx) => {
-    await lockTeam(trx, teamId);
-    await recheckPermission(trx, teamId, by, 'owners:manage');
+  return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
     const member = await findMember(trx, teamId, memberId);
     if (member?.role !== 'owner') throw notFound('owner');
     await requireAnotherOwner(trx, teamId);

@@ -1,10 +1,9 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { endMembership, type MembershipEnd, type OnMemberRemoved } from './end-membership.ts';
-import { recheckPermission } from './recheck-permission.ts';
 import { requireAnotherOwner } from './require-another-owner.ts';
+import { runTeamChange } from './run-team-change.ts';
 
 /**
  * Ends the caller's own membership (specification section 12.4). API keys that they created stay, because they belong
@@ -18,9 +17,7 @@ export async function leaveTeam(
   teamId: TeamId,
   { revokeKeys, by }: Pick<MembershipEnd, 'revokeKeys' | 'by'>,
 ): Promise<void> {
-  await services.database.transaction(async (trx) => {
-    await lockTeam(trx, teamId);
-    const member = await recheckPermission(trx, teamId, by);
+  await runTeamChange(services, { teamId, by, permission: undefined }, async (trx, _team, member) => {
     if (!member) throw notFound('member');
     if (member.role === 'owner') await requireAnotherOwner(trx, teamId);
     await endMembership(trx, services, { member, action: 'member.left', revokeKeys, by });

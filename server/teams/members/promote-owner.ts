@@ -2,10 +2,9 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids/ids.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type MemberProfileRow } from './member-store.ts';
-import { recheckPermission } from './recheck-permission.ts';
+import { runTeamChange } from './run-team-change.ts';
 
 /** Makes a member an owner (specification section 12.4); an owner stays an owner. @throws AppError 404 */
 export async function promoteOwner(
@@ -14,9 +13,7 @@ export async function promoteOwner(
   memberId: MemberId,
   by: AuditActor,
 ): Promise<MemberProfileRow> {
-  return services.database.transaction(async (trx) => {
-    await lockTeam(trx, teamId);
-    await recheckPermission(trx, teamId, by, 'owners:manage');
+  return runTeamChange(services, { teamId, by, permission: 'owners:manage' }, async (trx) => {
     const member = await findMember(trx, teamId, memberId);
     if (!member) throw notFound('member');
     return applyRole(trx, services, member, 'owner', by);

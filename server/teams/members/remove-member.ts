@@ -2,10 +2,9 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { invalid, notFound } from '#server/platform/app-error.ts';
 import type { MemberId, TeamId } from '#server/platform/ids/ids.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { endMembership, type OnMemberRemoved } from './end-membership.ts';
 import { findMember } from './member-store.ts';
-import { recheckPermission } from './recheck-permission.ts';
+import { runTeamChange } from './run-team-change.ts';
 
 interface Removal {
   readonly revokeKeys: boolean;
@@ -24,9 +23,7 @@ export async function removeMember(
   memberId: MemberId,
   { revokeKeys, by }: Removal,
 ): Promise<void> {
-  await services.database.transaction(async (trx) => {
-    await lockTeam(trx, teamId);
-    await recheckPermission(trx, teamId, by, 'team:write');
+  await runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx) => {
     const member = await findMember(trx, teamId, memberId);
     if (!member) throw notFound('member');
     if (member.role === 'owner') {

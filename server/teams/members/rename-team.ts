@@ -1,11 +1,10 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { notFound } from '#server/platform/app-error.ts';
 import { refuseHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { lockTeam, setTeamName, type TeamRow } from '#server/teams/team/team-store.ts';
-import { recheckPermission } from './recheck-permission.ts';
+import { setTeamName, type TeamRow } from '#server/teams/team/team-store.ts';
+import { runTeamChange } from './run-team-change.ts';
 
 /** Renames a team (specification section 4.1). @param name undefined changes nothing @returns the updated team */
 export async function renameTeam(
@@ -15,10 +14,7 @@ export async function renameTeam(
   by: AuditActor,
 ): Promise<TeamRow> {
   if (name !== undefined) refuseHiddenCharacters('name', name);
-  return services.database.transaction(async (trx) => {
-    const team = await lockTeam(trx, teamId);
-    if (!team) throw notFound('team');
-    await recheckPermission(trx, teamId, by, 'team:write');
+  return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team) => {
     if (name === undefined || name === team.name) return team;
     await setTeamName(trx, teamId, name);
     await recordAudit(trx, services, { by, action: 'team.renamed', teamId, details: { name } });

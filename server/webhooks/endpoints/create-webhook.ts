@@ -2,11 +2,9 @@ import type { CreateWebhookRequest } from '#contract/webhook.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
+import { runTeamChange } from '#server/teams/members/run-team-change.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plan-limit.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { requireOwnNumber, validateEvents, validateWebhookUrl } from './validate-webhook.ts';
 import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { countWebhooks, insertWebhook, type WebhookRow } from './webhook-store.ts';
@@ -22,15 +20,12 @@ export async function createWebhook(
   input: CreateWebhookRequest,
   by: AuditActor,
 ): Promise<{ readonly webhook: WebhookRow; readonly secret: string }> {
-  const { database, clock, ids, config, secrets } = services;
+  const { clock, ids, config, secrets } = services;
   validateWebhookUrl(input.url, config.egressAllowed);
   const events = validateEvents(input.events);
   const phoneNumber = input.phone_number ?? null;
-  return database.transaction(async (trx) => {
-    // The lock spans the count and the insert: concurrent requests cannot exceed the limit of the plan.
-    const team = await lockTeam(trx, teamId);
-    if (!team) throw notFound('team');
-    await recheckPermission(trx, teamId, by, 'webhooks:manage');
+  // The lock spans the count and the insert: concurrent requests cannot exceed the limit of the plan.
+  return runTeamChange(services, { teamId, by, permission: 'webhooks:manage' }, async (trx, team) => {
     if (phoneNumber !== null) await requireOwnNumber(trx, teamId, phoneNumber);
     requireBelowPlanLimit(
       config,

@@ -5,8 +5,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
-import { recheckPermission } from '#server/teams/members/recheck-permission.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
+import { runTeamChange } from '#server/teams/members/run-team-change.ts';
 import { lockWebhook, type WebhookRow } from './webhook-store.ts';
 
 export interface WebhookTarget {
@@ -30,9 +29,7 @@ export function runWebhookChange<T>(
     webhook: WebhookRow,
   ) => Promise<{ readonly result: T; readonly noted: Readonly<Record<string, unknown>> | undefined }>,
 ): Promise<T> {
-  return services.database.transaction(async (trx) => {
-    if (!(await lockTeam(trx, teamId))) throw notFound('team');
-    await recheckPermission(trx, teamId, by, 'webhooks:manage');
+  return runTeamChange(services, { teamId, by, permission: 'webhooks:manage' }, async (trx) => {
     const webhook = await lockWebhook(trx, teamId, webhookId);
     if (!webhook) throw notFound('webhook');
     const { result, noted } = await work(trx, webhook);
