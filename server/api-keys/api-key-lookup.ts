@@ -1,5 +1,4 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { type KeyId, publicId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
@@ -38,7 +37,7 @@ export class ApiKeyLookup {
   }
 
   /** @returns undefined for an invalid key; a malformed one never reaches the database */
-  find(text: string, ip: string): MaybePromise<LiveKey | undefined> {
+  async find(text: string, ip: string): Promise<LiveKey | undefined> {
     const cached = this.#cached.get(text);
     if (!cached) return isWellFormedKey(text) ? this.#lookUp(text, ip) : undefined;
     return cached.untilMs > this.#clock.elapsedMs() ? cached.key : this.#lookUp(text, undefined);

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { type MaybePromise, mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { ApiKeyLookup } from './api-key-lookup.ts';
 import type { LastUsedTimes } from './last-used-times.ts';
@@ -17,17 +16,16 @@ export function createRequireKey(
   const refuse = ({ ip }: FastifyRequest, message: string): Error =>
     keys.refuse(ip) ?? new AppError('unauthorized', message);
 
-  return (request: FastifyRequest): MaybePromise<Principal> => {
+  return async (request: FastifyRequest): Promise<Principal> => {
     const text = String(request.headers['x-api-key'] ?? '');
     if (text === '') throw refuse(request, 'Send your API key in the header x-api-key.');
-    return mapMaybe(keys.find(text, request.ip), (found) => {
-      if (!found)
-        throw refuse(
-          request,
-          'This API key is not valid: it is mistyped, revoked or from another server. Use or create another key.',
-        );
-      services.uses.record(found.id);
-      return found.principal;
-    });
+    const found = await keys.find(text, request.ip);
+    if (!found)
+      throw refuse(
+        request,
+        'This API key is not valid: it is mistyped, revoked or from another server. Use or create another key.',
+      );
+    services.uses.record(found.id);
+    return found.principal;
   };
 }

@@ -11,7 +11,6 @@ import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { createDeviceAuthenticator } from '#server/devices/device-authenticator.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type MaybePromise, mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Audience, Authenticator } from '#server/platform/http/route.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { createMemberAuthenticator } from '#server/teams/members/member-authenticator.ts';
@@ -62,7 +61,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
   const byAudience = {
     api: createApiKeyAuthenticator({
       authenticate,
-      limit: (teamId, plan) => (config.rateLimits ? teamLimiter.take(teamId, plan) : {}),
+      limit: async (teamId, plan) => (config.rateLimits ? teamLimiter.take(teamId, plan) : {}),
     }),
     team: createMemberAuthenticator(
       {
@@ -81,7 +80,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
 }
 
 /** Runs an authenticator. @returns its result; undefined for a refused request */
-async function accepted<T>(authenticate: () => MaybePromise<T>): Promise<T | undefined> {
+async function accepted<T>(authenticate: () => Promise<T>): Promise<T | undefined> {
   try {
     return await authenticate();
   } catch {
@@ -94,12 +93,11 @@ function createOperationsAuthenticator(
   { secrets, clock }: Pick<Runtime, 'secrets' | 'clock'>,
   limiter: NetworkRateLimiter,
 ): Authenticator {
-  return (request, _reply, { byToken }) => {
+  return async (request, _reply, { byToken }) => {
     if (!byToken) return {};
     const { ticket } = request.params as { readonly ticket: string };
     if (isProbeTicket(secrets, ticket, clock.nowMs())) return {};
-    return mapMaybe(limiter.take(request), () => {
-      throw notFound('probe');
-    });
+    await limiter.take(request);
+    throw notFound('probe');
   };
 }

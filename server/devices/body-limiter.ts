@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
-import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import { isDisconnected } from '#server/platform/http/client-disconnect.ts';
 import { bodyMaxBytes } from '#server/platform/http/limits.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
@@ -38,9 +37,9 @@ export class BodyLimiter {
   }
 
   /** Resolves once the body may be read. @throws AppError 503 after the time-out */
-  admit(token: string, teamId: TeamId, request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
-    if (!isLargerThan(bodyMaxBytes, request)) return undefined;
-    return new Promise((resolve, reject) => {
+  async admit(token: string, teamId: TeamId, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (!isLargerThan(bodyMaxBytes, request)) return;
+    await new Promise<void>((resolve, reject) => {
       const read = () => {
         resolve();
         return untilClosed(reply);

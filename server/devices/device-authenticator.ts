@@ -1,7 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
-import { mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
-import type { AuthenticatedRoute, Authenticator, Caller } from '#server/platform/http/route.ts';
+import type { AuthenticatedRoute, Authenticator } from '#server/platform/http/route.ts';
 import { FixedWindowLimiter } from '#server/platform/network/fixed-window-limiter.ts';
 import { BodyLimiter } from './body-limiter.ts';
 import { DeviceTokenLookup } from './device-token-lookup.ts';
@@ -17,27 +16,27 @@ export function createDeviceAuthenticator(
   const tokens = new DeviceTokenLookup(services);
   const bodies = new BodyLimiter(services);
   const isOverLimit = createTokenLimiter(services);
-  return (request, reply, route) => {
+  return async (request, reply, route) => {
     if (route.byToken) return {};
     const { headers, ip } = request;
-    return mapMaybe(tokens.find(headers['x-device-token'], ip), (token) => {
-      if (!token)
-        throw new AppError(
-          'unauthorized',
-          'This server does not know this device token. Set up the iPhone again with a new setup link.',
-        );
-      if (route.refusesEndedToken && token.ended) throw new EndedTokenError(token.ended);
-      const key = token.hash.toString('hex');
-      const device = {
-        teamId: token.teamId,
-        tokenHash: token.hash,
-        isPoll: route.held === true,
-        isOverLimit: isOverLimit(key, route),
-        endToken: token.end,
-      };
-      if (device.isOverLimit && !device.isPoll) return { device, refusal: tooManyRequests(60) };
-      return mapMaybe(bodies.admit(key, token.teamId, request, reply), (): Caller => ({ device }));
-    });
+    const token = await tokens.find(headers['x-device-token'], ip);
+    if (!token)
+      throw new AppError(
+        'unauthorized',
+        'This server does not know this device token. Set up the iPhone again with a new setup link.',
+      );
+    if (route.refusesEndedToken && token.ended) throw new EndedTokenError(token.ended);
+    const key = token.hash.toString('hex');
+    const device = {
+      teamId: token.teamId,
+      tokenHash: token.hash,
+      isPoll: route.held === true,
+      isOverLimit: isOverLimit(key, route),
+      endToken: token.end,
+    };
+    if (device.isOverLimit && !device.isPoll) return { device, refusal: tooManyRequests(60) };
+    await bodies.admit(key, token.teamId, request, reply);
+    return { device };
   };
 }
 

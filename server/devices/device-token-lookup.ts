@@ -1,5 +1,4 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { EndedTokenReason } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
@@ -52,7 +51,7 @@ export class DeviceTokenLookup {
   }
 
   /** @returns undefined for an unknown token, which is counted against the client's network */
-  find(token: unknown, ip: string): MaybePromise<KnownToken | undefined> {
+  async find(token: unknown, ip: string): Promise<KnownToken | undefined> {
     if (typeof token !== 'string' || !shape.test(token)) return this.#refuse(ip);
     const kept = this.#kept.get(token);
     if (!kept) return this.#look(token, ip);

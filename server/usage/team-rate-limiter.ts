@@ -2,7 +2,6 @@ import { type PlanName, plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
-import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { windowSecondsLeft } from '#server/platform/time/fixed-window.ts';
 
@@ -66,7 +65,7 @@ export class TeamRateLimiter {
    * @returns the headers ratelimit-policy and ratelimit (IETF draft "RateLimit header fields")
    * @throws AppError 429 with retry-after: whole seconds until the minute ends
    */
-  take(teamId: TeamId, plan: PlanName): MaybePromise<Readonly<Record<string, string>>> {
+  async take(teamId: TeamId, plan: PlanName): Promise<Readonly<Record<string, string>>> {
     const limit = plans[plan].requestsPerMinute;
     const window = this.#window(teamId);
     const secondsLeft = windowSecondsLeft(this.#services.clock.nowMs(), windowMs);
@@ -88,10 +87,10 @@ export class TeamRateLimiter {
     window.block ??= this.#reserveBlock(teamId, window, limit).finally(() => {
       window.block = undefined;
     });
-    const counted = window.block.finally(() => {
+    await window.block.finally(() => {
       window.waiting -= 1;
     });
-    return counted.then(() => this.take(teamId, plan));
+    return this.take(teamId, plan);
   }
 
   #window(teamId: TeamId): Window {

@@ -13,7 +13,7 @@ describe('the client behind trusted proxies (§7.2/trusted-proxies)', () => {
   const clients: string[] = [];
   const server = createBareServer([], {
     trustProxy: ['loopback', '10.0.0.0/8'],
-    limitNotFound: (request) => void clients.push(request.ip),
+    limitNotFound: async (request) => void clients.push(request.ip),
   });
   let port: number;
   before(async () => {

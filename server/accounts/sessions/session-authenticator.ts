@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import { sessionIdleDays, sessionRequestsPerMinute } from '#server/accounts/limits.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { AppError, tooManyRequests } from '#server/platform/app-error.ts';
-import { mapMaybe } from '#server/platform/concurrency/maybe-promise.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { Authenticator, SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -116,8 +115,9 @@ export function createSessionlessPageAuthenticator(
   visitorAuthenticator: Authenticator,
   openLimiter: NetworkRateLimiter,
 ): Authenticator {
-  return (request, reply, route) =>
-    route.method === 'GET' || route.byToken
-      ? mapMaybe(openLimiter.take(request), () => ({}))
-      : visitorAuthenticator(request, reply, route);
+  return async (request, reply, route) => {
+    if (route.method !== 'GET' && !route.byToken) return visitorAuthenticator(request, reply, route);
+    await openLimiter.take(request);
+    return {};
+  };
 }

@@ -10,7 +10,6 @@ import type { ErrorCode } from '#contract/errors.ts';
 import { strictObject } from '#contract/schema.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
 import type { AppError } from '#server/platform/app-error.ts';
-import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import { WaitGroup } from '#server/platform/concurrency/wait-group.ts';
 import type { AccountId, Ids, TeamId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
@@ -61,7 +60,7 @@ export interface HttpServerOptions {
   /** Authenticators by audience. Routes of an audience without one are open to all callers. */
   readonly authenticators: Readonly<Partial<Record<Audience, Authenticator>>>;
   /** Counts requests that no route serves, and throws 429; by default they have no limit. */
-  readonly limitNotFound?: (request: FastifyRequest) => MaybePromise<void>;
+  readonly limitNotFound?: (request: FastifyRequest) => Promise<void>;
   /** Wraps the work of each request, except for routes with their own limit; by default work is not limited. */
   readonly limitConcurrency?: LimitConcurrency;
   /** Called after each answer was sent, for metrics, logs and the audit of refusals. */
@@ -264,28 +263,18 @@ const withoutLimit: LimitConcurrency = (_caller, work) => work();
 /** Creates the onRequest hook that runs the authenticator of the route's audience, if there is one. */
 function authenticateHook(options: HttpServerOptions, route: Route, inFlight: WaitGroup) {
   const authenticator = options.authenticators[route.audience];
+  const authenticate = async (request: FastifyRequest, reply: FastifyReply) => {
+    request.caller = (await authenticator?.(request, reply, route)) ?? {};
+    return request.caller.refusal;
+  };
+  // Fastify treats done(undefined) as success, so an Error is always passed.
+  const errorOf = (reason: unknown) => (reason instanceof Error ? reason : new Error(String(reason)));
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    const setCaller = (caller: Caller) => {
-      request.caller = caller;
-      return caller.refusal;
-    };
-    // Fastify treats done(undefined) as success, so an Error is always passed.
-    const refuse = (reason: unknown) => done(reason instanceof Error ? reason : new Error(String(reason)));
     setResponseHeaders(options, route.audience, request, reply);
-    let caller: MaybePromise<Caller>;
-    try {
-      caller = authenticator ? authenticator(request, reply, route) : {};
-    } catch (error) {
-      refuse(error);
-      return;
-    }
-    if (caller instanceof Promise) {
-      inFlight.begin();
-      caller
-        .then(setCaller)
-        .then(done, refuse)
-        .finally(() => inFlight.end());
-    } else done(setCaller(caller));
+    inFlight.begin();
+    authenticate(request, reply)
+      .then(done, (reason) => done(errorOf(reason)))
+      .finally(() => inFlight.end());
   };
 }
 

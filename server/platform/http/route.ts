@@ -4,7 +4,6 @@ import type { Permission, PersonalPermission, RoleGrant } from '#contract/permis
 import type { PlanName } from '#contract/plans.ts';
 import type { Actor, AuditActor } from '#server/platform/actor.ts';
 import type { AppError } from '#server/platform/app-error.ts';
-import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { AccountId, AccountSessionId, KeyId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /**
@@ -70,7 +69,7 @@ export type Authenticator = (
   reply: FastifyReply,
   route: AuthenticatedRoute,
   isAgain?: boolean,
-) => MaybePromise<Caller>;
+) => Promise<Caller>;
 
 /** The fields of a route that an authenticator needs. */
 export type AuthenticatedRoute = Pick<

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { tooManyRequests } from '#server/platform/app-error.ts';
-import type { MaybePromise } from '#server/platform/concurrency/maybe-promise.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { clientNetwork } from './client-network.ts';
 import { FixedWindowLimiter } from './fixed-window-limiter.ts';
@@ -34,12 +33,8 @@ export class NetworkRateLimiter {
   }
 
   /** Counts a request. @throws AppError 429 with retry-after: whole seconds until the minute ends */
-  take(request: FastifyRequest): MaybePromise<void> {
-    if (!this.#options.rateLimits || this.#limit.allows(clientNetwork(request.ip))) return undefined;
-    return this.#takePastLimit(request);
-  }
-
-  async #takePastLimit(request: FastifyRequest): Promise<void> {
+  async take(request: FastifyRequest): Promise<void> {
+    if (!this.#options.rateLimits || this.#limit.allows(clientNetwork(request.ip))) return;
     const source = await this.#options.findSource(request);
     if (source === undefined || !this.#sourceLimit.allows(source))
       throw tooManyRequests(this.#limit.secondsLeft);

@@ -29,10 +29,10 @@ describe('refused requests with a large body (§7.1/unread-bodies)', () => {
   const server = createBareServer(routes, {
     clock,
     authenticators: {
-      team: () => {
+      team: async () => {
         throw new AppError('unauthorized', 'Sign in.');
       },
-      api: () => ({ principal: { kind: 'key', teamId: 'team' as TeamId, scopes: [] } as never }),
+      api: async () => ({ principal: { kind: 'key', teamId: 'team' as TeamId, scopes: [] } as never }),
     },
   });
   let port: number;
