@@ -1,6 +1,6 @@
 import type { Grant } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import type { KeyId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 export interface ApiKeyRow {
@@ -26,48 +26,56 @@ const columns = 'team_id, id, name, permissions, created_by, created_at, last_us
 const isMadeBy = `created_by IN (
   SELECT m.id FROM members m JOIN members own ON own.account_id = m.account_id AND own.team_id = m.team_id
   WHERE own.team_id = $1 AND own.id = $2)`;
-const insert = statement<ApiKeyRow>(
+const insert = statement<[TeamId, KeyId, string, Grant[], MemberId | null, Buffer, Date]>(
   'api-keys.insert',
   `INSERT INTO api_keys (team_id, id, name, permissions, created_by, hash, created_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7)
    RETURNING ${columns}`,
   { changes: 'key', team: '$1', ids: '$2' },
 );
-const findLive = statement<LiveKeyRow>(
+
+export const findLiveKeys = statement<[hashes: readonly Buffer[]], LiveKeyRow>(
   'api-keys.find-live',
   `SELECT ${columns
     .split(', ')
     .map((column) => `k.${column}`)
     .join(', ')}, k.hash, t.plan
    FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.hash = ANY($1::bytea[]) AND k.revoked_at IS NULL`,
-);
-const listLive = statement<ApiKeyRow>(
+).rows;
+
+/** Lists the valid keys of a team, newest first. */
+export const listLiveKeys = statement<[teamId: TeamId], ApiKeyRow>(
   'api-keys.list-live',
   `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND revoked_at IS NULL ORDER BY id DESC`,
-);
-const listLiveOf = statement<ApiKeyRow>(
+).rows;
+
+/** Lists the valid keys that a person created, in any membership of the team. */
+export const listLiveKeysByMember = statement<[teamId: TeamId, memberId: MemberId], ApiKeyRow>(
   'api-keys.list-live-of-member',
   `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND ${isMadeBy} AND revoked_at IS NULL ORDER BY id`,
-);
-const anyUsed = statement<{ found: boolean }>(
+).rows;
+const anyUsed = statement<[TeamId], { found: boolean }>(
   'api-keys.any-used',
   'SELECT EXISTS (SELECT FROM api_keys WHERE team_id = $1 AND last_used_at IS NOT NULL) AS found',
 );
-const lock = statement<ApiKeyRow>(
+
+export const lockKey = transactionStatement<[keyId: KeyId], ApiKeyRow>(
   'api-keys.lock',
   `SELECT ${columns} FROM api_keys WHERE id = $1 FOR NO KEY UPDATE`,
-);
-const revoke = statement<ApiKeyRow>(
+).row;
+
+export const markRevoked = transactionStatement<[keyId: KeyId, at: Date], ApiKeyRow>(
   'api-keys.revoke',
   `UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING ${columns}`,
   { changes: 'key', team: 'team_id', ids: 'id' },
-);
-const writeUses = statement<Record<string, never>>(
+).run;
+
+export const writeKeyUses = statement<[keyIds: readonly KeyId[], usedAt: readonly Date[]]>(
   'api-keys.write-uses',
   `UPDATE api_keys k SET last_used_at = u.used_at FROM unnest($1::uuid[], $2::timestamptz[]) AS u (id, used_at)
    WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.used_at)`,
-);
-const revokeOf = statement<Pick<ApiKeyRow, 'id' | 'name'>>(
+).run;
+const revokeOf = statement<[TeamId, MemberId, Date, readonly KeyId[] | null], Pick<ApiKeyRow, 'id' | 'name'>>(
   'api-keys.revoke-of-member',
   `UPDATE api_keys SET revoked_at = $3
    WHERE team_id = $1 AND ${isMadeBy} AND revoked_at IS NULL AND ($4::uuid[] IS NULL OR id = ANY($4))
@@ -79,7 +87,7 @@ export async function insertApiKey(
   db: Queryable,
   key: Omit<ApiKeyRow, 'revoked_at'> & { readonly hash: Buffer },
 ): Promise<void> {
-  await insert.row(
+  await insert.run(
     db,
     key.team_id,
     key.id,
@@ -89,40 +97,6 @@ export async function insertApiKey(
     key.hash,
     key.created_at,
   );
-}
-
-export function findLiveKeys(db: Queryable, hashes: readonly Buffer[]): Promise<LiveKeyRow[]> {
-  return findLive.rows(db, hashes);
-}
-
-/** Lists the valid keys of a team, newest first. */
-export function listLiveKeys(db: Queryable, teamId: TeamId): Promise<ApiKeyRow[]> {
-  return listLive.rows(db, teamId);
-}
-
-export function lockKey(trx: Transaction, keyId: KeyId): Promise<ApiKeyRow | undefined> {
-  return lock.row(trx, keyId);
-}
-
-export async function markRevoked(trx: Transaction, keyId: KeyId, at: Date): Promise<void> {
-  await revoke.row(trx, keyId, at);
-}
-
-export async function writeKeyUses(
-  db: Queryable,
-  keyIds: readonly KeyId[],
-  usedAt: readonly Date[],
-): Promise<void> {
-  await writeUses.row(db, keyIds, usedAt);
-}
-
-/** Lists the valid keys that a person created, in any membership of the team. */
-export function listLiveKeysByMember(
-  db: Queryable,
-  teamId: TeamId,
-  memberId: MemberId,
-): Promise<ApiKeyRow[]> {
-  return listLiveOf.rows(db, teamId, memberId);
 }
 
 /**

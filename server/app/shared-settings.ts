@@ -5,7 +5,10 @@ import { statement } from '#server/database/statement.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 
-const notifySettings = statement<{ pg_notify: string }>('settings.notify', 'SELECT pg_notify($1, $2)');
+const notifySettings = statement<[string, string], { pg_notify: string }>(
+  'settings.notify',
+  'SELECT pg_notify($1, $2)',
+);
 
 interface SettingsMessage {
   /** Host name and process id of the sender, with a space between. */

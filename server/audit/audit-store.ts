@@ -23,21 +23,45 @@ export interface AuditRow {
 const columns = `id, team_id, account_id, actor_kind, actor_id, actor_name, action, target, details, outcome, error_code, ip,
   request_id, created_at`;
 
-const insert = statement<AuditRow>(
+const insert = statement<
+  [
+    Id<'aud'>,
+    TeamId | null,
+    AccountId | null,
+    AuditRow['actor_kind'],
+    string,
+    string,
+    AuditAction,
+    string,
+    string,
+    AuditRow['outcome'],
+    string | null,
+    string,
+    string,
+    Date,
+  ]
+>(
   'audit.insert',
   `INSERT INTO audit_log (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
   { changes: 'audit', team: '$2', ids: '$1' },
 );
-const listOfTeam = statement<AuditRow>(
+
+/** Lists a team's audit entries, newest first. @param before only entries with smaller ids are listed */
+export const listTeamAudit = statement<[teamId: TeamId, before: string, limit: number], AuditRow>(
   'audit.list-of-team',
   `SELECT ${columns} FROM audit_log WHERE team_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
-);
-const listOfAccount = statement<AuditRow>(
+).rows;
+
+/** Lists the audit entries of one account, such as its sign-ins and password changes, newest first. */
+export const listAccountAudit = statement<[accountId: AccountId, before: string, limit: number], AuditRow>(
   'audit.list-of-account',
   `SELECT ${columns} FROM audit_log WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
-);
+).rows;
 
-const findActor = statement<Pick<AuditRow, 'actor_kind' | 'actor_id' | 'actor_name'>>(
+const findActor = statement<
+  [TeamId, string, string, string, readonly AuditAction[]],
+  Pick<AuditRow, 'actor_kind' | 'actor_id' | 'actor_name'>
+>(
   'audit.find-actor',
   // Searches a short range of ids, because no index covers targets.
   `SELECT actor_kind, actor_id, actor_name FROM audit_log
@@ -46,7 +70,7 @@ const findActor = statement<Pick<AuditRow, 'actor_kind' | 'actor_id' | 'actor_na
 );
 
 export async function insertAudit(db: Queryable, row: AuditRow): Promise<void> {
-  await insert.row(
+  await insert.run(
     db,
     row.id,
     row.team_id,
@@ -63,26 +87,6 @@ export async function insertAudit(db: Queryable, row: AuditRow): Promise<void> {
     row.request_id,
     row.created_at,
   );
-}
-
-/** Lists a team's audit entries, newest first. @param before only entries with smaller ids are listed */
-export function listTeamAudit(
-  db: Queryable,
-  teamId: TeamId,
-  before: string,
-  limit: number,
-): Promise<AuditRow[]> {
-  return listOfTeam.rows(db, teamId, before, limit);
-}
-
-/** Lists the audit entries of one account, such as its sign-ins and password changes, newest first. */
-export function listAccountAudit(
-  db: Queryable,
-  accountId: AccountId,
-  before: string,
-  limit: number,
-): Promise<AuditRow[]> {
-  return listOfAccount.rows(db, accountId, before, limit);
 }
 
 /** Upper bound on the duration of the transaction that performs and records an action. */

@@ -9,11 +9,11 @@ import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 /** Upper bound on the months that one round creates partitions for; the next round continues. */
 const monthsMax = 100;
 
-const findInDefaultPartition = statement<{ id: string }>(
+const findInDefaultPartition = statement<[string], { id: string }>(
   'audit.find-unplaced',
   'SELECT id FROM audit_log_default WHERE id < $1 ORDER BY id LIMIT 1',
 );
-const findAny = statement<{ id: string }>(
+const findAny = statement<[string, string]>(
   'audit.find-any',
   'SELECT id FROM audit_log WHERE id >= $1 AND id < $2 LIMIT 1',
 );
@@ -56,8 +56,5 @@ async function movePartitionless(db: Queryable, bound: string): Promise<void> {
 
 async function hasEntries(db: Queryable, month: string): Promise<boolean> {
   const from = new Date(month);
-  return (
-    (await findAny.row(db, firstIdAt(from.getTime()), firstIdAt(startOfNextMonth(from).getTime()))) !==
-    undefined
-  );
+  return await findAny.hasRow(db, firstIdAt(from.getTime()), firstIdAt(startOfNextMonth(from).getTime()));
 }

@@ -1,4 +1,4 @@
-import { statement, type Transaction } from './statement.ts';
+import { type Transaction, transactionStatement } from './statement.ts';
 
 /**
  * Advisory lock of backups. A backup holds it exclusively; work that removes or changes rows which the backup must
@@ -9,7 +9,10 @@ export const backupLock = 7_061_726_402;
 /** An SQL condition that takes the lock until the end of the transaction; false while a backup runs or waits. */
 export const withoutBackupSql = `pg_try_advisory_xact_lock_shared(${backupLock})`;
 
-const tryShared = statement<{ is_free: boolean }>('backups.exclude', `SELECT ${withoutBackupSql} AS is_free`);
+const tryShared = transactionStatement<[], { is_free: boolean }>(
+  'backups.exclude',
+  `SELECT ${withoutBackupSql} AS is_free`,
+);
 
 /**
  * Keeps backups from starting until the end of this transaction.

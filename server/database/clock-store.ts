@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { type Queryable, statement, type Transaction } from './statement.ts';
+import { type Queryable, statement, type Transaction, transactionStatement } from './statement.ts';
 
 /** State of the database's clock, which the processes of an installation share (table service_clock). */
 export interface ClockState {
@@ -33,27 +33,33 @@ const samples = 5;
 const stateColumns = 'held_ms, stepped_at, followed_ms, version';
 
 // The only statement that reads the database's clock (decision 0007).
-const read = statement<ClockState & { readonly database_ms: number }>(
+const read = transactionStatement<[], ClockState & { readonly database_ms: number }>(
   'clock.read',
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS database_ms, ${stateColumns} FROM service_clock`,
 );
-const lock = statement<ClockState>('clock.lock', `SELECT ${stateColumns} FROM service_clock FOR UPDATE`);
-const updateStep = statement<Pick<ClockState, 'version'>>(
+const lock = transactionStatement<[], ClockState>(
+  'clock.lock',
+  `SELECT ${stateColumns} FROM service_clock FOR UPDATE`,
+);
+const updateStep = statement<[number, Date | null, number]>(
   'clock.write-step',
   'UPDATE service_clock SET held_ms = $1, stepped_at = $2, version = version + 1 WHERE version = $3 RETURNING version',
 );
-const updateFollowed = statement<Record<string, never>>(
+
+/** Records that the held step is followed from now on. */
+export const markStepFollowed = transactionStatement(
   'clock.write-followed',
   `UPDATE service_clock
    SET followed_ms = followed_ms - held_ms, held_ms = 0, stepped_at = NULL, version = version + 1`,
-);
-const selectReadings = statement<BootClockReading>(
+).run;
+
+export const listBootClockReadings = statement<[], BootClockReading>(
   'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
-);
+).rows;
 // Deletes older readings, because those of machines that no longer exist would stay. The newest ones show when the
 // service last ran.
-const writeReading = statement<Record<string, never>>(
+const writeReading = statement<[string, number, number, Date, number]>(
   'clock.write-reading',
   `WITH old AS (
      DELETE FROM clock_readings WHERE boot_id IN (SELECT boot_id FROM clock_readings ORDER BY service_at DESC OFFSET 100)
@@ -112,19 +118,10 @@ export async function writeStep(
   steppedAt: Date,
   version: number,
 ): Promise<boolean> {
-  return (await updateStep.row(db, heldMs, heldMs === 0 ? null : steppedAt, version)) !== undefined;
-}
-
-/** Records that the held step is followed from now on. */
-export async function markStepFollowed(trx: Transaction): Promise<void> {
-  await updateFollowed.row(trx);
-}
-
-export function listBootClockReadings(db: Queryable): Promise<BootClockReading[]> {
-  return selectReadings.rows(db);
+  return await updateStep.hasRow(db, heldMs, heldMs === 0 ? null : steppedAt, version);
 }
 
 export async function saveBootClockReading(db: Queryable, reading: BootClockReading): Promise<void> {
   const { boot_id, uptime_ms, monotonic_ms, service_at, followed_ms } = reading;
-  await writeReading.row(db, boot_id, uptime_ms, monotonic_ms, service_at, followed_ms);
+  await writeReading.run(db, boot_id, uptime_ms, monotonic_ms, service_at, followed_ms);
 }

@@ -6,7 +6,7 @@ import type { Runtime } from './runtime.ts';
 import { schemaVersion } from './schema-version.ts';
 import { statement } from './statement.ts';
 
-const selectSize = statement<{ readonly bytes: number }>(
+const selectSize = statement<[], { readonly bytes: number }>(
   'database.size',
   'SELECT pg_database_size(current_database()) AS bytes',
 );

@@ -10,13 +10,13 @@ export interface DatabaseFacts {
   readonly has_schema: boolean;
 }
 
-const selectFacts = statement<DatabaseFacts>(
+const selectFacts = statement<[], DatabaseFacts>(
   'database.facts',
   `SELECT current_setting('server_version') AS version,
      pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS is_read_only,
      pg_database_size(current_database()) AS bytes, to_regclass('schema_version') IS NOT NULL AS has_schema`,
 );
-const selectSchemaVersion = statement<{ readonly version: number }>(
+const selectSchemaVersion = statement<[], { readonly version: number }>(
   'database.schema-version',
   'SELECT max(version)::int AS version FROM schema_version',
 );
@@ -24,7 +24,7 @@ const selectSchemaVersion = statement<{ readonly version: number }>(
 /** Number of timed round trips; the shortest one is the latency without other work. */
 const roundTrips = 5;
 
-const ping = statement<{ readonly one: number }>('database.ping', 'SELECT 1 AS one');
+const ping = statement('database.ping', 'SELECT 1 AS one');
 
 /** @returns the facts, the schema version (0 before the first start) and the shortest round trip in milliseconds */
 export async function inspectDatabase({ pool }: Pick<Database, 'pool'>): Promise<{
@@ -38,7 +38,7 @@ export async function inspectDatabase({ pool }: Pick<Database, 'pool'>): Promise
   let roundTripMs = Number.POSITIVE_INFINITY;
   for (let trip = 0; trip < roundTrips; trip += 1) {
     const startedMs = performance.now();
-    await ping.row(pool);
+    await ping.run(pool);
     roundTripMs = Math.min(roundTripMs, performance.now() - startedMs);
   }
   return { facts, schemaVersion, roundTripMs };

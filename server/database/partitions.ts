@@ -5,24 +5,29 @@ import { withoutBackupSql } from './backup-lock.ts';
 import { isDatabaseAway, isStatementTimeout } from './database.ts';
 import { type Queryable, statement } from './statement.ts';
 
-const makePartition = statement<Record<string, never>>(
+const makePartition = statement<[History, string, number]>(
   'partitions.make',
   `SELECT make_partition($1, $2::date, $3) WHERE ${withoutBackupSql}`,
 );
 
 /** One look-up instead of a statement per month: most starts find every month. */
-const findMissing = statement<{ history: History; month: string }>(
+const findMissing = statement<[string[], readonly History[]], { history: History; month: string }>(
   'partitions.find-missing',
   `SELECT history, month FROM unnest($1::text[]) WITH ORDINALITY AS m (month, month_place),
      unnest($2::text[]) WITH ORDINALITY AS h (history, history_place)
    WHERE to_regclass(history || to_char(month::date, '_YYYY_MM')) IS NULL ORDER BY month_place, history_place`,
 );
 
-const dropPartition = statement<Record<string, never>>(
+/**
+ * Drops a month of a history with all its rows.
+ * @returns false while a backup runs, which still reads it
+ * @throws 55P03 if it is in use
+ */
+export const dropMonthPartition = statement<[history: History, month: string]>(
   'partitions.drop',
   `SELECT drop_partition($1, $2::date) WHERE ${withoutBackupSql}`,
-);
-const list = statement<{ month: string }>(
+).hasRow;
+const list = statement<[History], { month: string }>(
   'partitions.list',
   `SELECT replace(substring(c.relname FROM '[0-9]{4}_[0-9]{2}$'), '_', '-') || '-01' AS month
    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -85,19 +90,10 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
  * @returns false while a backup runs: it reads the history, and writers would wait behind this
  */
 export async function createMonthPartition(db: Queryable, history: History, month: string): Promise<boolean> {
-  return (await makePartition.row(db, history, month, movedMax)) !== undefined;
+  return await makePartition.hasRow(db, history, month, movedMax);
 }
 
 /** The months of a history, oldest first, such as `2026-11-01`. */
 export async function listMonthPartitions(db: Queryable, history: History): Promise<string[]> {
   return (await list.rows(db, history)).map(({ month }) => month);
-}
-
-/**
- * Drops a month of a history with all its rows.
- * @returns false while a backup runs, which still reads it
- * @throws 55P03 if it is in use
- */
-export async function dropMonthPartition(db: Queryable, history: History, month: string): Promise<boolean> {
-  return (await dropPartition.row(db, history, month)) !== undefined;
 }

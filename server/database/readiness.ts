@@ -1,14 +1,14 @@
 import { singleFlightQuery } from '#server/platform/concurrency/single-flight-query.ts';
 import type { Runtime } from './runtime.ts';
-import { statement } from './statement.ts';
+import { transactionStatement } from './statement.ts';
 
 /** Tests the disk: sorts more than fits into memory, so that PostgreSQL writes a temporary file of 116 KB. */
-const writeFile = statement<{ bytes: number }>(
+const writeFile = transactionStatement(
   'database.readiness',
   `SELECT sum(length(line))::int AS bytes
    FROM (SELECT n, repeat('x', 200) || n AS line FROM generate_series(1, 500) AS n ORDER BY n DESC OFFSET 0) AS sorted`,
 );
-const littleMemory = statement<{ work_mem: string }>(
+const littleMemory = transactionStatement(
   'database.readiness-memory',
   "SELECT set_config('work_mem', '64kB', true) AS work_mem",
 );
@@ -17,7 +17,7 @@ const littleMemory = statement<{ work_mem: string }>(
  * Commits a record of the write-ahead log, which is flushed to the disk. It changes no row, so no vacuum is needed and
  * no process waits for another. The empty UPDATE fails if PostgreSQL is read-only, as on a standby.
  */
-const writeLog = statement<Record<string, never>>(
+const writeLog = transactionStatement(
   'database.readiness-log',
   `WITH refused_while_read_only AS (UPDATE service_clock SET version = version WHERE false RETURNING version)
    SELECT pg_logical_emit_message(true, 'ownline', 'ready') FROM (SELECT count(*) FROM refused_while_read_only) AS none`,
@@ -33,9 +33,9 @@ export function createReadiness({
 }: Pick<Runtime, 'database' | 'clock'>): () => Promise<void> {
   return singleFlightQuery(clock, keptMs, () =>
     database.transaction(async (trx) => {
-      await littleMemory.row(trx);
-      await writeFile.row(trx);
-      await writeLog.row(trx);
+      await littleMemory.run(trx);
+      await writeFile.run(trx);
+      await writeLog.run(trx);
     }),
   );
 }

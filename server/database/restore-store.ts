@@ -1,5 +1,5 @@
 import type { Actor } from '#server/platform/actor.ts';
-import { type Queryable, statement, type Transaction } from './statement.ts';
+import { statement, type Transaction, transactionStatement } from './statement.ts';
 
 export interface Restore {
   readonly restored_at: Date;
@@ -10,40 +10,37 @@ export interface Restore {
   readonly schema_version: number;
 }
 
-const insert = statement<Record<string, never>>(
+const insert = transactionStatement<[Date, Date, string, number]>(
   'restores.insert',
   'INSERT INTO restores (restored_at, backup_taken_at, product_version, schema_version) VALUES ($1, $2, $3, $4)',
 );
-const findOpen = statement<Restore>(
+
+/** @returns the newest restore that was not resumed; undefined without a hold */
+export const findOpenRestore = statement<[], Restore>(
   'restores.find-open',
   `SELECT restored_at, backup_taken_at, product_version, schema_version FROM restores
    WHERE resumed_at IS NULL ORDER BY restored_at DESC LIMIT 1`,
-);
-const resume = statement<{ readonly restored_at: Date }>(
+).row;
+const resume = transactionStatement<
+  [Date, 'member' | 'key' | 'account' | 'operator' | 'server', string, string, boolean, boolean],
+  { readonly restored_at: Date }
+>(
   'restores.resume',
   `UPDATE restores SET resumed_at = $1, resumed_by_kind = $2, resumed_by_id = $3, resumed_by_name = $4,
      cancelled_messages = $5, skipped_deliveries = $6
    WHERE resumed_at IS NULL RETURNING restored_at`,
 );
 // The held step was of another server's clock, and uptimes are those of other machines.
-const forgetStep = statement<Record<string, never>>(
+const forgetStep = transactionStatement(
   'restores.forget-clock-step',
   'UPDATE service_clock SET held_ms = 0, stepped_at = NULL, version = version + 1',
 );
-const forgetReadings = statement<Record<string, never>>(
-  'restores.forget-clock-readings',
-  'DELETE FROM clock_readings',
-);
+const forgetReadings = transactionStatement('restores.forget-clock-readings', 'DELETE FROM clock_readings');
 
 /** Writes the row that holds back everything outgoing until the restore is resumed. */
 export async function insertRestore(trx: Transaction, restore: Restore): Promise<void> {
   const { restored_at, backup_taken_at, product_version, schema_version } = restore;
-  await insert.row(trx, restored_at, backup_taken_at, product_version, schema_version);
-}
-
-/** @returns the newest restore that was not resumed; undefined without a hold */
-export function findOpenRestore(db: Queryable): Promise<Restore | undefined> {
-  return findOpen.row(db);
+  await insert.run(trx, restored_at, backup_taken_at, product_version, schema_version);
 }
 
 /** A person's choices for messages and deliveries that waited in the backup. */
@@ -65,6 +62,6 @@ export async function markResumed(
 
 /** Resets the clock's state: the time between backup and restore is no clock step (decision 0020). */
 export async function resetClockState(trx: Transaction): Promise<void> {
-  await forgetStep.row(trx);
-  await forgetReadings.row(trx);
+  await forgetStep.run(trx);
+  await forgetReadings.run(trx);
 }

@@ -8,11 +8,11 @@ import { createDataDir } from './data-dir.ts';
 import { errorCodeOf } from './database.ts';
 import { type Queryable, statement } from './statement.ts';
 
-const findFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
+const findFingerprint = statement<[], { secrets_key_fingerprint: Buffer }>(
   'instance.find-fingerprint',
   'SELECT secrets_key_fingerprint FROM instance',
 );
-const keepFingerprint = statement<{ secrets_key_fingerprint: Buffer }>(
+const keepFingerprint = statement<[Buffer<ArrayBufferLike>], { secrets_key_fingerprint: Buffer }>(
   'instance.keep-fingerprint',
   `INSERT INTO instance (secrets_key_fingerprint) VALUES ($1)
    ON CONFLICT (only_row) DO UPDATE SET only_row = true RETURNING secrets_key_fingerprint`,

@@ -22,14 +22,23 @@ export type Transaction = PoolClient & {
   readonly recordChange: ChangeRecorder;
 };
 
-/** SQL with a unique name, prepared once per connection. */
-export interface Statement<Row> {
+/** SQL with a unique name, prepared once per connection. `Params` are the types of $1, $2 and so on. */
+export interface Statement<Params extends readonly unknown[], Row, Db = Queryable> {
   readonly name: string;
   readonly text: string;
-  rows(db: Queryable, ...values: readonly unknown[]): Promise<Row[]>;
+  readonly rows: (db: Db, ...params: Params) => Promise<Row[]>;
   /** The first row, or undefined. */
-  row(db: Queryable, ...values: readonly unknown[]): Promise<Row | undefined>;
+  readonly row: (db: Db, ...params: Params) => Promise<Row | undefined>;
+  /** Whether the statement returned or changed a row. */
+  readonly hasRow: (db: Db, ...params: Params) => Promise<boolean>;
+  /** The number of rows that the statement returned or changed. */
+  readonly count: (db: Db, ...params: Params) => Promise<number>;
+  /** Ignores the rows. */
+  readonly run: (db: Db, ...params: Params) => Promise<void>;
 }
+
+/** The row of a statement that returns none. */
+type NoRow = Record<string, never>;
 
 interface Known {
   readonly text: string;
@@ -44,24 +53,42 @@ export function allStatements(): ReadonlyMap<string, Known> {
 }
 
 /**
+ * Defines a statement. Stores export its methods as functions: `statement<[TeamId], TeamRow>('teams.find', …).row`.
  * @param changes the declared changes of visible resources: each is notified after the commit, so that no use case can
  * forget it. A run that touches no row has no change. If the statement ends in a SELECT, its touched rows are unknown,
  * and the change is always notified.
  */
-export function statement<Row extends object>(
+export function statement<Params extends readonly unknown[] = [], Row extends object = NoRow>(
   name: string,
   text: string,
   ...changes: readonly ChangeDeclaration<Row>[]
-): Statement<Row> {
+): Statement<Params, Row> {
   if (known.has(name)) throw new Error(`two statements are named ${name}`);
   known.set(name, { text, changes });
   const recorders = changes.map(compileChangeDeclaration);
-  const rows = async (db: Queryable, ...values: readonly unknown[]) => {
-    const asked = db.query<Row & QueryResultRow>({ name, text, values: [...values] });
-    const result = await asked.catch(rethrowPoolTimeout);
-    if (result.rowCount !== 0 || result.command === 'SELECT')
-      for (const record of recorders) record(db.recordChange, values, result.rows);
-    return result.rows;
+  const result = async (db: Queryable, params: Params) => {
+    const values = [...params];
+    const found = await db.query<Row & QueryResultRow>({ name, text, values }).catch(rethrowPoolTimeout);
+    if (found.rowCount !== 0 || found.command === 'SELECT')
+      for (const record of recorders) record(db.recordChange, values, found.rows);
+    return found;
   };
-  return { name, text, rows, row: async (db, ...values) => (await rows(db, ...values))[0] };
+  return {
+    name,
+    text,
+    rows: async (db, ...params) => (await result(db, params)).rows,
+    row: async (db, ...params) => (await result(db, params)).rows[0],
+    hasRow: async (db, ...params) => (await result(db, params)).rowCount !== 0,
+    count: async (db, ...params) => (await result(db, params)).rowCount ?? 0,
+    run: async (db, ...params) => void (await result(db, params)),
+  };
+}
+
+/** Defines a statement that runs only inside a transaction, because it locks rows or is one step of several. */
+export function transactionStatement<Params extends readonly unknown[] = [], Row extends object = NoRow>(
+  name: string,
+  text: string,
+  ...changes: readonly ChangeDeclaration<Row>[]
+): Statement<Params, Row, Transaction> {
+  return statement<Params, Row>(name, text, ...changes);
 }

@@ -2,7 +2,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
-import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, MessageId, NumberId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
 import type { PollIdentity } from './poll-registry.ts';
 
@@ -28,7 +28,10 @@ export interface PollLookupRow extends PollFacts {
  * Looks up all polls of about 20 ms in one statement: token, session, poll number and last_seen_at. So an idle poll
  * costs no statement of its own. The poll number shows which of two polls is newer.
  */
-const lookUpPolls = statement<PollLookupRow>(
+const lookUpPolls = statement<
+  [number[], Buffer<ArrayBufferLike>[], (DeviceSessionId | null)[], Date, Date],
+  PollLookupRow
+>(
   'device-protocol.look-up-polls',
   `WITH input AS MATERIALIZED (
      SELECT * FROM unnest($1::int[], $2::bytea[], $3::uuid[]) AS t (n, token_hash, asked_session)
@@ -63,7 +66,7 @@ const lookUpPolls = statement<PollLookupRow>(
    LEFT JOIN in_flight fl ON fl.number_id = f.number_id`,
 );
 
-const shortenStatement = statement<Record<string, never>>(
+const shortenStatement = statement<[NumberId, DeviceSessionId, number, Date, Date]>(
   'device-protocol.shorten-session',
   'UPDATE device_sessions SET expires_at = least(expires_at, $4), left_at = $5 WHERE number_id = $1 AND session_id = $2 AND poll_sequence = $3',
 );
@@ -77,7 +80,7 @@ export async function shortenDeviceSession(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
   { numberId, sessionId, poll }: PollIdentity,
 ): Promise<void> {
-  await shortenStatement.row(
+  await shortenStatement.run(
     database.pool,
     numberId,
     sessionId,

@@ -2,7 +2,7 @@ import { recordAudit } from '#server/audit/record-audit.ts';
 import { sessionsChannel } from '#server/database/channels.ts';
 import { isUniqueViolation } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import {
   type DeviceDescription,
   findDeviceByToken,
@@ -13,18 +13,19 @@ import {
 } from '#server/devices/device-store.ts';
 import { lockNumber, markVerified, type NumberRow } from '#server/numbers/number-store.ts';
 import { serverItself } from '#server/platform/actor.ts';
+import type { DeviceId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type DeviceSessionId, publicId, timeOfId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { takeoverReportGraceMs } from './limits.ts';
 import { type PollLookupRow, sessionLifeAfterAnswerMs } from './look-up-polls.ts';
 import { sessionPayload } from './poll-registry.ts';
 
-const bringLeaseForward = statement<Record<string, never>>(
+const bringLeaseForward = transactionStatement<[NumberId, number]>(
   'device-protocol.bring-lease-forward',
   `UPDATE in_flight SET leased_until = least(leased_until, handed_out_at + make_interval(secs => $2 / 1000.0))
    WHERE number_id = $1`,
 );
-const generationOf = statement<{ generation: number }>(
+const generationOf = transactionStatement<[TeamId, DeviceId], { generation: number }>(
   'device-protocol.generation',
   'SELECT generation FROM devices WHERE team_id = $1 AND id = $2',
 );
@@ -102,7 +103,7 @@ export async function startDeviceSession(
           expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs)),
           last_seen_at: now,
         });
-        await bringLeaseForward.row(trx, numberId, takeoverReportGraceMs);
+        await bringLeaseForward.run(trx, numberId, takeoverReportGraceMs);
         const previous = await updateDeviceDescription(trx, teamId, device.id, description, now);
         if (previous) await recordDeviceChange(trx, services, number, description, previous);
         return { sessionId };

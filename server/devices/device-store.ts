@@ -1,4 +1,9 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { DeviceId, DeviceSessionId, NumberId, SetupLinkId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** A phone that was claimed for a number. */
@@ -51,57 +56,84 @@ interface DescribedRow extends Pick<DeviceRow, 'number_id'> {
 
 const linkColumns = 'team_id, id, number_id, generation';
 
-const insertLink = statement<Record<string, never>>(
+const insertLink = transactionStatement<[TeamId, SetupLinkId, NumberId, Buffer, Date, Date]>(
   'devices.insert-link',
   `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6)`,
   { changes: 'number', team: '$1', ids: '$3' },
 );
-const endLinks = statement<Record<string, never>>(
+
+/** Closes the open setup links of a number: they give out no more tokens. */
+export const endSetupLinks = transactionStatement<[teamId: TeamId, numberId: NumberId, at: Date]>(
   'devices.end-links',
   'UPDATE setup_links SET ended_at = $3 WHERE team_id = $1 AND number_id = $2 AND ended_at IS NULL',
   { changes: 'number', team: '$1', ids: '$2' },
-);
-const endDevices = statement<Record<string, never>>(
+).run;
+
+/** Ends all devices of a number: their polls are answered with stop. Their tokens stay known, for late reports. */
+export const endAllDevices = transactionStatement<[teamId: TeamId, numberId: NumberId, at: Date]>(
   'devices.end-devices',
   'UPDATE devices SET ended_at = $3 WHERE team_id = $1 AND number_id = $2 AND ended_at IS NULL',
   { changes: 'number', team: '$1', ids: '$2' },
-);
+).run;
 const openLink = `SELECT ${linkColumns} FROM setup_links
   WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2`;
-const findLink = statement<SetupLinkRow>('devices.find-link', openLink);
-const findOpen = statement<{ hash: Buffer }>(
+
+/** The open setup link of a token; undefined for a used, replaced, expired or unknown one. */
+export const findOpenSetupLink = statement<[tokenHash: Buffer, at: Date], SetupLinkRow>(
+  'devices.find-link',
+  openLink,
+).row;
+
+/** The hashes among these that belong to open setup links. */
+export const findOpenSetupLinks = statement<[hashes: readonly Buffer[], at: Date], { hash: Buffer }>(
   'devices.find-open-links',
   `SELECT token_hash AS hash FROM setup_links
    WHERE token_hash = ANY($1::bytea[]) AND ended_at IS NULL AND expires_at > $2`,
-);
-const lockLink = statement<SetupLinkRow>('devices.lock-link', `${openLink} FOR SHARE`);
-const endLink = statement<Pick<SetupLinkRow, 'team_id' | 'number_id'>>(
+).rows;
+
+/**
+ * Locks the open setup link of a token until the transaction ends. Statements that end devices end their links first,
+ * and so find every device that a link gave out.
+ */
+export const lockOpenSetupLink = transactionStatement<[tokenHash: Buffer, at: Date], SetupLinkRow>(
+  'devices.lock-link',
+  `${openLink} FOR SHARE`,
+).row;
+
+/** @returns false if the link was already closed */
+export const endSetupLink = statement<
+  [tokenHash: Buffer, at: Date],
+  Pick<SetupLinkRow, 'team_id' | 'number_id'>
+>(
   'devices.end-link',
   `UPDATE setup_links SET ended_at = $2 WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2
    RETURNING team_id, number_id`,
   { changes: 'number', team: 'team_id', ids: 'number_id' },
-);
-const insertDevice = statement<Record<string, never>>(
+).hasRow;
+const insertDevice = transactionStatement<[TeamId, DeviceId, NumberId, SetupLinkId, Buffer, number, Date]>(
   'devices.insert',
   `INSERT INTO devices (team_id, id, number_id, setup_link_id, token_hash, generation, created_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (team_id, setup_link_id) DO NOTHING`,
   { changes: 'number', team: '$1', ids: '$3' },
 );
-const findByToken = statement<DeviceRow>(
+
+export const findDeviceByToken = statement<[tokenHash: Buffer], DeviceRow>(
   'devices.find-by-token',
   'SELECT team_id, id, number_id, ended_at, received_tests FROM devices WHERE token_hash = $1',
-);
-const findTokens = statement<KnownTokenRow>(
+).row;
+
+/** The hashes among these that belong to device tokens, including ended ones. */
+export const findKnownTokens = statement<[hashes: readonly Buffer[]], KnownTokenRow>(
   'devices.find-known-tokens',
   `SELECT d.token_hash AS hash, d.team_id,
      CASE WHEN n.deleted_at IS NOT NULL THEN 'deleted' WHEN d.ended_at IS NOT NULL THEN 'superseded' END AS ended
    FROM devices d JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
    WHERE d.token_hash = ANY($1::bytea[])`,
-);
+).rows;
 // An empty text means unknown, which is no change.
 const isOtherDevice = `(name <> '' AND $3 NOT IN ('', name) OR system_version <> '' AND $4 NOT IN ('', system_version))`;
-const describe = statement<DescribedRow>(
+const describe = statement<[TeamId, DeviceId, string, string, string, Date], DescribedRow>(
   'devices.describe',
   `UPDATE devices SET name = $3, system_version = $4, shortcut_version = $5,
      changed_at = CASE WHEN ${isOtherDevice} THEN $6 ELSE changed_at END,
@@ -111,25 +143,31 @@ const describe = statement<DescribedRow>(
    RETURNING number_id, coalesce(changed_at = $6, false) AS has_changed, previous_name, previous_system_version`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
-const dismissChange = statement<Pick<DeviceRow, 'number_id'>>(
+
+/** Deletes the record of a change of the number's device. @returns false if there is none */
+export const dismissDeviceChange = transactionStatement<[teamId: TeamId, numberId: NumberId]>(
   'devices.dismiss-change',
   `UPDATE devices d SET changed_at = NULL, previous_name = NULL, previous_system_version = NULL
    FROM device_sessions s WHERE s.team_id = $1 AND s.number_id = $2 AND d.team_id = $1 AND d.id = s.device_id AND d.changed_at IS NOT NULL
    RETURNING d.number_id`,
   { changes: 'number', team: '$1', ids: '$2' },
-);
-const addReceivedTests = statement<Pick<DeviceRow, 'number_id'>>(
+).hasRow;
+const addReceivedTests = statement<[TeamId, DeviceId, readonly string[]], Pick<DeviceRow, 'number_id'>>(
   'devices.add-received-tests',
   `UPDATE devices SET received_tests = ARRAY(SELECT DISTINCT unnest(received_tests || $3::text[]) ORDER BY 1)
    WHERE team_id = $1 AND id = $2 AND NOT received_tests @> $3::text[] RETURNING number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
-const lockSession = statement<LockedSessionRow>(
+
+export const lockCurrentSession = transactionStatement<
+  [teamId: TeamId, numberId: NumberId],
+  LockedSessionRow
+>(
   'devices.lock-session',
   `SELECT number_id, team_id, device_id, session_id, expires_at, last_seen_at, poll_sequence
    FROM device_sessions WHERE team_id = $1 AND number_id = $2 FOR UPDATE`,
-);
-const startDeviceSession = statement<Record<string, never>>(
+).row;
+const startDeviceSession = transactionStatement<[TeamId, NumberId, DeviceId, DeviceSessionId, Date, Date]>(
   'devices.start-session',
   `INSERT INTO device_sessions (number_id, team_id, device_id, session_id, poll_sequence, expires_at, last_seen_at)
    VALUES ($2, $1, $3, $4, 1, $5, $6)
@@ -137,10 +175,12 @@ const startDeviceSession = statement<Record<string, never>>(
      poll_sequence = 1, expires_at = excluded.expires_at, last_seen_at = excluded.last_seen_at`,
   { changes: 'number', team: '$1', ids: '$2' },
 );
-const endSessions = statement<Record<string, never>>(
+
+/** Ends the sessions of a restored database, so that polls from before do not block a start of the shortcut. */
+export const endDeviceSessions = transactionStatement<[now: Date]>(
   'devices.end-sessions',
   'UPDATE device_sessions SET expires_at = $1 WHERE expires_at > $1',
-);
+).run;
 
 export interface NewSetupLink {
   readonly teamId: TeamId;
@@ -152,7 +192,7 @@ export interface NewSetupLink {
 }
 
 export async function insertSetupLink(trx: Transaction, link: NewSetupLink): Promise<void> {
-  await insertLink.row(
+  await insertLink.run(
     trx,
     link.teamId,
     link.id,
@@ -163,68 +203,13 @@ export async function insertSetupLink(trx: Transaction, link: NewSetupLink): Pro
   );
 }
 
-/** Closes the open setup links of a number: they give out no more tokens. */
-export async function endSetupLinks(
-  trx: Transaction,
-  teamId: TeamId,
-  numberId: NumberId,
-  at: Date,
-): Promise<void> {
-  await endLinks.row(trx, teamId, numberId, at);
-}
-
-/** Ends all devices of a number: their polls are answered with stop. Their tokens stay known, for late reports. */
-export async function endAllDevices(
-  trx: Transaction,
-  teamId: TeamId,
-  numberId: NumberId,
-  at: Date,
-): Promise<void> {
-  await endDevices.row(trx, teamId, numberId, at);
-}
-
-/** The open setup link of a token; undefined for a used, replaced, expired or unknown one. */
-export function findOpenSetupLink(
-  db: Queryable,
-  tokenHash: Buffer,
-  at: Date,
-): Promise<SetupLinkRow | undefined> {
-  return findLink.row(db, tokenHash, at);
-}
-
-/** The hashes among these that belong to open setup links. */
-export function findOpenSetupLinks(
-  db: Queryable,
-  hashes: readonly Buffer[],
-  at: Date,
-): Promise<{ readonly hash: Buffer }[]> {
-  return findOpen.rows(db, hashes, at);
-}
-
-/**
- * Locks the open setup link of a token until the transaction ends. Statements that end devices end their links first,
- * and so find every device that a link gave out.
- */
-export function lockOpenSetupLink(
-  trx: Transaction,
-  tokenHash: Buffer,
-  at: Date,
-): Promise<SetupLinkRow | undefined> {
-  return lockLink.row(trx, tokenHash, at);
-}
-
-/** @returns false if the link was already closed */
-export async function endSetupLink(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
-  return (await endLink.row(db, tokenHash, at)) !== undefined;
-}
-
 /** Inserts the device of a setup link; a repeated claim with the same link finds the first one's device. */
 export async function insertDeviceOnce(
   trx: Transaction,
   link: SetupLinkRow,
   device: { readonly id: DeviceId; readonly tokenHash: Buffer; readonly createdAt: Date },
 ): Promise<void> {
-  await insertDevice.row(
+  await insertDevice.run(
     trx,
     link.team_id,
     device.id,
@@ -234,15 +219,6 @@ export async function insertDeviceOnce(
     link.generation,
     device.createdAt,
   );
-}
-
-/** The hashes among these that belong to device tokens, including ended ones. */
-export function findKnownTokens(db: Queryable, hashes: readonly Buffer[]): Promise<KnownTokenRow[]> {
-  return findTokens.rows(db, hashes);
-}
-
-export function findDeviceByToken(db: Queryable, tokenHash: Buffer): Promise<DeviceRow | undefined> {
-  return findByToken.row(db, tokenHash);
 }
 
 export interface DeviceDescription {
@@ -270,37 +246,15 @@ export async function updateDeviceDescription(
   return { name: row.previous_name ?? '', systemVersion: row.previous_system_version ?? '' };
 }
 
-/** Deletes the record of a change of the number's device. @returns false if there is none */
-export async function dismissDeviceChange(
-  trx: Transaction,
-  teamId: TeamId,
-  numberId: NumberId,
-): Promise<boolean> {
-  return (await dismissChange.row(trx, teamId, numberId)) !== undefined;
-}
-
 export async function storeReceivedTests(
   db: Queryable,
   device: Pick<DeviceRow, 'team_id' | 'id'>,
   names: readonly string[],
 ): Promise<void> {
-  await addReceivedTests.row(db, device.team_id, device.id, names);
-}
-
-export function lockCurrentSession(
-  trx: Transaction,
-  teamId: TeamId,
-  numberId: NumberId,
-): Promise<LockedSessionRow | undefined> {
-  return lockSession.row(trx, teamId, numberId);
+  await addReceivedTests.run(db, device.team_id, device.id, names);
 }
 
 export async function replaceDeviceSession(trx: Transaction, session: DeviceSessionRow): Promise<void> {
   const { team_id, number_id, device_id, session_id, expires_at, last_seen_at } = session;
-  await startDeviceSession.row(trx, team_id, number_id, device_id, session_id, expires_at, last_seen_at);
-}
-
-/** Ends the sessions of a restored database, so that polls from before do not block a start of the shortcut. */
-export async function endDeviceSessions(trx: Transaction, now: Date): Promise<void> {
-  await endSessions.row(trx, now);
+  await startDeviceSession.run(trx, team_id, number_id, device_id, session_id, expires_at, last_seen_at);
 }

@@ -8,7 +8,7 @@ const batchMax = 1_000;
 const batchesMax = 100;
 
 // Links with a device token stay, because the token's row refers to them.
-const purge = statement<{ readonly id: string }>(
+const purge = statement<[Date, number], { readonly id: string }>(
   'devices.purge-setup-links',
   `DELETE FROM setup_links WHERE (team_id, id) IN (
      SELECT l.team_id, l.id FROM setup_links l

@@ -1,7 +1,8 @@
 import type { ContactEventType, MessageEventType, NumberEventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, fanOutsChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
+import type { Id } from '#server/platform/ids/ids.ts';
 import {
   type EventId,
   type MessageId,
@@ -34,11 +35,33 @@ export type NewEvent = EventFields &
 // its event does: random ids would keep that order only to the millisecond.
 //
 // Returns the teams with new deliveries, whether any is due now, and whether a fan-out was recorded.
-const insertEvents = statement<{
-  readonly team_id: TeamId;
-  readonly due: boolean;
-  readonly is_large: boolean;
-}>(
+const insertEvents = transactionStatement<
+  [
+    TeamId[],
+    Id<'evt'>[],
+    (
+      | 'message.received'
+      | 'message.sent'
+      | 'message.delivered'
+      | 'message.failed'
+      | 'contact.opted_out'
+      | 'contact.opted_in'
+      | 'number.offline'
+      | 'number.online'
+    )[],
+    (MessageId | null)[],
+    (string | null)[],
+    (NumberId | null)[],
+    number[],
+    string[],
+    Date,
+  ],
+  {
+    readonly team_id: TeamId;
+    readonly due: boolean;
+    readonly is_large: boolean;
+  }
+>(
   'events.append',
   `WITH new_events AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::uuid[], $7::int[], $8::text[])

@@ -1,5 +1,5 @@
 import type { Event, EventType } from '#contract/event.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { EventId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { type EnvelopeColumns, readStoredEnvelope } from './stored-envelope.ts';
 
@@ -12,7 +12,7 @@ type EraseData = (
 ) => Readonly<Record<string, unknown>>;
 
 // An event's id is never smaller than its message's: months before the message are not read.
-const ofMessages = statement<EnvelopeRow>(
+const ofMessages = transactionStatement<[TeamId, readonly MessageId[]], EnvelopeRow>(
   'events.list-of-messages',
   `SELECT e.team_id, e.id, e.type, e.message_id, e.body FROM unnest($2::uuid[]) AS i (id)
    CROSS JOIN LATERAL (
@@ -21,7 +21,10 @@ const ofMessages = statement<EnvelopeRow>(
 );
 // Reads backwards along the primary key, because no index covers contacts. `is_last` marks the row that the walk
 // reached.
-const ofContact = statement<EnvelopeRow & { readonly fits: boolean }>(
+const ofContact = transactionStatement<
+  [TeamId, string, string, number],
+  EnvelopeRow & { readonly fits: boolean }
+>(
   'events.list-of-contact',
   `SELECT e.team_id, e.id, e.type, e.message_id, e.body, e.fits FROM (
      SELECT e.*, coalesce(e.contact = $2, false) AS fits, row_number() OVER (ORDER BY e.team_id DESC, e.id DESC) = $4 AS is_last
@@ -30,7 +33,7 @@ const ofContact = statement<EnvelopeRow & { readonly fits: boolean }>(
      ) e
    ) e WHERE e.fits OR e.is_last ORDER BY e.id DESC`,
 );
-const erase = statement<Record<string, never>>(
+const erase = transactionStatement<[TeamId, EventId[], string[], EventId | undefined, EventId | undefined]>(
   'events.erase',
   `UPDATE events e SET body = i.body, contact = CASE WHEN e.contact IS NOT NULL THEN '' END
    FROM unnest($2::uuid[], $3::text[]) AS i (id, body)
@@ -84,6 +87,6 @@ async function eraseRows(
   });
   // The range of ids limits the update to the months of these events.
   const sorted = ids.toSorted();
-  await erase.rows(trx, teamId, ids, bodies, sorted[0], sorted.at(-1));
+  await erase.run(trx, teamId, ids, bodies, sorted[0], sorted.at(-1));
   return ids;
 }

@@ -20,13 +20,13 @@ export function sqlDeliveryIdRange(id: string, eventId: string): string {
   return `${id} BETWEEN ${bound('00000000')} AND ${bound('ffffffff')}`;
 }
 
-const listTeams = statement<{ readonly team_id: TeamId }>(
+const listTeams = statement<[], { readonly team_id: TeamId }>(
   'events.teams-with-fan-outs',
   'SELECT DISTINCT team_id FROM fan_outs',
 );
 // The lock reads the newest version of the row, so `done` includes a batch that another process wrote meanwhile. A
 // deleted webhook gets no delivery, and one that was disabled gets a skipped one.
-const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>(
+const writePart = statement<[TeamId, Date], { readonly team_id: TeamId; readonly due: boolean }>(
   'events.write-fan-out',
   `WITH oldest AS MATERIALIZED (
      SELECT * FROM fan_outs WHERE team_id = $1 ORDER BY event_id LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -56,7 +56,7 @@ const writePart = statement<{ readonly team_id: TeamId; readonly due: boolean }>
   { changes: 'delivery', team: 'team_id' },
 );
 
-const hasOf = statement<{ readonly found: boolean }>(
+const hasOf = statement<[string], { readonly found: boolean }>(
   'events.has-fan-outs-of',
   'SELECT EXISTS (SELECT FROM fan_outs WHERE event_id < $1) AS found',
 );

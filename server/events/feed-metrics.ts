@@ -6,7 +6,7 @@ import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metr
 /** Upper bound on the counted backlog, which bounds the cost of a scrape. */
 const countedMax = 10_000;
 
-const selectBacklog = statement<{ readonly events: number; readonly oldest: EventId | null }>(
+const selectBacklog = statement<[number], { readonly events: number; readonly oldest: EventId | null }>(
   'events.backlog',
   `SELECT (SELECT count(*) FROM (SELECT FROM unpublished_events LIMIT $1) AS counted) AS events,
      (SELECT event_id FROM unpublished_events ORDER BY seq LIMIT 1) AS oldest`,

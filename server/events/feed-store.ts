@@ -1,4 +1,9 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
 import { type EnvelopeColumns, readStoredEnvelope } from './stored-envelope.ts';
 
@@ -19,11 +24,19 @@ export interface FeedPosition {
 /** Key of the advisory lock that allows one publisher at a time. */
 const publisherLockId = 4_017;
 
-const tryLock = statement<{ readonly taken: boolean }>(
+const tryLock = transactionStatement<[], { readonly taken: boolean }>(
   'events.try-publisher-lock',
   `SELECT pg_try_advisory_xact_lock(${publisherLockId}) AS taken`,
 );
-const publish = statement<{ readonly team_id: TeamId; readonly events: number }>(
+
+/**
+ * Publishes the oldest events without a position, at most `limit`. The caller holds the publisher lock.
+ * @returns the teams of these events, with the number of events of each
+ */
+export const publishNext = transactionStatement<
+  [limit: number],
+  { readonly team_id: TeamId; readonly events: number }
+>(
   'events.publish',
   `WITH moved AS (
      DELETE FROM unpublished_events u USING (SELECT seq FROM unpublished_events ORDER BY seq LIMIT $1) next
@@ -33,8 +46,8 @@ const publish = statement<{ readonly team_id: TeamId; readonly events: number }>
    )
    SELECT team_id, count(*) AS events FROM placed GROUP BY team_id`,
   { changes: 'event', team: 'team_id' },
-);
-const findPosition = statement<{ readonly position: number | null }>(
+).rows;
+const findPosition = statement<[TeamId, EventId], { readonly position: number | null }>(
   'events.find-position',
   // While the month of an event is dropped, its position goes before its row: such an event counts as unknown.
   `SELECT f.position FROM events e LEFT JOIN event_feed f ON f.team_id = e.team_id AND f.event_id = e.id
@@ -42,14 +55,14 @@ const findPosition = statement<{ readonly position: number | null }>(
      AND (f.position IS NOT NULL OR EXISTS (SELECT FROM unpublished_events u WHERE u.event_id = $2))`,
 );
 // Joins each position to one event, which lies in the month of its id.
-const page = statement<FeedEvent & Omit<EnvelopeColumns, 'team_id'>>(
+const page = statement<[TeamId, number, number], FeedEvent & Omit<EnvelopeColumns, 'team_id'>>(
   'events.feed-page',
   `SELECT f.event_id AS id, f.position, e.type, e.message_id, e.body
    FROM (SELECT team_id, position, event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT $3) f
    CROSS JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
    ORDER BY f.position`,
 );
-const withMore = statement<{ readonly team_id: TeamId }>(
+const withMore = statement<[TeamId[], number[]], { readonly team_id: TeamId }>(
   'events.teams-with-new-events',
   `SELECT t.team_id FROM unnest($1::uuid[], $2::bigint[]) AS t (team_id, position)
    WHERE EXISTS (SELECT FROM event_feed f WHERE f.team_id = t.team_id AND f.position > t.position)`,
@@ -58,17 +71,6 @@ const withMore = statement<{ readonly team_id: TeamId }>(
 /** Makes this transaction the only publisher until it ends. @returns false where another transaction is */
 export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
   return (await tryLock.row(trx))?.taken === true;
-}
-
-/**
- * Publishes the oldest events without a position, at most `limit`. The caller holds the publisher lock.
- * @returns the teams of these events, with the number of events of each
- */
-export function publishNext(
-  trx: Transaction,
-  limit: number,
-): Promise<{ readonly team_id: TeamId; readonly events: number }[]> {
-  return publish.rows(trx, limit);
 }
 
 /** @returns null for an event without a position yet; undefined for an unknown event */

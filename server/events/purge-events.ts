@@ -1,11 +1,15 @@
 import type { IdRange } from '#server/database/purge-walk.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { EventId, TeamId } from '#server/platform/ids/ids.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import { sqlDeliveryIdRange } from './fan-out.ts';
 
 // Keeps events that have no position yet, a fan-out in progress or a pending delivery. An event's position is deleted
 // with it.
-const purge = statement<{ readonly id: EventId }>(
+const purge = transactionStatement<[string, string, number]>(
   'events.purge',
   `WITH old AS MATERIALIZED (
      SELECT o.team_id, o.id FROM teams t
@@ -24,12 +28,12 @@ const purge = statement<{ readonly id: EventId }>(
    )
    DELETE FROM events e USING old WHERE e.team_id = old.team_id AND e.id = old.id AND e.id >= $1 AND e.id < $2 RETURNING e.id`,
 );
-const findUnfinished = statement<{ readonly team_id: TeamId }>(
+const findUnfinished = statement<[string, string]>(
   'events.find-unfinished',
   `SELECT team_id FROM unpublished_events WHERE event_id >= $1 AND event_id < $2
    UNION ALL SELECT team_id FROM fan_outs WHERE event_id >= $1 AND event_id < $2 LIMIT 1`,
 );
-const unlist = statement<{ readonly event_id: EventId }>(
+const unlist = transactionStatement<[string, string, number]>(
   'events.unlist',
   `DELETE FROM event_feed WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM teams t
@@ -42,12 +46,12 @@ const unlist = statement<{ readonly event_id: EventId }>(
 
 /** Deletes events without pending deliveries (specification section 10.9). @returns the number of deleted events */
 export async function purgeEvents(trx: Transaction, range: IdRange, limit: number): Promise<number> {
-  return (await purge.rows(trx, range.from, range.to, limit)).length;
+  return await purge.count(trx, range.from, range.to, limit);
 }
 
 /** Whether an event in the range has no position in the feed yet, or deliveries that are still to be written. */
 export async function hasUnfinishedEvents(db: Queryable, range: IdRange): Promise<boolean> {
-  return (await findUnfinished.row(db, range.from, range.to)) !== undefined;
+  return await findUnfinished.hasRow(db, range.from, range.to);
 }
 
 /**
@@ -55,5 +59,5 @@ export async function hasUnfinishedEvents(db: Queryable, range: IdRange): Promis
  * @returns the number of deleted positions
  */
 export async function removeFromFeed(trx: Transaction, range: IdRange, limit: number): Promise<number> {
-  return (await unlist.rows(trx, range.from, range.to, limit)).length;
+  return await unlist.count(trx, range.from, range.to, limit);
 }

@@ -7,7 +7,7 @@ export class MailHealth {
 
 // Mail fails, as seen by all processes, if a mail waits after an error and no later mail was sent. Errors about one
 // recipient or content (`to RCPT TO`, `to DATA`) do not count: they concern that mail alone.
-const find = statement<{ fails: boolean }>(
+const find = statement<[], { fails: boolean }>(
   'mail.find-failing',
   // Each step uses an index, even in a plan that PostgreSQL made while the table was empty.
   `SELECT EXISTS (

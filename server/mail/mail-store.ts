@@ -1,5 +1,10 @@
 import { mailChannel } from '#server/database/channels.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { MailId } from '#server/platform/ids/ids.ts';
 
 export interface ClaimedMail {
@@ -22,13 +27,13 @@ export interface MailQueue {
 /** The recorded error of a mail whose link expired, or whose invitation ended, before it was sent. */
 export const obsoleteMailReason = 'useless';
 
-const insert = statement<Record<string, never>>(
+const insert = transactionStatement<[MailId, string, Buffer, Date, Date | undefined, string | undefined]>(
   'mail.insert',
   `INSERT INTO mails (id, recipient, body, created_at, next_attempt_at, expires_at, reference)
    VALUES ($1, $2, $3, $4, $4, $5, $6)`,
 );
 // Locks due mails before the update and skips mails that another process has locked.
-const claim = statement<ClaimedMail>(
+const claim = statement<[Date, Date, number, Date | null], ClaimedMail>(
   'mail.claim',
   `WITH due AS MATERIALIZED (
      SELECT id FROM mails
@@ -39,35 +44,39 @@ const claim = statement<ClaimedMail>(
    UPDATE mails m SET attempts = m.attempts + 1, leased_until = $2 FROM due WHERE m.id = due.id
    RETURNING m.id, m.recipient, m.body, m.created_at, m.expires_at, m.attempts`,
 );
-const finish = statement<Record<string, never>>(
+
+/** Records a mail as sent, even after its lease: the mail server accepted it, so it must not go out again. */
+export const recordSent = statement<[id: MailId, at: Date]>(
   'mail.finish',
   `UPDATE mails SET sent_at = $2, failed_at = NULL, body = NULL, leased_until = NULL
    WHERE id = $1 AND sent_at IS NULL`,
-);
-const retry = statement<Record<string, never>>(
+).run;
+const retry = statement<[MailId, number, Date, string]>(
   'mail.retry',
   `UPDATE mails SET next_attempt_at = $3, leased_until = NULL, last_error = $4
    WHERE id = $1 AND attempts = $2 AND body IS NOT NULL`,
 );
-const giveUp = statement<{ id: MailId }>(
+const giveUp = statement<[MailId, number, Date, string]>(
   'mail.give-up',
   `UPDATE mails SET failed_at = $3, body = NULL, leased_until = NULL, last_error = $4
    WHERE id = $1 AND attempts = $2 AND body IS NOT NULL RETURNING id`,
 );
-const cancel = statement<Record<string, never>>(
+const cancel = transactionStatement<[string, Date, string]>(
   'mail.cancel',
   `UPDATE mails SET failed_at = $2, body = NULL, leased_until = NULL, last_error = $3
    WHERE reference = $1 AND body IS NOT NULL`,
 );
-const selectWaiting = statement<MailQueue>(
+const selectWaiting = statement<[], MailQueue>(
   'mail.waiting',
   'SELECT count(*) AS depth, min(created_at) AS oldest FROM mails WHERE body IS NOT NULL',
 );
-const countHeld = statement<{ readonly count: number }>(
+const countHeld = statement<[Date, number], { readonly count: number }>(
   'mail.count-held',
   'SELECT count(*) FROM (SELECT FROM mails WHERE body IS NOT NULL AND created_at <= $1 LIMIT $2) m',
 );
-const purge = statement<Record<string, never>>('mail.purge', 'DELETE FROM mails WHERE id < $1');
+
+/** @param before mails with smaller ids are deleted */
+export const deleteMails = statement<[before: string]>('mail.purge', 'DELETE FROM mails WHERE id < $1').run;
 
 /** Inserts a mail. The mail workers are notified once the transaction has committed. */
 export async function insertMail(
@@ -82,7 +91,7 @@ export async function insertMail(
   },
 ): Promise<void> {
   const { id, recipient, body, createdAt, expiresAt, reference } = mail;
-  await insert.row(trx, id, recipient, body, createdAt, expiresAt, reference);
+  await insert.run(trx, id, recipient, body, createdAt, expiresAt, reference);
   trx.notifyAfterCommit(mailChannel);
 }
 
@@ -101,11 +110,6 @@ export function claimMails(
   return claim.rows(db, now, leasedUntil, limit, heldBefore ?? null);
 }
 
-/** Records a mail as sent, even after its lease: the mail server accepted it, so it must not go out again. */
-export async function recordSent(db: Queryable, id: MailId, at: Date): Promise<void> {
-  await finish.row(db, id, at);
-}
-
 /** Schedules the next attempt. It changes nothing where another process has claimed the mail meanwhile. */
 export async function recordRetry(
   db: Queryable,
@@ -113,7 +117,7 @@ export async function recordRetry(
   nextAttemptAt: Date,
   error: string,
 ): Promise<void> {
-  await retry.row(db, id, attempts, nextAttemptAt, error);
+  await retry.run(db, id, attempts, nextAttemptAt, error);
 }
 
 /** Gives a mail up. @returns false, without a change, where another process has claimed the mail meanwhile */
@@ -123,12 +127,12 @@ export async function recordGivenUp(
   at: Date,
   error: string,
 ): Promise<boolean> {
-  return (await giveUp.row(db, id, attempts, at, error)) !== undefined;
+  return await giveUp.hasRow(db, id, attempts, at, error);
 }
 
 /** Gives up the waiting mails with a reference. A mail in an attempt may still go out. */
 export async function markMailsCancelled(trx: Transaction, reference: string, at: Date): Promise<void> {
-  await cancel.row(trx, reference, at, obsoleteMailReason);
+  await cancel.run(trx, reference, at, obsoleteMailReason);
 }
 
 export async function readMailQueue(db: Queryable): Promise<MailQueue> {
@@ -138,9 +142,4 @@ export async function readMailQueue(db: Queryable): Promise<MailQueue> {
 /** @returns the number of waiting mails that were queued up to `heldBefore`, at most `max` */
 export async function countHeldMails(db: Queryable, heldBefore: Date, max: number): Promise<number> {
   return (await countHeld.row(db, heldBefore, max))?.count ?? 0;
-}
-
-/** @param before mails with smaller ids are deleted */
-export async function deleteMails(db: Queryable, before: string): Promise<void> {
-  await purge.row(db, before);
 }

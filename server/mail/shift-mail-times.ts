@@ -1,21 +1,22 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { statement, transactionStatement } from '#server/database/statement.ts';
 import { mailLeaseMs } from './limits.ts';
 import { attemptOffsetsMs } from './mail-schedule.ts';
 
 /** Times up to this far ahead stay: small corrections of the clock are no clock step. */
 const slackMs = 10_000;
 
-const postpone = statement<Record<string, never>>(
+/** Extends the leases of mails in an attempt before the service's time steps ahead, so that they do not expire. */
+export const postponeMailLeases = transactionStatement<[now: Date, byMs: number]>(
   'mail.postpone-leases',
   `UPDATE mails SET leased_until = leased_until + make_interval(secs => $2 / 1000.0)
    WHERE body IS NOT NULL AND leased_until > $1`,
-);
+).run;
 /** Mails with a lease come first in the order of due times; this bounds how many of them are read. */
 const leasedMax = 1_000;
 
 // $2 holds, for each number of attempts, the delay until the next one in milliseconds. An untried mail is due at once.
-const limitFutureTimes = statement<Record<string, never>>(
+const limitFutureTimes = statement<[Date, number[], Date, string]>(
   'mail.limit-times',
   `WITH found AS MATERIALIZED (
      SELECT id FROM mails WHERE body IS NOT NULL AND next_attempt_at > $1
@@ -32,11 +33,6 @@ const limitFutureTimes = statement<Record<string, never>>(
      AND (m.next_attempt_at > f.latest + $4::interval OR m.leased_until > $3::timestamptz + $4::interval)`,
 );
 
-/** Extends the leases of mails in an attempt before the service's time steps ahead, so that they do not expire. */
-export async function postponeMailLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
-  await postpone.row(trx, now, byMs);
-}
-
 /** After a step back of the service's time, limits the times of the next attempts and of leases to the schedule. */
 export async function limitMailTimes({
   database,
@@ -45,7 +41,7 @@ export async function limitMailTimes({
   const gapsMs = attemptOffsetsMs
     .slice(1)
     .map((offsetMs, index) => offsetMs - (attemptOffsetsMs[index] ?? 0));
-  await limitFutureTimes.row(
+  await limitFutureTimes.run(
     database.pool,
     clock.now(),
     gapsMs,

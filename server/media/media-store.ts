@@ -1,5 +1,10 @@
 import type { IdRange } from '#server/database/purge-walk.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { mediaChunkBytes } from './limits.ts';
 
@@ -18,13 +23,13 @@ export interface MediaFile extends MediaFileKey {
   readonly sha256: Buffer;
 }
 
-const create = statement<MediaFileKey>(
+const create = statement<[TeamId, MessageId, string, string, Date], MediaFileKey>(
   'media.create',
   `INSERT INTO media (message_id, team_id, name, type, created_at) VALUES ($2, $1, $3, $4, $5)
    RETURNING message_id, file_id`,
 );
 // The lock on the file makes the purge of that file wait for this chunk, so that no chunk stays without a file.
-const append = statement<{ position: number }>(
+const append = statement<[MessageId, number, number, Buffer]>(
   'media.append',
   `WITH file AS MATERIALIZED (
      SELECT message_id, file_id FROM media WHERE message_id = $1 AND file_id = $2 AND NOT is_complete FOR KEY SHARE
@@ -32,34 +37,36 @@ const append = statement<{ position: number }>(
    INSERT INTO media_chunks (message_id, file_id, position, data)
    SELECT message_id, file_id, $3, $4 FROM file RETURNING position`,
 );
-const complete = statement<MediaFileKey>(
+const complete = transactionStatement<[MessageId, number, number, Buffer]>(
   'media.complete',
   `UPDATE media SET is_complete = true, size_bytes = $3, sha256 = $4
    WHERE message_id = $1 AND file_id = $2 AND NOT is_complete RETURNING message_id, file_id`,
 );
-const find = statement<MediaFile>(
+
+/** Finds the complete file of a message. The caller has checked that the message belongs to the reader's team. */
+export const findMediaFile = statement<[messageId: MessageId], MediaFile>(
   'media.find',
   `SELECT message_id, file_id, team_id, name, type, size_bytes, sha256 FROM media WHERE message_id = $1 AND is_complete`,
-);
+).row;
 // The driver reads results as text: base64 is a third smaller than the hexadecimal form of bytea.
-const readSlice = statement<{ data: string }>(
+const readSlice = statement<[MessageId, number, number, number, number], { data: string }>(
   'media.read-slice',
   `SELECT encode(substring(data FROM $4 + 1 FOR $5), 'base64') AS data FROM media_chunks
    WHERE message_id = $1 AND file_id = $2 AND position = $3`,
 );
 // The lock is a separate statement: the snapshot of the delete then has the chunks of every writer that the lock waited
 // for.
-const lockIncomplete = statement<MediaFileKey>(
+const lockIncomplete = transactionStatement<[readonly MessageId[]], MediaFileKey>(
   'media.lock-incomplete',
   `SELECT message_id, file_id FROM media WHERE message_id = ANY($1::uuid[]) AND NOT is_complete
    ORDER BY message_id, file_id FOR UPDATE`,
 );
-const lockAbandoned = statement<MediaFileKey>(
+const lockAbandoned = transactionStatement<[Date, number], MediaFileKey>(
   'media.lock-abandoned',
   `SELECT message_id, file_id FROM media WHERE created_at <= $1 AND NOT is_complete
    ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
 );
-const remove = statement<MediaFileKey>(
+const remove = statement<[MessageId[], number[]]>(
   'media.remove',
   `WITH chunks AS (
      DELETE FROM media_chunks c USING unnest($1::uuid[], $2::bigint[]) AS f (message_id, file_id)
@@ -69,7 +76,7 @@ const remove = statement<MediaFileKey>(
    WHERE m.message_id = f.message_id AND m.file_id = f.file_id AND NOT m.is_complete RETURNING m.message_id, m.file_id`,
 );
 // The range of ids limits each step to the months of these messages.
-const removeOfMessages = statement<Record<string, never>>(
+const removeOfMessages = transactionStatement<[readonly MessageId[], string, string]>(
   'media.remove-of-messages',
   `WITH chunks AS (
      DELETE FROM media_chunks c USING unnest($1::uuid[]) AS i (id)
@@ -97,7 +104,7 @@ export async function appendMediaChunk(
   position: number,
   data: Buffer,
 ): Promise<boolean> {
-  return (await append.row(db, file.message_id, file.file_id, position, data)) !== undefined;
+  return await append.hasRow(db, file.message_id, file.file_id, position, data);
 }
 
 /** Completes a file, so that readers find it. @returns false where it was removed meanwhile */
@@ -107,12 +114,7 @@ export async function completeMediaFile(
   sizeBytes: number,
   sha256: Buffer,
 ): Promise<boolean> {
-  return (await complete.row(trx, file.message_id, file.file_id, sizeBytes, sha256)) !== undefined;
-}
-
-/** Finds the complete file of a message. The caller has checked that the message belongs to the reader's team. */
-export function findMediaFile(db: Queryable, messageId: MessageId): Promise<MediaFile | undefined> {
-  return find.row(db, messageId);
+  return await complete.hasRow(trx, file.message_id, file.file_id, sizeBytes, sha256);
 }
 
 /** Reads at most `bytesMax` bytes from an offset, none past the end of its chunk. @throws for a deleted file */
@@ -157,17 +159,17 @@ export async function removeMediaOf(
   messageIds: readonly MessageId[],
   range: IdRange,
 ): Promise<void> {
-  await removeOfMessages.rows(trx, messageIds, range.from, range.to);
+  await removeOfMessages.run(trx, messageIds, range.from, range.to);
 }
 
 /** Removes an incomplete file whose writer has ended. */
 export async function removeWrittenMedia(db: Queryable, file: MediaFileKey): Promise<void> {
-  await remove.rows(db, [file.message_id], [file.file_id]);
+  await remove.run(db, [file.message_id], [file.file_id]);
 }
 
 async function removeLocked(trx: Transaction, files: readonly MediaFileKey[]): Promise<number> {
   if (files.length === 0) return 0;
-  await remove.rows(
+  await remove.run(
     trx,
     files.map((file) => file.message_id),
     files.map((file) => file.file_id),

@@ -5,7 +5,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { diskFullCode } from '#server/database/write-error.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { dayOf, monthOf } from '#server/platform/time/calendar.ts';
 import { ensureUsageMonth } from '#server/usage/usage-store.ts';
 import {
@@ -17,7 +17,10 @@ import {
 } from './accept-statement.ts';
 import { idempotencyKeyMs } from './limits.ts';
 
-const findIdempotencyKeys = statement<{ n: number; same: boolean }>(
+const findIdempotencyKeys = statement<
+  [number[], TeamId[], (string | null)[], (Buffer<ArrayBufferLike> | null)[], Date],
+  { n: number; same: boolean }
+>(
   'messages.find-idempotency-keys',
   `SELECT i.n, k.fingerprint = i.fingerprint AS same
    FROM unnest($1::int[], $2::uuid[], $3::text[], $4::bytea[]) AS i (n, team_id, key, fingerprint)

@@ -199,17 +199,39 @@ function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): s
 }
 
 // Without message ids: a batch notifies one change per team, not one per message.
+/** The values $1 to $18: first the columns of the batch, where a null column means that every row's value is null. */
+type AcceptParams = [
+  senderTeams: readonly TeamId[],
+  messageIds: readonly MessageId[],
+  from: readonly string[],
+  to: readonly string[],
+  contents: readonly string[],
+  idempotencyKeys: readonly (string | null)[] | null,
+  fingerprints: readonly (Buffer | null)[] | null,
+  at: Date,
+  month: string,
+  idempotencyKeysSince: Date,
+  day: string,
+  mediaUrls: readonly (string | null)[] | null,
+  mediaOrigins: readonly (string | null)[] | null,
+  contacts: readonly string[],
+  sentBy: readonly (KeyId | MemberId | null)[],
+  senderOfRow: readonly number[],
+  innerHashPad: Buffer,
+  outerHashPad: Buffer,
+];
+
 const changed = [
   { changes: 'message', team: '$1', ids: 'created' },
   { changes: 'usage', team: '$1' },
 ] as const;
 
-export const acceptUnlocked = statement<SendOutcomeGroupRow>(
+export const acceptUnlocked = statement<AcceptParams, SendOutcomeGroupRow>(
   'messages.accept-unlocked',
   acceptSql('SKIP LOCKED'),
   ...changed,
 );
-export const acceptWaiting = statement<SendOutcomeGroupRow>(
+export const acceptWaiting = statement<AcceptParams, SendOutcomeGroupRow>(
   'messages.accept-waiting',
   acceptSql(''),
   ...changed,

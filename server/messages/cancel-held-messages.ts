@@ -1,10 +1,11 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import { firstIdAt } from '#server/platform/ids/ids.ts';
 import { failInRounds, hasOverdue, type QueuedRow, resolveOverdue, roundMax } from './sweep-messages.ts';
 
-const held = statement<QueuedRow>(
+const held = statement<[string, number, readonly TeamId[]], QueuedRow>(
   'messages.held',
   `SELECT q.team_id, q.message_id FROM teams t
    CROSS JOIN LATERAL (
@@ -12,7 +13,7 @@ const held = statement<QueuedRow>(
      WHERE q.team_id = t.id AND q.message_id < $1 ORDER BY q.message_id LIMIT $2) q
    WHERE t.id <> ALL($3::uuid[]) LIMIT $2`,
 );
-const counted = statement<{ readonly count: number }>(
+const counted = statement<[string, number], { readonly count: number }>(
   'messages.count-held',
   `SELECT count(*) FROM (
      SELECT FROM teams t

@@ -1,15 +1,21 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { MessageId, NumberId } from '#server/platform/ids/ids.ts';
 import { duplicateInboundMs, inboundRunMs } from './limits.ts';
 
-const claimGivenId = statement<{ message_id: MessageId }>(
+const claimGivenId = transactionStatement<
+  [NumberId, Buffer<ArrayBufferLike>, MessageId],
+  { message_id: MessageId }
+>(
   'messages.claim-given-id',
   `INSERT INTO inbound_ids (number_id, given_id_hash, message_id) VALUES ($1, $2, $3)
    ON CONFLICT (number_id, given_id_hash) DO UPDATE SET number_id = excluded.number_id RETURNING message_id`,
 );
-const claimFingerprint = statement<{ message_id: MessageId }>(
+const claimFingerprint = transactionStatement<
+  [NumberId, Buffer, MessageId, Date, Date],
+  { message_id: MessageId }
+>(
   'messages.claim-fingerprint',
   `INSERT INTO inbound_fingerprints AS r (number_id, fingerprint, message_id, stored_at) VALUES ($1, $2, $3, $4)
    ON CONFLICT (number_id, fingerprint) DO UPDATE SET
@@ -17,7 +23,7 @@ const claimFingerprint = statement<{ message_id: MessageId }>(
      stored_at = CASE WHEN r.stored_at > $5 THEN r.stored_at ELSE excluded.stored_at END
    RETURNING message_id`,
 );
-const changeFingerprint = statement<{ message_id: MessageId }>(
+const changeFingerprint = transactionStatement<[NumberId, Buffer<ArrayBufferLike>, MessageId]>(
   'messages.change-fingerprint',
   `UPDATE inbound_fingerprints SET message_id = $3 WHERE number_id = $1 AND fingerprint = $2 RETURNING message_id`,
 );
@@ -63,6 +69,6 @@ export async function claimInbound(
   const known = ofRun ? await claim(ofRun, inboundRunMs) : id;
   if (known !== id) return { id: known, isSameCall: true };
   const claimed = await claim(sha256(JSON.stringify(content)), duplicateInboundMs);
-  if (ofRun && claimed !== id) await changeFingerprint.row(trx, numberId, ofRun, claimed);
+  if (ofRun && claimed !== id) await changeFingerprint.run(trx, numberId, ofRun, claimed);
   return { id: claimed, isSameCall: false };
 }

@@ -1,5 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
+import type { PacingPolicy } from '#server/numbers/pacing-policy.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import { sqlIsBeingErased } from '#server/opt-outs/erasure-store.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
@@ -75,7 +76,10 @@ export type Claim =
  * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
  * cached while the queue or a new month is empty, and would then read whole tables.
  */
-const claim = statement<ClaimRow>(
+const claim = statement<
+  [TeamId[], NumberId[], DeviceId[], DeviceSessionId[], number[], Date, Date, Date, PacingPolicy],
+  ClaimRow
+>(
   'messages.claim',
   `WITH
    -- 1. The polls that ask for a message, in the order of their numbers.
@@ -218,7 +222,7 @@ export async function claimMessage(
   return { kind: 'paced', until: row.may_send_at, isWholeNumber: row.is_whole_number };
 }
 
-const waitingNumbers = statement<{ number_id: NumberId }>(
+const waitingNumbers = statement<[readonly NumberId[]], { number_id: NumberId }>(
   'messages.numbers-waiting',
   `SELECT w.number_id FROM unnest($1::uuid[]) AS w (number_id)
    WHERE EXISTS (SELECT FROM send_queue q WHERE q.number_id = w.number_id)`,

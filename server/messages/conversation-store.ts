@@ -1,5 +1,6 @@
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
+import type { NumberId } from '#server/platform/ids/ids.ts';
 import { contactSpellingsMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
 
@@ -12,7 +13,7 @@ export const sqlNoteActivity = `last_activity_at = greatest(c.last_activity_at, 
   handles = CASE WHEN excluded.handles <@ c.handles OR cardinality(c.handles) >= ${contactSpellingsMax} THEN c.handles
     ELSE c.handles || excluded.handles END`;
 
-const uncount = statement<Record<string, never>>(
+const uncount = transactionStatement<[NumberId, string, Date]>(
   'messages.uncount-failed-hand-out',
   `UPDATE conversations SET unanswered_count = greatest(unanswered_count - 1, 0)
    WHERE number_id = $1 AND contact = $2 AND (last_inbound_at IS NULL OR last_inbound_at < $3)`,
@@ -27,5 +28,5 @@ export async function uncountFailedHandOut(
   { number_id: numberId, to_handle: to }: MessageRow,
   handedOutAt: Date,
 ): Promise<void> {
-  await uncount.row(trx, numberId, contactOf(to), handedOutAt);
+  await uncount.run(trx, numberId, contactOf(to), handedOutAt);
 }

@@ -1,4 +1,9 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
 import { firstIdAt, type MessageId, type TeamId, timeOfId } from '#server/platform/ids/ids.ts';
@@ -32,7 +37,7 @@ const ofContact = `unnest($2::text[]) AS h (handle) CROSS JOIN LATERAL (
    ) m`;
 
 // Each count ends at $4. A message has counted its events.
-const count = statement<ErasureCounts>(
+const count = statement<[TeamId, readonly string[], MessageId, number, string], ErasureCounts>(
   'messages.count-of-contact',
   `WITH found AS MATERIALIZED (SELECT m.id, m.last_event_sequence FROM ${ofContact} LIMIT $4::int)
    SELECT count(*) AS messages,
@@ -50,28 +55,29 @@ const count = statement<ErasureCounts>(
      least(coalesce(sum(m.last_event_sequence), 0), $4)::int AS events
    FROM found m`,
 );
-const findLeft = statement<{ id: MessageId }>(
+const findLeft = statement<[TeamId, readonly string[], MessageId]>(
   'messages.find-of-contact',
   `SELECT m.id FROM ${ofContact} LIMIT 1`,
 );
-const listWaiting = statement<{ message_id: MessageId }>(
+const listWaiting = statement<[TeamId, string, MessageId, number], { message_id: MessageId }>(
   'messages.list-waiting-of-contact',
   waitingOfContact('$2', '$4'),
 );
 
+type FinishedRange = [teamId: TeamId, handle: string, after: string, until: MessageId, limit: number];
 const lockFinished = (column: 'to_handle' | 'from_handle', direction: 'outbound' | 'inbound') =>
   `SELECT m.id FROM messages m
    WHERE m.team_id = $1 AND m.${column} = $2 AND m.direction = '${direction}' AND m.id > $3 AND m.id <= $4 AND ${sqlIsFinished('m')}
    ORDER BY m.team_id, m.${column}, m.id LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`;
-const lockSent = statement<{ id: MessageId }>(
+const lockSent = transactionStatement<FinishedRange, { id: MessageId }>(
   'messages.lock-sent-to-handle',
   lockFinished('to_handle', 'outbound'),
 );
-const lockReceived = statement<{ id: MessageId }>(
+const lockReceived = transactionStatement<FinishedRange, { id: MessageId }>(
   'messages.lock-received-from-handle',
   lockFinished('from_handle', 'inbound'),
 );
-const erase = statement<Record<string, never>>(
+const erase = transactionStatement<[TeamId, MessageId[], MessageId, string]>(
   'messages.erase',
   `UPDATE messages m SET content = '', media_url = NULL, device_error = NULL,
      from_handle = CASE m.direction WHEN 'inbound' THEN '' ELSE m.from_handle END,
@@ -81,23 +87,23 @@ const erase = statement<Record<string, never>>(
   { changes: 'message', team: '$1', ids: '$2' },
 );
 // A repeat of the send is refused for the rest of the key's day: it would send the text again.
-const eraseKeys = statement<{ key: string }>(
+const eraseKeys = transactionStatement<[TeamId, MessageId[]]>(
   'messages.erase-idempotency-keys',
   `UPDATE idempotency_keys SET fingerprint = '' WHERE team_id = $1 AND message_id = ANY($2::uuid[]) AND fingerprint <> ''
    RETURNING key`,
 );
-const eraseFingerprints = statement<{ message_id: MessageId }>(
+const eraseFingerprints = transactionStatement<[TeamId, MessageId[]]>(
   'messages.erase-inbound-fingerprints',
   `DELETE FROM inbound_fingerprints f USING numbers n
    WHERE n.team_id = $1 AND f.number_id = n.id AND f.message_id = ANY($2::uuid[]) RETURNING f.message_id`,
 );
 // One with a later message has begun anew.
-const eraseConversation = statement<{ contact: string }>(
+const eraseConversation = transactionStatement<[TeamId, string, MessageId]>(
   'messages.erase-conversations',
   `DELETE FROM conversations c USING numbers n
    WHERE n.team_id = $1 AND c.number_id = n.id AND c.contact = $2 AND c.last_message_id <= $3 RETURNING c.contact`,
 );
-const eraseHandOuts = statement<{ ordinal: number }>(
+const eraseHandOuts = transactionStatement<[TeamId, string, MessageId]>(
   'messages.erase-recent-hand-outs',
   // Number by number: a day's hand-outs at most.
   `UPDATE recent_hand_outs SET contact = '' WHERE ctid = ANY (ARRAY(
@@ -128,7 +134,7 @@ export async function hasMessagesOfContact(
   db: Queryable,
   { team_id, handles, until_id }: Contact,
 ): Promise<boolean> {
-  return (await findLeft.row(db, team_id, handles, until_id)) !== undefined;
+  return await findLeft.hasRow(db, team_id, handles, until_id);
 }
 
 /** Messages to the contact that wait for a phone. */
@@ -167,9 +173,9 @@ export async function eraseMessages(
   // The months of the batch.
   const range = { from: first, to: firstIdAt(timeOfId(last).getTime() + 1) };
   await removeMediaOf(trx, ids, range);
-  await erase.rows(trx, teamId, ids, range.from, range.to);
-  if (direction === 'outbound') await eraseKeys.rows(trx, teamId, ids);
-  else await eraseFingerprints.rows(trx, teamId, ids);
+  await erase.run(trx, teamId, ids, range.from, range.to);
+  if (direction === 'outbound') await eraseKeys.run(trx, teamId, ids);
+  else await eraseFingerprints.run(trx, teamId, ids);
   return ids;
 }
 
@@ -178,6 +184,6 @@ export async function eraseConversations(
   trx: Transaction,
   { team_id, contact, until_id }: Contact,
 ): Promise<void> {
-  await eraseConversation.rows(trx, team_id, contact, until_id);
-  await eraseHandOuts.rows(trx, team_id, contact, until_id);
+  await eraseConversation.run(trx, team_id, contact, until_id);
+  await eraseHandOuts.run(trx, team_id, contact, until_id);
 }

@@ -1,6 +1,6 @@
 import type { FailureCode } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { MediaFailure } from '#server/media/media-failure.ts';
 import { removeIncompleteMedia } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
@@ -12,7 +12,10 @@ import { type MessageRow, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 
-const takeFromQueue = statement<{ message_id: MessageId; waits_for_media: boolean }>(
+const takeFromQueue = transactionStatement<
+  [TeamId, readonly MessageId[]],
+  { message_id: MessageId; waits_for_media: boolean }
+>(
   'messages.take-from-queue',
   // Locks in the order of numbers, as a claim for several numbers does.
   `WITH locked AS MATERIALIZED (
@@ -22,7 +25,10 @@ const takeFromQueue = statement<{ message_id: MessageId; waits_for_media: boolea
    DELETE FROM send_queue WHERE team_id = $1 AND message_id = ANY (ARRAY(SELECT message_id FROM locked))
    RETURNING message_id, waits_for_media`,
 );
-const failUnsent = statement<MessageRow>(
+const failUnsent = transactionStatement<
+  [TeamId, MessageId[], Date, UnsentCode, MediaFailure | null],
+  MessageRow
+>(
   'messages.fail-unsent',
   `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = $3, error_code = $4, media_failure = $5, last_event_sequence = m.last_event_sequence + 1
    WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')}`,

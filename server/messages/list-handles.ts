@@ -7,7 +7,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 const handlesMax = 2_000;
 
 // Loose index scan: jumps from sender to sender, however many messages each has.
-const walkSenders = statement<{ handle: string }>(
+const walkSenders = statement<[TeamId, string, number], { handle: string }>(
   'messages.walk-senders',
   `WITH RECURSIVE h AS (
      (SELECT m.from_handle AS handle FROM messages m WHERE m.team_id = $1 AND m.from_handle > $2
@@ -20,7 +20,7 @@ const walkSenders = statement<{ handle: string }>(
    )
    SELECT handle FROM h LIMIT $3`,
 );
-const ofConversations = statement<{ handle: string }>(
+const ofConversations = statement<[TeamId, string], { handle: string }>(
   'messages.handles-of-contact',
   `SELECT DISTINCT h.handle FROM numbers n JOIN conversations c ON c.number_id = n.id AND c.contact = $2
    CROSS JOIN unnest(c.handles) AS h (handle) WHERE n.team_id = $1`,

@@ -1,4 +1,4 @@
-import type { ListMessagesQuery, Message, MessageList } from '#contract/message.ts';
+import type { ListMessagesQuery, Message, MessageList, MessageStatus } from '#contract/message.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Statement, statement } from '#server/database/statement.ts';
 import { findLiveNumberByPhone } from '#server/numbers/number-store.ts';
@@ -13,14 +13,28 @@ interface PageRow extends MessageRow {
   readonly is_bound: boolean;
 }
 
+type PageStatement = Statement<
+  [
+    TeamId,
+    before: string,
+    from: string | null,
+    to: string | null,
+    status: MessageStatus | null,
+    direction: 'inbound' | 'outbound' | null,
+    limit: number,
+    ...along: [] | [handle: string],
+  ],
+  PageRow
+>;
+
 /**
  * A scan of a team's messages along an index, newest first. One statement returns both the matches and the last
  * position: with two snapshots, messages that arrive in between would shift the position.
  * @param order the order of the index
  * @param rows SELECT of the messages before $2 in that order; $8 is the handle
  */
-function source(name: string, order: string, rows: string): Statement<PageRow> {
-  return statement<PageRow>(
+function source(name: string, order: string, rows: string): PageStatement {
+  return statement(
     `messages.list-${name}`,
     `SELECT ${sqlMessageColumns('m')}, m.fits, m.is_bound
      FROM (SELECT m.*, row_number() OVER (ORDER BY ${order}) = ${messagePageExaminedMax} AS is_bound,
@@ -118,7 +132,7 @@ async function choose(
   { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
   { status, from, to }: ListMessagesQuery,
-): Promise<{ source: Statement<PageRow>; along: string[] }> {
+): Promise<{ source: PageStatement; along: [] | [handle: string] }> {
   if (status === 'queued') return { source: queued, along: [] };
   if (status === 'polling') return { source: polling, along: [] };
   if (status === 'failed') return { source: failed, along: [] };

@@ -1,4 +1,9 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import {
   mediaFetchesMax,
@@ -30,7 +35,7 @@ export interface ClaimedFetch {
  * Steps 2 and 3 jump along the index from team to team and from origin to origin: long queues cost nothing. They have a
  * limit, so the oldest due fetches are examined, too.
  */
-const claim = statement<ClaimedFetch>(
+const claim = statement<[Date, Date, TeamId[], string[]], ClaimedFetch>(
   'messages.claim-media-fetches',
   `WITH RECURSIVE running AS MATERIALIZED (
      -- 1. The fetches that this process runs.
@@ -88,28 +93,30 @@ const claim = statement<ClaimedFetch>(
    FROM locked l WHERE f.team_id = l.team_id AND f.message_id = l.message_id
    RETURNING f.team_id, f.message_id, f.url, f.origin, f.tries`,
 );
-const retry = statement<{ tries: number }>(
+const retry = transactionStatement<[TeamId, MessageId, number, Date, number]>(
   'messages.retry-media-fetch',
   `UPDATE media_fetches SET due_at = $4, tries = $5 WHERE team_id = $1 AND message_id = $2 AND tries = $3
    RETURNING tries`,
 );
-const isCurrent = statement<{ tries: number }>(
+const isCurrent = statement<[TeamId, MessageId, number]>(
   'messages.current-media-fetch',
   'SELECT tries FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3',
 );
-const lockCurrent = statement<{ tries: number }>(
+const lockCurrent = transactionStatement<[TeamId, MessageId, number]>(
   'messages.lock-media-fetch',
   'SELECT tries FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3 FOR UPDATE',
 );
-const removeOne = statement<{ tries: number }>(
+const removeOne = transactionStatement<[TeamId, MessageId, number]>(
   'messages.remove-media-fetch',
   'DELETE FROM media_fetches WHERE team_id = $1 AND message_id = $2 AND tries = $3 RETURNING tries',
 );
-const removeAll = statement<Record<string, never>>(
+
+/** Deletes the fetches of messages that left the queue. */
+export const removeMediaFetches = transactionStatement<[teamId: TeamId, messageIds: readonly MessageId[]]>(
   'messages.remove-media-fetches',
   'DELETE FROM media_fetches WHERE team_id = $1 AND message_id = ANY($2::uuid[])',
-);
-const release = statement<{ number_id: NumberId }>(
+).run;
+const release = transactionStatement<[TeamId, MessageId], { number_id: NumberId }>(
   'messages.end-wait-for-media',
   `UPDATE send_queue SET waits_for_media = false WHERE team_id = $1 AND message_id = $2 AND waits_for_media
    RETURNING number_id`,
@@ -137,17 +144,17 @@ export async function postponeMediaFetch(
 ): Promise<boolean> {
   const { team_id, message_id, tries } = fetch;
   const at = isCounted ? tries : tries - 1;
-  return (await retry.row(trx, team_id, message_id, tries, dueAt, at)) !== undefined;
+  return await retry.hasRow(trx, team_id, message_id, tries, dueAt, at);
 }
 
 /** True if the fetch still exists and no other process has claimed it. */
 export async function isFetchCurrent(db: Queryable, fetch: ClaimedFetch): Promise<boolean> {
-  return (await isCurrent.row(db, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
+  return await isCurrent.hasRow(db, fetch.team_id, fetch.message_id, fetch.tries);
 }
 
 /** Like `isFetchCurrent`, with a lock: no other process can claim the fetch before the transaction ends. */
 export async function lockCurrentFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
-  return (await lockCurrent.row(trx, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
+  return await lockCurrent.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
 }
 
 /** Lets a message be handed out. @returns its number; undefined if it does not wait any more */
@@ -157,14 +164,5 @@ export async function endWaitForMedia(trx: Transaction, fetch: ClaimedFetch): Pr
 
 /** @returns false if another process has claimed the fetch meanwhile */
 export async function removeMediaFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
-  return (await removeOne.row(trx, fetch.team_id, fetch.message_id, fetch.tries)) !== undefined;
-}
-
-/** Deletes the fetches of messages that left the queue. */
-export async function removeMediaFetches(
-  trx: Transaction,
-  teamId: TeamId,
-  messageIds: readonly MessageId[],
-): Promise<void> {
-  await removeAll.rows(trx, teamId, messageIds);
+  return await removeOne.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
 }

@@ -9,7 +9,7 @@ interface FetchesRow {
   readonly oldest: string | null;
 }
 
-const selectFetches = statement<FetchesRow>(
+const selectFetches = statement<[], FetchesRow>(
   'messages.media-fetches-waiting',
   `SELECT count(*) AS waiting, (SELECT message_id FROM media_fetches ORDER BY message_id LIMIT 1) AS oldest FROM media_fetches`,
 );

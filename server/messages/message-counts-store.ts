@@ -4,19 +4,19 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 /** Lower than every id: a range from here makes the planner use the index, whatever the statistics say. */
 const lowest = `'00000000-0000-0000-0000-000000000000'`;
 
-const countWaitingOf = statement<{ messages: number }>(
+const countWaitingOf = statement<[TeamId, number], { messages: number }>(
   'messages.count-waiting',
   `SELECT count(*) AS messages
    FROM (SELECT FROM send_queue q WHERE q.team_id = $1 AND q.message_id > ${lowest} ORDER BY q.message_id LIMIT $2) w`,
 );
 // Reads along the index of failed messages, whose order is that of ids.
-const countFailedOf = statement<{ messages: number }>(
+const countFailedOf = statement<[TeamId, Date, number], { messages: number }>(
   'messages.count-failed',
   `SELECT count(*) FILTER (WHERE f.failed_at > $2 AND f.error_code <> 'cancelled') AS messages
    FROM (SELECT m.failed_at, m.error_code FROM messages m
          WHERE m.team_id = $1 AND m.failed_at IS NOT NULL AND m.id > ${lowest} ORDER BY m.id DESC LIMIT $3) f`,
 );
-const anySent = statement<{ found: boolean }>(
+const anySent = statement<[TeamId, number], { found: boolean }>(
   'messages.any-sent',
   `SELECT EXISTS (
        SELECT FROM (SELECT m.sent_at FROM messages m WHERE m.team_id = $1 AND m.id > ${lowest} ORDER BY m.id DESC LIMIT $2) l

@@ -1,5 +1,10 @@
 import type { FailureCode } from '#contract/message.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
@@ -24,11 +29,12 @@ export interface InFlightRow {
   readonly leased_until: Date;
 }
 
-const find = statement<MessageRow>(
+export const findMessage = statement<[teamId: TeamId, messageId: MessageId], MessageRow>(
   'messages.find',
   `SELECT ${sqlMessageColumns('m')} FROM messages m WHERE m.team_id = $1 AND m.id = $2`,
-);
-const lock = statement<MessageRow>(
+).row;
+
+export const lockMessage = transactionStatement<[teamId: TeamId, messageId: MessageId], MessageRow>(
   'messages.lock',
   // Locks the message's queue row first, if it has one: failing, claiming and cancelling use the same order.
   `WITH place AS MATERIALIZED (
@@ -36,32 +42,58 @@ const lock = statement<MessageRow>(
    )
    SELECT ${sqlMessageColumns('m')} FROM messages m
    WHERE m.team_id = $1 AND m.id = $2 AND (SELECT count(*) FROM place) >= 0 FOR NO KEY UPDATE`,
-);
-const handOuts = statement<HandOutRow>(
+).row;
+
+/** Lists the hand-outs of a message, the oldest first. */
+export const listHandOuts = statement<[messageId: MessageId], HandOutRow>(
   'messages.hand-outs',
   `SELECT hand_out, session_id, device_id, handed_out_at, outcome FROM hand_outs WHERE message_id = $1 ORDER BY hand_out`,
-);
-const resolveHandOut = statement<{ team_id: TeamId }>(
+).rows;
+
+/**
+ * Records the outcome of a hand-out.
+ * @param isBelieved false keeps an outcome that was recorded before
+ * @returns whether the outcome changed
+ */
+export const recordOutcome = transactionStatement<
+  [
+    messageId: MessageId,
+    handOut: number,
+    outcome: 'sent' | 'failed' | 'unconfirmed',
+    at: Date,
+    isBelieved: boolean,
+  ],
+  { team_id: TeamId }
+>(
   'messages.resolve-hand-out',
   `UPDATE hand_outs SET outcome = $3, resolved_at = $4
    WHERE message_id = $1 AND hand_out = $2 AND outcome IS DISTINCT FROM $3 AND ($5 OR outcome IS NULL)
    RETURNING team_id`,
   { changes: 'message', team: 'team_id', ids: '$1' },
-);
-const deleteInFlight = statement<InFlightRow>(
+).hasRow;
+
+/**
+ * Deletes the in-flight row: the phone may get its next message.
+ * @returns undefined if this hand-out was resolved before
+ */
+export const removeInFlight = transactionStatement<
+  [numberId: NumberId, messageId: MessageId, handOut: number],
+  InFlightRow
+>(
   'messages.delete-in-flight',
   `DELETE FROM in_flight WHERE number_id = $1 AND message_id = $2 AND hand_out = $3
    RETURNING number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until`,
-);
-const inFlightAt = statement<{ hand_out: number }>(
+).row;
+const inFlightAt = statement<[NumberId, DeviceId, MessageId]>(
   'messages.in-flight-at',
   'SELECT hand_out FROM in_flight WHERE number_id = $1 AND device_id = $2 AND message_id = $3',
 );
-const leaveQueue = statement<Record<string, never>>(
+
+export const removeFromQueue = transactionStatement<[teamId: TeamId, messageId: MessageId]>(
   'messages.leave-queue',
   'DELETE FROM send_queue WHERE team_id = $1 AND message_id = $2',
-);
-const joinQueue = statement<Record<string, never>>(
+).run;
+const joinQueue = transactionStatement<[MessageId, TeamId, NumberId, number, string, Date]>(
   'messages.join-queue',
   `WITH counted AS (
      UPDATE device_sessions SET requeue_count = requeue_count + 1 WHERE number_id = $3
@@ -72,7 +104,7 @@ const joinQueue = statement<Record<string, never>>(
 /** A confirmation clears may_have_been_sent and the error of a time-out. */
 const sentColumns = `status = ${sqlNextStatus('confirm_sent')}, sent_at = $3, failed_at = NULL, error_code = NULL,
   device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1`;
-const markSent = statement<MessageRow>(
+const markSent = transactionStatement<[TeamId, MessageId, Date], MessageRow>(
   'messages.mark-sent',
   `UPDATE messages m SET ${sentColumns} WHERE m.team_id = $1 AND m.id = $2
      AND (${sqlStatusGuard('confirm_sent', 'm')}
@@ -81,87 +113,37 @@ const markSent = statement<MessageRow>(
    RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
-const markDelivered = statement<MessageRow>(
+const markDelivered = transactionStatement<[TeamId, MessageId, Date, 0 | 1], MessageRow>(
   'messages.mark-delivered',
   `UPDATE messages m SET status = ${sqlNextStatus('confirm_delivered')}, delivered_at = $3, last_event_sequence = m.last_event_sequence + $4
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('confirm_delivered', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
 const failedColumns = `status = 'failed', failed_at = $3, error_code = $4, device_error = $5, last_event_sequence = m.last_event_sequence + 1`;
-const markFailedByDevice = statement<MessageRow>(
+const markFailedByDevice = transactionStatement<[TeamId, MessageId, Date, string, string | null], MessageRow>(
   'messages.mark-failed-by-device',
   `UPDATE messages m SET ${failedColumns}
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_device_error', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
-const markUnconfirmed = statement<MessageRow>(
+const markUnconfirmed = transactionStatement<[TeamId, MessageId, Date, string, null], MessageRow>(
   'messages.mark-unconfirmed',
   `UPDATE messages m SET ${failedColumns}, may_have_been_sent = true
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_unconfirmed', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
-const markNotDelivered = statement<MessageRow>(
+const markNotDelivered = transactionStatement<[TeamId, MessageId, Date, string, string | null], MessageRow>(
   'messages.mark-not-delivered',
   `UPDATE messages m SET ${failedColumns}
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('fail_not_delivered', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
-const markRetried = statement<MessageRow>(
+const markRetried = transactionStatement<[TeamId, MessageId], MessageRow>(
   'messages.mark-retried',
   `UPDATE messages m SET status = ${sqlNextStatus('retry')}, may_have_been_sent = true
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('retry', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
-
-export function findMessage(
-  db: Queryable,
-  teamId: TeamId,
-  messageId: MessageId,
-): Promise<MessageRow | undefined> {
-  return find.row(db, teamId, messageId);
-}
-
-export function lockMessage(
-  trx: Transaction,
-  teamId: TeamId,
-  messageId: MessageId,
-): Promise<MessageRow | undefined> {
-  return lock.row(trx, teamId, messageId);
-}
-
-/** Lists the hand-outs of a message, the oldest first. */
-export function listHandOuts(db: Queryable, messageId: MessageId): Promise<HandOutRow[]> {
-  return handOuts.rows(db, messageId);
-}
-
-/**
- * Records the outcome of a hand-out.
- * @param isBelieved false keeps an outcome that was recorded before
- * @returns whether the outcome changed
- */
-export async function recordOutcome(
-  trx: Transaction,
-  messageId: MessageId,
-  handOut: number,
-  outcome: 'sent' | 'failed' | 'unconfirmed',
-  at: Date,
-  isBelieved: boolean,
-): Promise<boolean> {
-  return (await resolveHandOut.row(trx, messageId, handOut, outcome, at, isBelieved)) !== undefined;
-}
-
-/**
- * Deletes the in-flight row: the phone may get its next message.
- * @returns undefined if this hand-out was resolved before
- */
-export function removeInFlight(
-  trx: Transaction,
-  numberId: NumberId,
-  messageId: MessageId,
-  handOut: number,
-): Promise<InFlightRow | undefined> {
-  return deleteInFlight.row(trx, numberId, messageId, handOut);
-}
 
 /** True while a device has the message. */
 export async function isInFlightAt(
@@ -169,11 +151,7 @@ export async function isInFlightAt(
   device: { readonly id: DeviceId; readonly number_id: NumberId },
   messageId: MessageId,
 ): Promise<boolean> {
-  return (await inFlightAt.row(db, device.number_id, device.id, messageId)) !== undefined;
-}
-
-export async function removeFromQueue(trx: Transaction, teamId: TeamId, messageId: MessageId): Promise<void> {
-  await leaveQueue.row(trx, teamId, messageId);
+  return await inFlightAt.hasRow(db, device.number_id, device.id, messageId);
 }
 
 /** Returns a message to its position in the queue. @param seq its position when it was accepted */
@@ -183,7 +161,7 @@ export async function returnToQueue(
   seq: number,
   at: Date,
 ): Promise<void> {
-  await joinQueue.row(
+  await joinQueue.run(
     trx,
     message.id,
     message.team_id,

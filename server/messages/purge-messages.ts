@@ -1,12 +1,20 @@
 import type { IdRange } from '#server/database/purge-walk.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
 
 // Reads team by team along the primary key. Messages are locked before their files, as an erasure does. Locked
 // messages, and those that wait or are in flight, are skipped until the next walk.
-const listFinished = statement<{ team_id: TeamId; id: MessageId; has_media: boolean }>(
+const listFinished = transactionStatement<
+  [string, string, number],
+  { team_id: TeamId; id: MessageId; has_media: boolean }
+>(
   'messages.list-finished',
   `SELECT o.team_id, o.id, o.has_media FROM teams t
    CROSS JOIN LATERAL (
@@ -16,7 +24,7 @@ const listFinished = statement<{ team_id: TeamId; id: MessageId; has_media: bool
    ) o LIMIT $3`,
 );
 // The range of ids limits each step to the partitions that have them.
-const purge = statement<Record<string, never>>(
+const purge = transactionStatement<[TeamId[], MessageId[], string, string]>(
   'messages.purge',
   `WITH handed AS (
      DELETE FROM hand_outs h USING unnest($2::uuid[]) AS i (id)
@@ -25,14 +33,16 @@ const purge = statement<Record<string, never>>(
    DELETE FROM messages m USING unnest($1::uuid[], $2::uuid[]) AS i (team_id, id)
    WHERE m.team_id = i.team_id AND m.id = i.id AND m.id >= $3 AND m.id < $4`,
 );
-const findUnfinished = statement<{ team_id: TeamId }>(
+const findUnfinished = statement<[string, string]>(
   'messages.find-unfinished',
   `SELECT t.id AS team_id FROM teams t
    WHERE EXISTS (SELECT FROM send_queue q WHERE q.team_id = t.id AND q.message_id >= $1 AND q.message_id < $2 OFFSET 0)
      OR EXISTS (SELECT FROM in_flight f WHERE f.team_id = t.id AND f.message_id >= $1 AND f.message_id < $2)
    LIMIT 1`,
 );
-const purgeInactive = statement<{ contact: string }>(
+
+/** Deletes conversations without activity since a time, for which no message waits. @returns the number deleted */
+export const purgeConversations = transactionStatement<[before: Date, limit: number]>(
   'messages.purge-conversations',
   // Locked rows are skipped: a transaction that holds one writes to its conversation, which is then not old.
   `DELETE FROM conversations c USING (
@@ -45,12 +55,14 @@ const purgeInactive = statement<{ contact: string }>(
      ) o LIMIT $2
    ) o
    WHERE c.number_id = o.number_id AND c.contact = o.contact RETURNING c.contact`,
-);
-const purgeGivenIds = statement<{ message_id: MessageId }>(
+).count;
+
+/** Deletes device-given ids of messages before an id. @returns the number deleted */
+export const purgeInboundIds = transactionStatement<[before: string, limit: number]>(
   'messages.purge-inbound-ids',
   `DELETE FROM inbound_ids WHERE ctid = ANY (ARRAY(SELECT ctid FROM inbound_ids WHERE message_id < $1 LIMIT $2))
    RETURNING message_id`,
-);
+).count;
 
 /** Upper bound on the files that a batch deletes: 20 MB in all. */
 const filesMax = 4;
@@ -72,7 +84,7 @@ export async function purgeMessages(trx: Transaction, range: IdRange, limit: num
       range,
     );
   if (ids.length > 0)
-    await purge.rows(
+    await purge.run(
       trx,
       rows.map((row) => row.team_id),
       ids,
@@ -84,15 +96,5 @@ export async function purgeMessages(trx: Transaction, range: IdRange, limit: num
 
 /** True if a message in this range of ids waits for a phone or is in flight. */
 export async function hasUnfinishedMessages(db: Queryable, range: IdRange): Promise<boolean> {
-  return (await findUnfinished.row(db, range.from, range.to)) !== undefined;
-}
-
-/** Deletes conversations without activity since a time, for which no message waits. @returns the number deleted */
-export async function purgeConversations(trx: Transaction, before: Date, limit: number): Promise<number> {
-  return (await purgeInactive.rows(trx, before, limit)).length;
-}
-
-/** Deletes device-given ids of messages before an id. @returns the number deleted */
-export async function purgeInboundIds(trx: Transaction, before: string, limit: number): Promise<number> {
-  return (await purgeGivenIds.rows(trx, before, limit)).length;
+  return await findUnfinished.hasRow(db, range.from, range.to);
 }

@@ -10,7 +10,7 @@ interface QueueRow {
   readonly in_flight: number;
 }
 
-const selectQueue = statement<QueueRow>(
+const selectQueue = statement<[], QueueRow>(
   'messages.queue-depth',
   `SELECT count(*) AS depth, min(queued_at) AS oldest, (SELECT count(*) FROM in_flight) AS in_flight FROM send_queue`,
 );
@@ -18,12 +18,15 @@ const selectQueue = statement<QueueRow>(
 /** States of numbers in the metrics: their health, or `paused` if a person paused the number. */
 const numberStates = ['online', 'late', 'offline', 'pending', 'paused'] as const;
 
-const selectNumbers = statement<{
-  readonly state: (typeof numberStates)[number];
-  readonly numbers: number;
-  readonly with_messages: number;
-  readonly oldest: Date | null;
-}>(
+const selectNumbers = statement<
+  [Date],
+  {
+    readonly state: (typeof numberStates)[number];
+    readonly numbers: number;
+    readonly with_messages: number;
+    readonly oldest: Date | null;
+  }
+>(
   'messages.numbers-by-state',
   `SELECT state, count(*) AS numbers, count(oldest) AS with_messages, min(oldest) AS oldest
    FROM (

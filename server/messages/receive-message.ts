@@ -1,7 +1,7 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import { isDatabaseAway, isStatementTimeout } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { mediaLink } from '#server/media/media-link.ts';
 import {
   completeWrittenMedia,
@@ -18,6 +18,7 @@ import { restoreOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
+import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
 import { countInboundMessage, lockUsage } from '#server/usage/usage-store.ts';
@@ -53,7 +54,10 @@ export interface Received {
 }
 
 // `may_restore`: one look-up of the team in place of a statement for each message.
-const insert = statement<MessageRow & { readonly may_restore: boolean }>(
+const insert = transactionStatement<
+  [TeamId, MessageId, NumberId, string, string, string, Date, boolean, string | null],
+  MessageRow & { readonly may_restore: boolean }
+>(
   'messages.insert-received',
   `INSERT INTO messages AS m (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, last_event_sequence, is_group, media_url)
    VALUES ($1, $2, $3, 'inbound', $4, $5, $6, 'received', $7, 1, $8, $9)
@@ -61,7 +65,7 @@ const insert = statement<MessageRow & { readonly may_restore: boolean }>(
   { changes: 'message', team: '$1', ids: '$2' },
 );
 
-const noteInbound = statement<Record<string, never>>(
+const noteInbound = transactionStatement<[TeamId, NumberId, string, Date, MessageId, string[]]>(
   'messages.note-inbound',
   `INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, last_inbound_at, last_activity_at,
      last_message_id, last_inbound_id, handles)
@@ -164,7 +168,7 @@ function storeOnce(
     if (message?.may_restore && contact !== '') await restoreOptOut(trx, services, number.team_id, contact);
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
-    await noteInbound.row(
+    await noteInbound.run(
       trx,
       number.team_id,
       number.id,

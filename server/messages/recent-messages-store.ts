@@ -2,12 +2,12 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 
-const idsSince = statement<{ id: MessageId }>(
+const idsSince = statement<[TeamId, string, number], { id: MessageId }>(
   'messages.list-ids-since',
   'SELECT m.id FROM messages m WHERE m.team_id = $1 AND m.id >= $2 ORDER BY m.id DESC LIMIT $3',
 );
 // One look-up per id: a condition on an array would read every partition.
-const byIds = statement<MessageRow>(
+const byIds = statement<[TeamId, readonly string[]], MessageRow>(
   'messages.list-by-ids',
   `SELECT ${sqlMessageColumns('m')} FROM unnest($2::uuid[]) AS wanted (id)
    CROSS JOIN LATERAL (SELECT m.* FROM messages m WHERE m.team_id = $1 AND m.id = wanted.id OFFSET 0) m`,

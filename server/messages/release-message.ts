@@ -1,8 +1,8 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
-import type { MessageId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { ClaimingPoll } from './claim-message.ts';
 import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 import { findMessage } from './message-store.ts';
@@ -11,7 +11,7 @@ import { findMessage } from './message-store.ts';
  * Release: the message returns to its position in the queue. The hand-out is deleted, also from pacing and the
  * conversation.
  */
-const release = statement<{ seq: number }>(
+const release = transactionStatement<[TeamId, NumberId, MessageId, DeviceSessionId, number, Date, string]>(
   'messages.release',
   `WITH landed AS (
      -- 1. End the hand-out, if this poll still has it.
@@ -69,6 +69,6 @@ export async function releaseMessage(
     const message = await findMessage(trx, teamId, messageId);
     if (!message) return;
     const contact = contactOf(message.to_handle);
-    await release.row(trx, teamId, numberId, messageId, sessionId, poll, clock.now(), contact);
+    await release.run(trx, teamId, numberId, messageId, sessionId, poll, clock.now(), contact);
   });
 }

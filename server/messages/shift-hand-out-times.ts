@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { statement, transactionStatement } from '#server/database/statement.ts';
 
 /** Times that are too far ahead by less than this stay: clocks of processes differ a little. */
 const slackMs = 10_000;
@@ -9,7 +9,8 @@ const sessionSlackMs = 35_000;
 
 // Locks the sessions first, in the order of numbers, because in-flight rows are written under their locks
 // (docs/architecture.md, lock order).
-const postpone = statement<Record<string, never>>(
+/** Postpones the ends of running hand-outs and sessions before the service's time steps ahead. */
+export const postponeHandOutLeases = transactionStatement<[now: Date, byMs: number]>(
   'messages.postpone-hand-outs',
   `WITH held AS MATERIALIZED (
      SELECT number_id FROM device_sessions
@@ -21,8 +22,8 @@ const postpone = statement<Record<string, never>>(
    UPDATE in_flight SET leased_until = leased_until + make_interval(secs => $2 / 1000.0),
      handed_out_at = handed_out_at + make_interval(secs => $2 / 1000.0)
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
-);
-const limitFutureTimes = statement<Record<string, never>>(
+).run;
+const limitFutureTimes = statement<[Date, Date, Date, string]>(
   'messages.limit-hand-out-times',
   `WITH held AS MATERIALIZED (
      SELECT number_id FROM device_sessions
@@ -37,18 +38,13 @@ const limitFutureTimes = statement<Record<string, never>>(
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
 );
 
-/** Postpones the ends of running hand-outs and sessions before the service's time steps ahead. */
-export async function postponeHandOutLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
-  await postpone.row(trx, now, byMs);
-}
-
 /** Limits the ends of hand-outs and sessions after the service's time stepped back, as if they began now. */
 export async function limitHandOutTimes({
   database,
   clock,
   config,
 }: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
-  await limitFutureTimes.row(
+  await limitFutureTimes.run(
     database.pool,
     clock.now(),
     clock.in(2 * config.deviceHoldMs + sessionSlackMs),

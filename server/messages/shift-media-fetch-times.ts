@@ -1,27 +1,23 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { statement, transactionStatement } from '#server/database/statement.ts';
 import { mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMaxMs } from './media-fetch-schedule.ts';
 
 /** Times that are too far ahead by less than this stay: clocks of processes differ a little. */
 const slackMs = 10_000;
 
-const postpone = statement<Record<string, never>>(
+/** Postpones the leases of running fetches before the service's time steps ahead. */
+export const postponeMediaLeases = transactionStatement<[now: Date, byMs: number]>(
   'messages.postpone-media-leases',
   'UPDATE media_fetches SET due_at = due_at + make_interval(secs => $2 / 1000.0) WHERE due_at > $1',
-);
-const limitFutureTimes = statement<Record<string, never>>(
+).run;
+const limitFutureTimes = statement<[Date]>(
   'messages.limit-media-fetch-times',
   `WITH far AS MATERIALIZED (
      SELECT team_id, message_id FROM media_fetches WHERE due_at > $1 FOR UPDATE SKIP LOCKED
    )
    UPDATE media_fetches f SET due_at = $1 FROM far WHERE f.team_id = far.team_id AND f.message_id = far.message_id`,
 );
-
-/** Postpones the leases of running fetches before the service's time steps ahead. */
-export async function postponeMediaLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
-  await postpone.row(trx, now, byMs);
-}
 
 /** Limits the times of the next tries after the service's time stepped back, to the longest pause from now. */
 export async function limitMediaFetchTimes({
@@ -30,5 +26,5 @@ export async function limitMediaFetchTimes({
   config,
 }: Pick<Runtime, 'database' | 'clock' | 'config'>): Promise<void> {
   const aheadMs = Math.max(config.mediaTimeoutMs + mediaLeaseMarginMs, mediaRetryPauseMaxMs);
-  await limitFutureTimes.row(database.pool, clock.in(aheadMs + slackMs));
+  await limitFutureTimes.run(database.pool, clock.in(aheadMs + slackMs));
 }

@@ -1,6 +1,7 @@
+import type { PacingMode } from '#contract/pacing.ts';
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
 import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
@@ -23,7 +24,7 @@ const orphanSlackMs = 3_600_000;
 /** Rounds that run in a row before other work. */
 const roundsMax = 50;
 
-const expired = statement<QueuedRow>(
+const expired = statement<[string, number, readonly TeamId[], Date, PacingMode], QueuedRow>(
   'messages.expired',
   // Reads team by team along the queue's key. The subquery runs once, and only if a message is old enough.
   `SELECT q.team_id, q.message_id FROM teams t
@@ -37,48 +38,48 @@ const expired = statement<QueuedRow>(
      ORDER BY q.message_id LIMIT $2) q
    WHERE t.id <> ALL($3::uuid[]) LIMIT $2`,
 );
-const orphaned = statement<QueuedRow>(
+const orphaned = statement<[Date, number, readonly TeamId[]], QueuedRow>(
   'messages.orphaned',
   // Reads number by number: a join would read the whole queue every second.
   `SELECT q.team_id, q.message_id FROM numbers n
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id LIMIT $2) q
    WHERE n.deleted_at > $1 AND n.team_id <> ALL($3::uuid[]) LIMIT $2`,
 );
-const ofNumber = statement<QueuedRow>(
+const ofNumber = transactionStatement<[NumberId, number], QueuedRow>(
   'messages.queued-of-number',
   'SELECT team_id, message_id FROM send_queue WHERE number_id = $1 ORDER BY seq LIMIT $2',
 );
-const toContact = statement<QueuedRow>(
+const toContact = transactionStatement<[TeamId, string, number], QueuedRow>(
   'messages.queued-to-contact',
   `SELECT q.team_id, q.message_id FROM numbers n
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = $2 LIMIT $3) q
    WHERE n.team_id = $1 LIMIT $3`,
 );
-const optedOut = statement<QueuedRow>(
+const optedOut = statement<[Date, number, readonly TeamId[]], QueuedRow>(
   'messages.queued-to-opted-out',
   // Reads opt-out by opt-out, and number by number, the messages queued for the contact.
   `SELECT q.team_id, q.message_id FROM opt_outs o JOIN numbers n ON n.team_id = o.team_id
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND to_handle = o.contact LIMIT $2) q
    WHERE o.opted_out_at > $1 AND o.opted_in_at IS NULL AND o.team_id <> ALL($3::uuid[]) LIMIT $2`,
 );
-const overdue = statement<InFlightRow>(
+const overdue = statement<[Date, number], InFlightRow>(
   'messages.overdue',
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
    FROM in_flight WHERE leased_until <= $1 ORDER BY leased_until LIMIT $2`,
 );
 // Old rows come first in a heap, so each round's scan finds them soon.
-const purgeKeys = statement<{ key: string }>(
+const purgeKeys = statement<[Date, number]>(
   'messages.purge-idempotency-keys',
   `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)
    RETURNING key`,
 );
-const purgeRecent = statement<{ message_id: MessageId }>(
+const purgeRecent = statement<[Date, number]>(
   'messages.purge-recent-inbound',
   `DELETE FROM inbound_fingerprints WHERE ctid IN (SELECT ctid FROM inbound_fingerprints WHERE stored_at <= $1 LIMIT $2)
    RETURNING message_id`,
 );
 
-const purgeHandOuts = statement<{ ordinal: number }>(
+const purgeHandOuts = statement<[Date, number]>(
   'messages.purge-recent-hand-outs',
   // Reads number by number from the oldest, because no index has the times.
   `DELETE FROM recent_hand_outs WHERE ctid = ANY (ARRAY(
@@ -239,21 +240,19 @@ export async function resolveOverdue(services: Services): Promise<number> {
 }
 
 export async function hasOverdue({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<boolean> {
-  return (await overdue.row(database.pool, clock.now(), 1)) !== undefined;
+  return await overdue.hasRow(database.pool, clock.now(), 1);
 }
 
 /** Purge: deletes idempotency keys after 24 h, and inbound fingerprints that can match no more. */
 export async function purgeKeysAndFingerprints({ database, clock }: Services): Promise<void> {
+  await inRounds(async () => await purgeKeys.count(database.pool, clock.in(-idempotencyKeyMs), roundMax));
   await inRounds(
-    async () => (await purgeKeys.rows(database.pool, clock.in(-idempotencyKeyMs), roundMax)).length,
-  );
-  await inRounds(
-    async () => (await purgeRecent.rows(database.pool, clock.in(-fingerprintRetentionMs), roundMax)).length,
+    async () => await purgeRecent.count(database.pool, clock.in(-fingerprintRetentionMs), roundMax),
   );
 }
 
 /** Deletes hand-outs that no window of pacing includes any more. */
 export async function purgeRecentHandOuts({ database, clock }: Services): Promise<void> {
   const before = clock.in(-recentHandOutMs);
-  await inRounds(async () => (await purgeHandOuts.rows(database.pool, before, roundMax)).length);
+  await inRounds(async () => await purgeHandOuts.count(database.pool, before, roundMax));
 }

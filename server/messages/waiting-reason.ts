@@ -4,6 +4,7 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { sqlHealthOfNumber } from '#server/numbers/number-health-sql.ts';
 import { defaultPacing, type PacingPolicy } from '#server/numbers/pacing-policy.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { expectedAt, type PacedQueue } from './expected-at.ts';
 import { messagesAheadMax, strictAheadMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
@@ -44,7 +45,7 @@ interface ContactAhead {
   readonly unanswered: number | null;
 }
 
-const circumstances = statement<Circumstances>(
+const circumstances = statement<[TeamId, MessageId, PacingPolicy, Date], Circumstances>(
   'messages.waiting-circumstances',
   `SELECT n.status AS number_status, ${sqlHealthOfNumber('n', '$4')} AS health, p.*, w.*, c.unanswered_count,
      EXISTS (SELECT FROM in_flight f WHERE f.number_id = n.id) AS busy,

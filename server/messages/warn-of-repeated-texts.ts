@@ -1,6 +1,7 @@
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement } from '#server/database/statement.ts';
+import { statement, transactionStatement } from '#server/database/statement.ts';
+import type { PacingPolicy } from '#server/numbers/pacing-policy.ts';
 import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import { serverItself } from '#server/platform/actor.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
@@ -19,7 +20,7 @@ interface RepeatedText {
 /** Conversations of a number that are examined, from the latest. */
 const openingsExaminedMax = 10_000;
 
-const findRepeated = statement<RepeatedText>(
+const findRepeated = statement<[Date, PacingPolicy, number], RepeatedText>(
   'messages.repeated-texts',
   `SELECT n.team_id, n.id AS number_id, n.phone_number, o.text_hash::text AS text_hash, o.contacts
    FROM numbers n
@@ -34,12 +35,12 @@ const findRepeated = statement<RepeatedText>(
    ) o
    WHERE n.deleted_at IS NULL AND p.mode <> 'off'`,
 );
-const claimWarning = statement<{ number_id: NumberId }>(
+const claimWarning = transactionStatement<[NumberId, string, Date, Date], { number_id: NumberId }>(
   'messages.claim-text-warning',
   `INSERT INTO repeated_text_warnings AS w (number_id, text_hash, warned_at) VALUES ($1, $2, $3)
    ON CONFLICT (number_id, text_hash) DO UPDATE SET warned_at = $3 WHERE w.warned_at <= $4 RETURNING number_id`,
 );
-const purgeWarnings = statement<Record<string, never>>(
+const purgeWarnings = statement<[Date]>(
   'messages.purge-text-warnings',
   'DELETE FROM repeated_text_warnings WHERE warned_at <= $1',
 );
@@ -68,5 +69,5 @@ export async function warnOfRepeatedTexts(
       });
     });
   }
-  await purgeWarnings.row(database.pool, since);
+  await purgeWarnings.run(database.pool, since);
 }

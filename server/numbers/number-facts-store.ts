@@ -26,7 +26,7 @@ export interface NumberFactsRow extends CauseFacts {
   readonly oldest_waiting_at: Date | null;
 }
 
-const facts = statement<NumberFactsRow>(
+const facts = statement<[TeamId, Date, readonly NumberId[] | null, number], NumberFactsRow>(
   'numbers.facts',
   `SELECT n.id, n.phone_number, n.label, n.status, coalesce(d.name, '') AS device_name, coalesce(d.system_version, '') AS system_version,
      d.changed_at AS device_changed_at, d.previous_name, d.previous_system_version, n.created_at, n.verified_at, s.last_seen_at,
@@ -67,7 +67,7 @@ export function listNumberFacts(
   return facts.rows(db, teamId, now, numberIds ?? null, waitingMax);
 }
 
-const findHealth = statement<{ health: HealthState }>(
+const findHealth = statement<[TeamId, NumberId, Date], { health: HealthState }>(
   'numbers.find-health',
   `SELECT ${sqlHealthOfNumber('n', '$3')} AS health FROM numbers n WHERE n.team_id = $1 AND n.id = $2`,
 );
@@ -88,15 +88,11 @@ export type NumberStateCount = {
   readonly numbers: number;
 };
 
-const countByState = statement<NumberStateCount>(
+/** Counts the numbers of all teams by state, without simulated ones. States without a number have no row. */
+export const countNumbersByState = statement<[now: Date], NumberStateCount>(
   'numbers.count-by-state',
   `SELECT state, count(*) AS numbers FROM (
      SELECT CASE WHEN n.status = 'paused' AND n.verified_at IS NOT NULL THEN 'paused' ELSE ${sqlHealthState('$1')} END AS state
      FROM numbers n ${sqlHealthSources()} WHERE n.deleted_at IS NULL AND NOT n.is_simulated
    ) n GROUP BY state`,
-);
-
-/** Counts the numbers of all teams by state, without simulated ones. States without a number have no row. */
-export function countNumbersByState(db: Queryable, now: Date): Promise<NumberStateCount[]> {
-  return countByState.rows(db, now);
-}
+).rows;

@@ -1,4 +1,4 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { healthMailDelayMs, offlineMailIntervalMs, queuedCountMax } from './limits.ts';
 import { sqlHealthSources, sqlHealthState } from './number-health-sql.ts';
@@ -19,12 +19,13 @@ const watched = `FROM numbers n ${sqlHealthSources()}
    WHERE n.verified_at IS NOT NULL AND n.deleted_at IS NULL AND s.last_seen_at IS NOT NULL
      AND (${sqlHealthState('$1')} = 'offline') <> (coalesce(h.state, 'online') = 'offline')`;
 
-const listChanged = statement<{ team_id: TeamId }>(
+/** Lists teams with a number that went offline or came back since the last report; at most `limit`. */
+export const listTeamsWithHealthChanges = statement<[now: Date, limit: number], { team_id: TeamId }>(
   'numbers.list-teams-with-health-changes',
   `SELECT DISTINCT n.team_id ${watched} LIMIT $2`,
-);
+).rows;
 // The lock orders a health change with the deletion of its number. A second process finds the state already recorded.
-const recordChanges = statement<HealthChangeRow>(
+const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
   'numbers.record-health-changes',
   `WITH found AS MATERIALIZED (
      SELECT n.team_id, n.id, s.last_seen_at, CASE WHEN h.state = 'offline' THEN 'online' ELSE 'offline' END AS state
@@ -55,11 +56,12 @@ const unmailed = `FROM number_health h
        OR n.status = 'active' AND coalesce(h.offline_mailed_at <= $1::timestamptz - interval '${offlineMailIntervalMs} ms', true))`;
 const isDue = `h.since <= $1::timestamptz - interval '${healthMailDelayMs} ms'`;
 
-const listDue = statement<{ team_id: TeamId }>(
+/** Lists teams whose owners and admins are due a mail about numbers; at most `limit`. */
+export const listTeamsToMail = statement<[now: Date, limit: number], { team_id: TeamId }>(
   'numbers.list-teams-to-mail-health',
   `SELECT DISTINCT h.team_id ${unmailed} AND ${isDue} LIMIT $2`,
-);
-const markMailed = statement<{ number_id: NumberId; state: 'online' | 'offline' }>(
+).rows;
+const markMailed = transactionStatement<[Date, TeamId], { number_id: NumberId; state: 'online' | 'offline' }>(
   'numbers.mark-health-mailed',
   `WITH unmailed AS MATERIALIZED (
      SELECT h.number_id, ${isDue} AS is_due ${unmailed} AND h.team_id = $2 ORDER BY h.number_id FOR UPDATE OF h
@@ -70,27 +72,9 @@ const markMailed = statement<{ number_id: NumberId; state: 'online' | 'offline' 
    RETURNING h.number_id, h.state`,
 );
 
-/** Lists teams with a number that went offline or came back since the last report; at most `limit`. */
-export function listTeamsWithHealthChanges(
-  db: Queryable,
-  now: Date,
-  limit: number,
-): Promise<{ readonly team_id: TeamId }[]> {
-  return listChanged.rows(db, now, limit);
-}
-
 /** Records the health changes of a team's numbers. Each change is returned to only one caller. */
 export function recordHealthChanges(trx: Transaction, teamId: TeamId, now: Date): Promise<HealthChangeRow[]> {
   return recordChanges.rows(trx, now, teamId);
-}
-
-/** Lists teams whose owners and admins are due a mail about numbers; at most `limit`. */
-export function listTeamsToMail(
-  db: Queryable,
-  now: Date,
-  limit: number,
-): Promise<{ readonly team_id: TeamId }[]> {
-  return listDue.rows(db, now, limit);
 }
 
 /** Marks the numbers that one mail names, by their state, and returns them; none if no mail is due. */

@@ -1,5 +1,10 @@
 import type { NumberStatus, UnconfirmedPolicy } from '#contract/number.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import { firstIdAt, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { OwnPacing } from './pacing-policy.ts';
@@ -44,73 +49,99 @@ const listed = `SELECT ${columns
    LEFT JOIN device_sessions s ON s.team_id = n.team_id AND s.number_id = n.id
    LEFT JOIN devices d ON d.team_id = s.team_id AND d.id = s.device_id
    WHERE n.team_id = $1 AND n.deleted_at IS NULL`;
-const list = statement<NumberListRow>('numbers.list', `${listed} ORDER BY n.id`);
-const findListed = statement<NumberListRow>('numbers.find-listed', `${listed} AND n.id = $3`);
-const listByIds = statement<NumberListRow>(
-  'numbers.list-by-ids',
-  `${listed} AND n.id = ANY($3::uuid[]) ORDER BY n.id`,
+
+export const listNumbers = statement<[teamId: TeamId, todayFirstId: string], NumberListRow>(
+  'numbers.list',
+  `${listed} ORDER BY n.id`,
+).rows;
+const findListed = statement<[TeamId, string, NumberId], NumberListRow>(
+  'numbers.find-listed',
+  `${listed} AND n.id = $3`,
 );
-const findByPhone = statement<NumberRow>(
+
+/** The team's numbers with these ids, as a list shows them. */
+export const listNumbersByIds = statement<
+  [teamId: TeamId, todayFirstId: string, ids: readonly string[]],
+  NumberListRow
+>('numbers.list-by-ids', `${listed} AND n.id = ANY($3::uuid[]) ORDER BY n.id`).rows;
+
+export const findLiveNumberByPhone = statement<[teamId: TeamId, phoneNumber: string], NumberRow>(
   'numbers.find-by-phone',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND phone_number = $2 AND deleted_at IS NULL`,
-);
-const findVerifiedAnywhere = statement<NumberRow>(
+).row;
+
+/** The number that is verified for a phone number, in any team. */
+export const findVerifiedNumberByPhone = statement<[phoneNumber: string], NumberRow>(
   'numbers.find-verified-anywhere',
   `SELECT ${columns} FROM numbers WHERE phone_number = $1 AND verified_at IS NOT NULL AND deleted_at IS NULL`,
-);
-const findSimulated = statement<NumberRow>(
+).row;
+
+export const findSimulatedNumber = statement<[teamId: TeamId], NumberRow>(
   'numbers.find-simulated',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND is_simulated AND deleted_at IS NULL`,
-);
+).row;
 // Numbers of the team, verified or not, and numbers that any team has verified.
-const findTaken = statement<{ phone_number: string }>(
+const findTaken = statement<[TeamId, readonly string[]], { phone_number: string }>(
   'numbers.find-taken',
   `SELECT phone_number FROM numbers WHERE phone_number = ANY($2::text[]) AND verified_at IS NOT NULL AND deleted_at IS NULL
    UNION ALL
    SELECT phone_number FROM numbers WHERE team_id = $1 AND phone_number = ANY($2::text[]) AND deleted_at IS NULL`,
 );
-const countLive = statement<{ numbers: number }>(
+const countLive = statement<[TeamId], { numbers: number }>(
   'numbers.count-live',
   'SELECT count(*) AS numbers FROM numbers WHERE team_id = $1 AND deleted_at IS NULL AND NOT is_simulated',
 );
-const insert = statement<NumberRow>(
+const insert = transactionStatement<[TeamId, NumberId, string, Date, Date, string, boolean]>(
   'numbers.insert',
   `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until, label, is_simulated)
    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columns}`,
   { changes: 'number', team: '$1', ids: '$2' },
 );
-const extend = statement<Record<string, never>>(
+
+export const extendPendingNumber = transactionStatement<[teamId: TeamId, id: NumberId, until: Date]>(
   'numbers.extend-pending',
   'UPDATE numbers SET pending_until = $3 WHERE team_id = $1 AND id = $2 AND verified_at IS NULL',
   { changes: 'number', team: '$1', ids: '$2' },
-);
-const lock = statement<NumberRow>(
+).run;
+
+/** Locks a number: waits for its hand-outs and sessions, and blocks later ones. */
+export const lockNumber = transactionStatement<[teamId: TeamId, numberId: NumberId], NumberRow>(
   'numbers.lock',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE`,
-);
-const find = statement<NumberRow>(
+).row;
+
+export const findNumber = statement<[teamId: TeamId, numberId: NumberId], NumberRow>(
   'numbers.find',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND id = $2`,
-);
-const update = statement<NumberRow>(
+).row;
+const update = statement<
+  [TeamId, NumberId, string | null, NumberStatus | null, UnconfirmedPolicy | null, boolean, OwnPacing | null],
+  NumberRow
+>(
   'numbers.update',
   `UPDATE numbers SET label = coalesce($3, label), status = coalesce($4, status),
      on_unconfirmed = coalesce($5, on_unconfirmed), pacing = CASE WHEN $6 THEN $7 ELSE pacing END
    WHERE team_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING ${columns}`,
   { changes: 'number', team: '$1', ids: '$2' },
 );
-const verify = statement<NumberRow>(
+
+/** @throws a unique violation if another number was verified for this phone number first */
+export const markVerified = transactionStatement<[teamId: TeamId, numberId: NumberId, at: Date], NumberRow>(
   'numbers.verify',
   `UPDATE numbers SET verified_at = $3, pending_until = NULL
    WHERE team_id = $1 AND id = $2 AND verified_at IS NULL AND deleted_at IS NULL RETURNING ${columns}`,
   { changes: 'number', team: '$1', ids: '$2' },
-);
-const remove = statement<{ id: NumberId }>(
+).row;
+
+/** @returns false if the number was deleted already */
+export const markDeleted = transactionStatement<[teamId: TeamId, numberId: NumberId, at: Date]>(
   'numbers.remove',
   'UPDATE numbers SET deleted_at = $3 WHERE team_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING id',
   { changes: 'number', team: '$1', ids: '$2' },
-);
-const removeOverdue = statement<Pick<NumberRow, 'team_id' | 'id'>>(
+).hasRow;
+
+/** Deletes numbers that were not verified within 7 days. */
+export const deleteOverduePending = statement<[at: Date], Pick<NumberRow, 'team_id' | 'id'>>(
   'numbers.remove-overdue',
   // Locks numbers in the order of ids, as sends do. A number that was verified meanwhile is skipped.
   `WITH overdue AS MATERIALIZED (
@@ -120,25 +151,11 @@ const removeOverdue = statement<Pick<NumberRow, 'team_id' | 'id'>>(
    UPDATE numbers n SET deleted_at = $1 FROM overdue o WHERE n.team_id = o.team_id AND n.id = o.id
    RETURNING n.team_id, n.id`,
   { changes: 'number', team: 'team_id', ids: 'id' },
-);
+).count;
 
 /** The first id of today in UTC, by the service's clock: the lower bound for messages_today. */
 export function firstIdOfDay(clock: Clock): string {
   return firstIdAt(new Date(clock.nowMs()).setUTCHours(0, 0, 0, 0));
-}
-
-export function listNumbers(db: Queryable, teamId: TeamId, todayFirstId: string): Promise<NumberListRow[]> {
-  return list.rows(db, teamId, todayFirstId);
-}
-
-/** The team's numbers with these ids, as a list shows them. */
-export function listNumbersByIds(
-  db: Queryable,
-  teamId: TeamId,
-  todayFirstId: string,
-  ids: readonly string[],
-): Promise<NumberListRow[]> {
-  return listByIds.rows(db, teamId, todayFirstId, ids);
 }
 
 export function findListedNumber(
@@ -148,34 +165,6 @@ export function findListedNumber(
   todayFirstId: string,
 ): Promise<NumberListRow | undefined> {
   return findListed.row(db, teamId, todayFirstId, numberId);
-}
-
-export function findNumber(
-  db: Queryable,
-  teamId: TeamId,
-  numberId: NumberId,
-): Promise<NumberRow | undefined> {
-  return find.row(db, teamId, numberId);
-}
-
-export function findLiveNumberByPhone(
-  db: Queryable,
-  teamId: TeamId,
-  phoneNumber: string,
-): Promise<NumberRow | undefined> {
-  return findByPhone.row(db, teamId, phoneNumber);
-}
-
-/** The number that is verified for a phone number, in any team. */
-export function findVerifiedNumberByPhone(
-  db: Queryable,
-  phoneNumber: string,
-): Promise<NumberRow | undefined> {
-  return findVerifiedAnywhere.row(db, phoneNumber);
-}
-
-export function findSimulatedNumber(db: Queryable, teamId: TeamId): Promise<NumberRow | undefined> {
-  return findSimulated.row(db, teamId);
 }
 
 /** The phone numbers among these that the team can't have: its own, and those that any team has verified. */
@@ -204,7 +193,7 @@ export interface NewNumber {
 }
 
 export async function insertNumber(trx: Transaction, number: NewNumber): Promise<void> {
-  await insert.row(
+  await insert.run(
     trx,
     number.teamId,
     number.id,
@@ -214,24 +203,6 @@ export async function insertNumber(trx: Transaction, number: NewNumber): Promise
     number.label ?? '',
     number.isSimulated ?? false,
   );
-}
-
-export async function extendPendingNumber(
-  trx: Transaction,
-  teamId: TeamId,
-  id: NumberId,
-  until: Date,
-): Promise<void> {
-  await extend.row(trx, teamId, id, until);
-}
-
-/** Locks a number: waits for its hand-outs and sessions, and blocks later ones. */
-export function lockNumber(
-  trx: Transaction,
-  teamId: TeamId,
-  numberId: NumberId,
-): Promise<NumberRow | undefined> {
-  return lock.row(trx, teamId, numberId);
 }
 
 export interface NumberChange {
@@ -259,29 +230,4 @@ export function changeNumber(
     change.pacing !== undefined,
     change.pacing ?? null,
   );
-}
-
-/** @throws a unique violation if another number was verified for this phone number first */
-export function markVerified(
-  trx: Transaction,
-  teamId: TeamId,
-  numberId: NumberId,
-  at: Date,
-): Promise<NumberRow | undefined> {
-  return verify.row(trx, teamId, numberId, at);
-}
-
-/** @returns false if the number was deleted already */
-export async function markDeleted(
-  trx: Transaction,
-  teamId: TeamId,
-  numberId: NumberId,
-  at: Date,
-): Promise<boolean> {
-  return (await remove.row(trx, teamId, numberId, at)) !== undefined;
-}
-
-/** Deletes numbers that were not verified within 7 days. */
-export async function deleteOverduePending(db: Queryable, at: Date): Promise<number> {
-  return (await removeOverdue.rows(db, at)).length;
 }

@@ -14,7 +14,7 @@ interface Counts {
   readonly has_unanswered: boolean;
 }
 
-const countConversations = statement<Counts>(
+const countConversations = statement<[NumberId, Date, Date, number, number, number], Counts>(
   'numbers.count-conversations',
   `SELECT
      (SELECT count(*) FROM (SELECT FROM conversations c WHERE c.number_id = $1 AND c.opened_by = 'team' AND c.opened_at > $2

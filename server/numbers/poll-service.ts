@@ -6,7 +6,7 @@ import { pollServiceGapMs } from './limits.ts';
 // time before the clock was set back.
 const overlaps = `served_until BETWEEN $1::timestamptz AND $2::timestamptz + interval '${pollServiceGapMs} ms'`;
 
-const record = statement<Record<string, never>>(
+const record = statement<[Date, Date]>(
   'numbers.record-poll-service',
   `UPDATE poll_service SET served_since = CASE WHEN ${overlaps} THEN least(served_since, $1) ELSE $1 END,
      served_until = CASE WHEN ${overlaps} THEN greatest(served_until, $2) ELSE $2 END WHERE id`,
@@ -34,7 +34,7 @@ export class PollService {
     const nowMs = clock.now().getTime();
     const isUnbroken = this.#untilMs !== undefined && Math.abs(nowMs - this.#untilMs) <= pollServiceGapMs;
     const sinceMs = isUnbroken ? Math.min(this.#sinceMs, nowMs) : nowMs;
-    await record.row(database.hot, new Date(sinceMs), new Date(nowMs));
+    await record.run(database.hot, new Date(sinceMs), new Date(nowMs));
     this.#sinceMs = sinceMs;
     this.#untilMs = nowMs;
   }

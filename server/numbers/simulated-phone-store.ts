@@ -1,4 +1,4 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { simulatedPhoneLeaseMs } from './limits.ts';
 
@@ -14,12 +14,15 @@ export interface SimulatedPhoneLease {
 const isFree = (alias: string) =>
   `NOT (${alias}.leased_until > $2 AND ${alias}.leased_until <= $2::timestamptz + interval '${2 * simulatedPhoneLeaseMs} ms')`;
 
-const renew = statement<{ number_id: NumberId }>(
+/** Renews the leases of a process that no other process has claimed meanwhile. */
+export const renewSimulatedPhones = statement<
+  [holder: string, numberIds: readonly NumberId[], leasedUntil: Date]
+>(
   'numbers.renew-simulated-phones',
   `UPDATE simulated_phones SET leased_until = $3 WHERE holder = $1 AND number_id = ANY($2::uuid[]) RETURNING number_id`,
-);
+).run;
 // Also deletes rows of deleted numbers, which killed processes leave behind.
-const claim = statement<SimulatedPhoneLease>(
+const claim = statement<[string, Date, Date, number], SimulatedPhoneLease>(
   'numbers.claim-simulated-phones',
   `WITH ended AS (
      DELETE FROM simulated_phones p USING numbers n
@@ -33,28 +36,20 @@ const claim = statement<SimulatedPhoneLease>(
    ON CONFLICT (number_id) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until WHERE ${isFree('p')}
    RETURNING p.number_id, p.team_id, p.holder`,
 );
-const release = statement<Record<string, never>>(
+const release = statement<[NumberId, string]>(
   'numbers.release-simulated-phone',
   'DELETE FROM simulated_phones WHERE number_id = $1 AND holder = $2',
 );
-const releaseAll = statement<Record<string, never>>(
+
+/** Ends the leases of a restored database: their processes are gone. */
+export const endSimulatedPhoneLeases = transactionStatement(
   'numbers.release-all-simulated-phones',
   'DELETE FROM simulated_phones',
-);
-const findLease = statement<{ number_id: NumberId }>(
+).run;
+const findLease = statement<[NumberId, string, Date]>(
   'numbers.find-simulated-phone',
   'SELECT number_id FROM simulated_phones WHERE number_id = $1 AND holder = $2 AND leased_until > $3',
 );
-
-/** Renews the leases of a process that no other process has claimed meanwhile. */
-export async function renewSimulatedPhones(
-  db: Queryable,
-  holder: string,
-  numberIds: readonly NumberId[],
-  leasedUntil: Date,
-): Promise<void> {
-  await renew.rows(db, holder, numberIds, leasedUntil);
-}
 
 /** Claims simulated numbers without a live lease; at most `limit`. */
 export function claimSimulatedPhones(
@@ -67,15 +62,10 @@ export function claimSimulatedPhones(
 
 /** Ends a lease, so that another process may claim the number at once. */
 export async function releaseSimulatedPhone(db: Queryable, lease: SimulatedPhoneLease): Promise<void> {
-  await release.row(db, lease.number_id, lease.holder);
-}
-
-/** Ends the leases of a restored database: their processes are gone. */
-export async function endSimulatedPhoneLeases(trx: Transaction): Promise<void> {
-  await releaseAll.row(trx);
+  await release.run(db, lease.number_id, lease.holder);
 }
 
 /** True while a process holds its lease. */
 export async function isLeaseLive(db: Queryable, lease: SimulatedPhoneLease, now: Date): Promise<boolean> {
-  return (await findLease.row(db, lease.number_id, lease.holder, now)) !== undefined;
+  return await findLease.hasRow(db, lease.number_id, lease.holder, now);
 }

@@ -1,30 +1,37 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
+import type { MessageId, OptOutId, TeamId } from '#server/platform/ids/ids.ts';
 import type { OptOutRow } from './opt-out-store.ts';
 
 type Services = Pick<Runtime, 'secrets'>;
 
-const remove = statement<OptOutRow>(
+const remove = transactionStatement<[TeamId, string], OptOutRow>(
   'opt-outs.erase',
   `DELETE FROM opt_outs WHERE team_id = $1 AND contact = $2
    RETURNING team_id, contact, id, sequence, opted_out_at, opted_in_at, message_id, phone_number, request_id`,
   { changes: 'opt_out', team: '$1', ids: 'id' },
 );
-const mark = statement<Record<string, never>>(
+const mark = transactionStatement<[TeamId]>(
   'opt-outs.mark-team',
   'UPDATE teams SET has_erased_opt_outs = true WHERE id = $1 AND NOT has_erased_opt_outs',
 );
-const insert = statement<Record<string, never>>(
+const insert = transactionStatement<
+  [TeamId, Buffer<ArrayBufferLike>, OptOutId, number, Date, MessageId | null, string | null, string | null]
+>(
   'opt-outs.insert-erased',
   `INSERT INTO erased_opt_outs (team_id, contact_hash, id, sequence, opted_out_at, message_id, phone_number, request_id)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (team_id, contact_hash) DO NOTHING`,
 );
-const find = statement<{ opted_out_at: Date }>(
+const find = statement<[TeamId, Buffer<ArrayBufferLike>], { opted_out_at: Date }>(
   'opt-outs.find-erased',
   'SELECT opted_out_at FROM erased_opt_outs WHERE team_id = $1 AND contact_hash = $2',
 );
-const restore = statement<{ id: string }>(
+const restore = transactionStatement<[TeamId, Buffer<ArrayBufferLike>, string], { id: string }>(
   'opt-outs.restore-erased',
   `WITH back AS (DELETE FROM erased_opt_outs WHERE team_id = $1 AND contact_hash = $2 RETURNING *)
    INSERT INTO opt_outs (team_id, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
@@ -61,8 +68,8 @@ export async function eraseOptOut(
   if (isOptedOut) {
     const { id, sequence, opted_out_at, message_id, phone_number, request_id } = row;
     const hash = secrets.contactHash(teamId, contact);
-    await insert.row(trx, teamId, hash, id, sequence, opted_out_at, message_id, phone_number, request_id);
-    await mark.row(trx, teamId);
+    await insert.run(trx, teamId, hash, id, sequence, opted_out_at, message_id, phone_number, request_id);
+    await mark.run(trx, teamId);
   }
   return { events: row.sequence, isOptedOut };
 }
@@ -84,5 +91,5 @@ export async function restoreOptOut(
   teamId: TeamId,
   contact: string,
 ): Promise<void> {
-  await restore.row(trx, teamId, secrets.contactHash(teamId, contact), contact);
+  await restore.run(trx, teamId, secrets.contactHash(teamId, contact), contact);
 }

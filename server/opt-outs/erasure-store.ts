@@ -1,4 +1,9 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { EventId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** An unfinished erasure of a contact. */
@@ -18,28 +23,30 @@ export interface ErasureRow {
 }
 
 // A second request for a contact that is being erased extends the first one up to now.
-const insert = statement<ErasureRow>(
+const insert = transactionStatement<[TeamId, string, readonly string[], MessageId, number, Date], ErasureRow>(
   'erasures.insert',
   `INSERT INTO erasures AS e (team_id, contact, handles, until_id, contact_events, created_at) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (team_id, contact) DO UPDATE SET until_id = excluded.until_id, handles = excluded.handles,
      contact_events = e.contact_events + excluded.contact_events, events_before = NULL
    RETURNING *`,
 );
-const list = statement<ErasureRow>(
+
+/** The oldest unfinished erasures. */
+export const listErasures = statement<[limit: number], ErasureRow>(
   'erasures.list',
   'SELECT * FROM erasures ORDER BY created_at, team_id, contact LIMIT $1',
-);
-const lockWalk = statement<Pick<ErasureRow, 'contact_events' | 'events_before'>>(
+).rows;
+const lockWalk = transactionStatement<[TeamId, string], Pick<ErasureRow, 'contact_events' | 'events_before'>>(
   'erasures.lock-walk',
   `SELECT contact_events, events_before FROM erasures WHERE team_id = $1 AND contact = $2 AND contact_events > 0
    FOR NO KEY UPDATE`,
 );
-const saveWalk = statement<Record<string, never>>(
+const saveWalk = transactionStatement<[TeamId, string, number, EventId | null]>(
   'erasures.save-walk',
   'UPDATE erasures SET contact_events = $3, events_before = $4 WHERE team_id = $1 AND contact = $2',
 );
 // If the erasure was requested again, until_id has changed and the row stays.
-const remove = statement<ErasureRow>(
+const remove = statement<[TeamId, string, MessageId]>(
   'erasures.remove',
   'DELETE FROM erasures WHERE team_id = $1 AND contact = $2 AND until_id = $3 RETURNING *',
 );
@@ -57,11 +64,6 @@ export async function insertErasure(
   const stored = await insert.row(trx, team_id, contact, handles, until_id, contact_events, created_at);
   if (!stored) throw new Error('an insert returned no row');
   return stored;
-}
-
-/** The oldest unfinished erasures. */
-export function listErasures(db: Queryable, limit: number): Promise<ErasureRow[]> {
-  return list.rows(db, limit);
 }
 
 /**
@@ -85,7 +87,7 @@ export async function saveEventWalk(
     events_before,
   }: Omit<ErasureRow, 'handles' | 'until_id' | 'created_at'>,
 ): Promise<void> {
-  await saveWalk.row(trx, team_id, contact, contact_events, events_before);
+  await saveWalk.run(trx, team_id, contact, contact_events, events_before);
 }
 
 /** Ends an erasure. @returns false if it was requested again meanwhile */
@@ -93,5 +95,5 @@ export async function removeErasure(
   db: Queryable,
   { team_id, contact, until_id }: ErasureRow,
 ): Promise<boolean> {
-  return (await remove.row(db, team_id, contact, until_id)) !== undefined;
+  return await remove.hasRow(db, team_id, contact, until_id);
 }

@@ -1,4 +1,4 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { MessageId, OptOutId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** The latest opt-out of a contact; it may have opted in again. */
@@ -27,7 +27,10 @@ const columns =
 const isStanding = 'num_nulls(o.opted_in_at) = 1';
 
 // A contact that is opted out keeps its row, which is locked: the second of two opt-outs finds the first.
-const optOut = statement<OptOutRow>(
+const optOut = transactionStatement<
+  [TeamId, string, OptOutId, Date, MessageId | null, string | null, string | null],
+  OptOutRow
+>(
   'opt-outs.opt-out',
   `INSERT INTO opt_outs AS o (team_id, contact, id, sequence, opted_out_at, message_id, phone_number, request_id)
    VALUES ($1, $2, $3, 1, $4, $5, $6, $7)
@@ -38,21 +41,27 @@ const optOut = statement<OptOutRow>(
    RETURNING ${columns}`,
   { changes: 'opt_out', team: '$1', ids: 'id' },
 );
-const optIn = statement<OptOutRow>(
+
+/** @returns undefined, without a change, if the contact was not opted out */
+export const endOptOut = transactionStatement<[teamId: TeamId, contact: string, at: Date], OptOutRow>(
   'opt-outs.opt-in',
   `UPDATE opt_outs o SET opted_in_at = $3, sequence = o.sequence + 1
    WHERE o.team_id = $1 AND o.contact = $2 AND ${isStanding} RETURNING ${columns}`,
   { changes: 'opt_out', team: '$1', ids: 'id' },
-);
-const find = statement<OptOutRow>(
+).row;
+
+/** The opt-out of a contact; undefined if it is not opted out. */
+export const findOptOut = statement<[teamId: TeamId, contact: string], OptOutRow>(
   'opt-outs.find',
   `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.contact = $2 AND ${isStanding}`,
-);
-const list = statement<OptOutRow>(
+).row;
+
+/** Lists contacts that are opted out, newest first. @param before only opt-outs with lower ids */
+export const listOptOutRows = statement<[teamId: TeamId, before: string, limit: number], OptOutRow>(
   'opt-outs.list',
   `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.id < $2 AND o.opted_in_at IS NULL
    ORDER BY o.id DESC LIMIT $3`,
-);
+).rows;
 
 /**
  * The SQL condition that a contact of a team is opted out (decision 0027). OFFSET 0 makes it one look-up by the primary
@@ -69,29 +78,4 @@ export function insertOptOut(
 ): Promise<OptOutRow | undefined> {
   const { team_id, contact, id, opted_out_at, message_id, phone_number, request_id } = row;
   return optOut.row(trx, team_id, contact, id, opted_out_at, message_id, phone_number, request_id);
-}
-
-/** @returns undefined, without a change, if the contact was not opted out */
-export function endOptOut(
-  trx: Transaction,
-  teamId: TeamId,
-  contact: string,
-  at: Date,
-): Promise<OptOutRow | undefined> {
-  return optIn.row(trx, teamId, contact, at);
-}
-
-/** The opt-out of a contact; undefined if it is not opted out. */
-export function findOptOut(db: Queryable, teamId: TeamId, contact: string): Promise<OptOutRow | undefined> {
-  return find.row(db, teamId, contact);
-}
-
-/** Lists contacts that are opted out, newest first. @param before only opt-outs with lower ids */
-export function listOptOutRows(
-  db: Queryable,
-  teamId: TeamId,
-  before: string,
-  limit: number,
-): Promise<OptOutRow[]> {
-  return list.rows(db, teamId, before, limit);
 }

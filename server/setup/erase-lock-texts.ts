@@ -1,4 +1,4 @@
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /** In place of what the page says of a text that was to go to an erased contact. */
@@ -6,7 +6,7 @@ const refusal =
   'its recipient was erased. Send a test text to another number in step 3, and repeat the test.';
 
 // A refusal may quote the recipient. A text that is not sent counts no more.
-const erase = statement<{ readonly number_id: string }>(
+const erase = transactionStatement<[TeamId, readonly string[], string], { readonly number_id: string }>(
   'setup.erase-lock-texts',
   `UPDATE setup_tests t SET text_count = t.text_count - (t.lock_text_to IS NOT NULL)::int, lock_text_to = NULL, lock_text_refusal = $3
    FROM setup_links l
@@ -25,5 +25,5 @@ export async function eraseLockTexts(
   trx: Transaction,
   { team_id, handles }: { readonly team_id: TeamId; readonly handles: readonly string[] },
 ): Promise<void> {
-  await erase.rows(trx, team_id, handles, refusal);
+  await erase.run(trx, team_id, handles, refusal);
 }

@@ -49,7 +49,7 @@ export interface DueLockTextRow {
 }
 
 // The number's session is that of this link's phone: a newer link, whose phone could replace it, ends this one.
-const findFacts = statement<SetupFactsRow>(
+const findFacts = statement<[TeamId, SetupLinkId], SetupFactsRow>(
   'setup.find-facts',
   `SELECT d.id AS device_id, n.verified_at IS NOT NULL AS is_verified,
      d.name AS device_name, d.system_version, d.received_tests,
@@ -64,25 +64,25 @@ const findFacts = statement<SetupFactsRow>(
    LEFT JOIN setup_tests t ON t.team_id = l.team_id AND t.setup_link_id = l.id
    WHERE l.team_id = $1 AND l.id = $2`,
 );
-const reserve = statement<{ text_count: number }>(
+const reserve = statement<[TeamId, SetupLinkId, number, number | null]>(
   'setup.reserve-text',
   `INSERT INTO setup_tests AS t (team_id, setup_link_id, text_count) VALUES ($1, $2, 1)
    ON CONFLICT (team_id, setup_link_id) DO UPDATE SET text_count = t.text_count + 1 WHERE t.text_count < $3
      AND t.text_count = coalesce($4, t.text_count)
    RETURNING text_count`,
 );
-const release = statement<{ text_count: number }>(
+const release = statement<[TeamId, SetupLinkId]>(
   'setup.release-text',
   'UPDATE setup_tests SET text_count = text_count - 1 WHERE team_id = $1 AND setup_link_id = $2 RETURNING text_count',
 );
-const storeText = statement<{ number_id: string }>(
+const storeText = statement<[TeamId, SetupLinkId, MessageId], { number_id: string }>(
   'setup.store-text',
   `UPDATE setup_tests t SET message_ids = array_append(t.message_ids, $3::uuid) FROM setup_links l
    WHERE t.team_id = $1 AND t.setup_link_id = $2 AND l.team_id = t.team_id AND l.id = t.setup_link_id
    RETURNING l.number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
-const startLock = statement<{ number_id: string }>(
+const startLock = statement<[TeamId, SetupLinkId, Date, string], { number_id: string }>(
   'setup.start-lock-test',
   `INSERT INTO setup_tests (team_id, setup_link_id, lock_started_at, lock_session_id, lock_poll_sequence, lock_text_to)
    SELECT l.team_id, l.id, $3, s.session_id, s.poll_sequence, $4
@@ -96,17 +96,22 @@ const startLock = statement<{ number_id: string }>(
    RETURNING (SELECT number_id FROM setup_links WHERE team_id = $1 AND id = $2)`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
+
 // Reads along the index of tests with a text to send.
-const findDueLockTexts = statement<DueLockTextRow>(
+/** Lists lock tests that began after `since` and until `until`, and whose text is due. */
+export const listDueLockTexts = statement<[since: Date, until: Date, limit: number], DueLockTextRow>(
   'setup.due-lock-texts',
   `SELECT t.team_id, t.setup_link_id, n.id AS number_id, n.phone_number, t.lock_text_to, t.lock_started_at
    FROM setup_tests t
    JOIN setup_links l ON l.team_id = t.team_id AND l.id = t.setup_link_id
    JOIN numbers n ON n.team_id = l.team_id AND n.id = l.number_id
    WHERE l.ended_at IS NULL AND t.lock_text_to IS NOT NULL AND t.lock_started_at > $1 AND t.lock_started_at <= $2 LIMIT $3`,
-);
+).rows;
 // Once its recipient was erased, nothing more is stored of it.
-const endLockText = statement<{ number_id: NumberId }>(
+const endLockText = statement<
+  [TeamId, SetupLinkId, Date, MessageId | null, null | string],
+  { number_id: NumberId }
+>(
   'setup.end-lock-text',
   `UPDATE setup_tests t SET lock_text_to = NULL, lock_message_id = $4, lock_text_refusal = $5 FROM setup_links l
    WHERE t.team_id = $1 AND t.setup_link_id = $2 AND t.lock_started_at = $3 AND t.lock_text_to IS NOT NULL AND l.team_id = t.team_id
@@ -114,7 +119,10 @@ const endLockText = statement<{ number_id: NumberId }>(
    RETURNING l.number_id`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
-const storeTicks = statement<{ number_id: string }>(
+const storeTicks = statement<
+  [TeamId, SetupLinkId, readonly string[], readonly string[]],
+  { number_id: string }
+>(
   'setup.store-ticks',
   `INSERT INTO setup_tests AS t (team_id, setup_link_id, hand_ticks)
    SELECT l.team_id, l.id, $3::text[] FROM setup_links l WHERE l.team_id = $1 AND l.id = $2
@@ -123,7 +131,7 @@ const storeTicks = statement<{ number_id: string }>(
    RETURNING (SELECT number_id FROM setup_links WHERE team_id = $1 AND id = $2)`,
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
-const passLock = statement<{ setup_link_id: string }>(
+const passLock = statement<[TeamId, SetupLinkId, Date]>(
   'setup.pass-lock-test',
   `UPDATE setup_tests SET lock_passed_at = $3
    WHERE team_id = $1 AND setup_link_id = $2 AND lock_passed_at IS NULL RETURNING setup_link_id`,
@@ -147,7 +155,7 @@ export async function reserveTestText(
   textsMax: number,
   after?: number,
 ): Promise<boolean> {
-  return (await reserve.row(db, link.team_id, link.id, textsMax, after ?? null)) !== undefined;
+  return await reserve.hasRow(db, link.team_id, link.id, textsMax, after ?? null);
 }
 
 /** Uncounts a test text that was refused. */
@@ -155,11 +163,11 @@ export async function releaseTestText(
   db: Queryable,
   link: Pick<SetupLinkRow, 'team_id' | 'id'>,
 ): Promise<void> {
-  await release.row(db, link.team_id, link.id);
+  await release.run(db, link.team_id, link.id);
 }
 
 export async function storeTestText(db: Queryable, link: SetupLinkRow, messageId: MessageId): Promise<void> {
-  await storeText.row(db, link.team_id, link.id, messageId);
+  await storeText.run(db, link.team_id, link.id, messageId);
 }
 
 /**
@@ -172,17 +180,7 @@ export async function storeLockTest(
   at: Date,
   textTo: string,
 ): Promise<boolean> {
-  return (await startLock.row(db, link.team_id, link.id, at, textTo)) !== undefined;
-}
-
-/** Lists lock tests that began after `since` and until `until`, and whose text is due. */
-export function listDueLockTexts(
-  db: Queryable,
-  since: Date,
-  until: Date,
-  limit: number,
-): Promise<readonly DueLockTextRow[]> {
-  return findDueLockTexts.rows(db, since, until, limit);
+  return await startLock.hasRow(db, link.team_id, link.id, at, textTo);
 }
 
 /** Stores that the text of a lock test was accepted, unless the test was started again meanwhile. */
@@ -191,7 +189,7 @@ export async function storeLockText(
   text: DueLockTextRow,
   messageId: MessageId,
 ): Promise<void> {
-  await endLockText.row(db, text.team_id, text.setup_link_id, text.lock_started_at, messageId, null);
+  await endLockText.run(db, text.team_id, text.setup_link_id, text.lock_started_at, messageId, null);
 }
 
 export async function storeRefusedLockText(
@@ -199,11 +197,11 @@ export async function storeRefusedLockText(
   text: DueLockTextRow,
   refusal: string,
 ): Promise<void> {
-  await endLockText.row(db, text.team_id, text.setup_link_id, text.lock_started_at, null, refusal);
+  await endLockText.run(db, text.team_id, text.setup_link_id, text.lock_started_at, null, refusal);
 }
 
 export async function storePassedLockTest(db: Queryable, link: SetupLinkRow, at: Date): Promise<void> {
-  await passLock.row(db, link.team_id, link.id, at);
+  await passLock.run(db, link.team_id, link.id, at);
 }
 
 /** Adds and removes hand ticks; all others stay as they are. */
@@ -212,5 +210,5 @@ export async function storeTickChanges(
   link: SetupLinkRow,
   { added, removed }: ChangedTicks,
 ): Promise<void> {
-  if (added.length + removed.length > 0) await storeTicks.row(db, link.team_id, link.id, added, removed);
+  if (added.length + removed.length > 0) await storeTicks.run(db, link.team_id, link.id, added, removed);
 }

@@ -1,4 +1,4 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
 export interface NearLimitRow {
@@ -9,7 +9,12 @@ export interface NearLimitRow {
   readonly monthly_message_limit: number;
 }
 
-const listNear = statement<NearLimitRow>(
+/**
+ * Lists teams, by id, that have used 80 % or 100 % of a month's limit and have no notice of it yet.
+ * @param month `2026-11-01`
+ * @param after the last team id of the previous page
+ */
+export const listTeamsToNotify = statement<[month: string, after: string, limit: number], NearLimitRow>(
   'usage.list-near-limit',
   `SELECT u.team_id, t.name AS team_name, near.percent, u.accepted, t.monthly_message_limit
    FROM usage_months u JOIN teams t ON t.id = u.team_id
@@ -21,41 +26,23 @@ const listNear = statement<NearLimitRow>(
        SELECT FROM usage_notices n WHERE n.team_id = u.team_id AND n.month = u.month AND n.percent >= near.percent
      )
    ORDER BY u.team_id LIMIT $3`,
-);
-const insert = statement<{ percent: number }>(
+).rows;
+const insert = transactionStatement<[TeamId, string, 100 | 80, Date]>(
   'usage.insert-notice',
   `INSERT INTO usage_notices (team_id, month, percent, created_at) VALUES ($1, $2, $3, $4)
    ON CONFLICT DO NOTHING RETURNING percent`,
   { changes: 'usage', team: '$1' },
 );
 
-const list = statement<NoticeRow>(
+/** Lists the usage notices that a team got in a month. @param month `2026-11-01` */
+export const listNotices = statement<[teamId: TeamId, month: string], NoticeRow>(
   'usage.list-notices',
   'SELECT percent, created_at FROM usage_notices WHERE team_id = $1 AND month = $2 ORDER BY percent',
-);
+).rows;
 
 export interface NoticeRow {
   readonly percent: 80 | 100;
   readonly created_at: Date;
-}
-
-/** Lists the usage notices that a team got in a month. @param month `2026-11-01` */
-export function listNotices(db: Queryable, teamId: TeamId, month: string): Promise<NoticeRow[]> {
-  return list.rows(db, teamId, month);
-}
-
-/**
- * Lists teams, by id, that have used 80 % or 100 % of a month's limit and have no notice of it yet.
- * @param month `2026-11-01`
- * @param after the last team id of the previous page
- */
-export function listTeamsToNotify(
-  db: Queryable,
-  month: string,
-  after: string,
-  limit: number,
-): Promise<NearLimitRow[]> {
-  return listNear.rows(db, month, after, limit);
 }
 
 /** @returns false where the team has this notice already */
@@ -64,5 +51,5 @@ export async function insertNotice(
   notice: { readonly teamId: TeamId; readonly month: string; readonly percent: 80 | 100; readonly at: Date },
 ): Promise<boolean> {
   const { teamId, month, percent, at } = notice;
-  return (await insert.row(trx, teamId, month, percent, at)) !== undefined;
+  return await insert.hasRow(trx, teamId, month, percent, at);
 }

@@ -24,7 +24,7 @@ interface ReservedRow {
  */
 const minutesAheadMax = 1;
 
-const reservePermits = statement<ReservedRow>(
+const reservePermits = statement<[TeamId, number, number], ReservedRow>(
   'usage.reserve-permits',
   `INSERT INTO rate_windows AS w (team_id, minute, taken) VALUES ($1, $2, $3)
    ON CONFLICT (team_id) DO UPDATE SET

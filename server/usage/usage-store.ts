@@ -1,4 +1,9 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /** A team's usage of one UTC day. */
@@ -16,17 +21,20 @@ export interface UsageSummaryRow {
   readonly received: number;
 }
 
-const ensureMonth = statement<Record<string, never>>(
+/** Creates the row that counts a month's sends, if it is missing. */
+export const ensureUsageMonth = statement<[teamIds: readonly TeamId[], month: string]>(
   'usage.ensure-month',
   'INSERT INTO usage_months (team_id, month) SELECT unnest($1::uuid[]), $2::date ON CONFLICT DO NOTHING',
   { changes: 'usage', team: '$1' },
-);
-const lockMonths = statement<Record<string, never>>(
+).run;
+
+/** Locks the months of teams for a refund, before any lock on numbers (lock order team, number, key). */
+export const lockUsage = transactionStatement<[teamIds: readonly TeamId[]]>(
   'usage.lock-months',
   'SELECT FROM usage_months WHERE team_id = ANY($1::uuid[]) ORDER BY team_id, month FOR NO KEY UPDATE',
-);
+).run;
 // Refund: returns quota to the day and month in which the message was accepted.
-const refund = statement<Record<string, never>>(
+const refund = transactionStatement<[TeamId[], string[]]>(
   'usage.refund',
   `WITH back AS (
      SELECT team_id, day, count(*) AS messages FROM unnest($1::uuid[], $2::date[]) AS t (team_id, day) GROUP BY team_id, day
@@ -40,44 +48,39 @@ const refund = statement<Record<string, never>>(
    WHERE (u.team_id, u.month) = (months.team_id, months.month)`,
   { changes: 'usage', team: '$1' },
 );
-const countInbound = statement<Record<string, never>>(
+
+/** Counts an inbound message. Call it last in a transaction: all inbound messages of the team contend for this row. */
+export const countInboundMessage = transactionStatement<[teamId: TeamId, day: string]>(
   'usage.count-inbound',
   `INSERT INTO usage_days AS d (team_id, day, direction, messages) VALUES ($1, $2, 'inbound', 1)
    ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + 1`,
   { changes: 'usage', team: '$1' },
-);
-const listDays = statement<UsageDayRow>(
+).run;
+
+/**
+ * Lists days with messages, oldest first. @param from the first day, such as `2026-11-01` @param until the day after
+ * the last one
+ */
+export const listUsageDays = statement<[teamId: TeamId, from: string, until: string], UsageDayRow>(
   'usage.list-days',
   `SELECT day, coalesce(sum(messages) FILTER (WHERE direction = 'outbound'), 0)::bigint AS sent,
      coalesce(sum(messages) FILTER (WHERE direction = 'inbound'), 0)::bigint AS received
    FROM usage_days WHERE team_id = $1 AND day >= $2 AND day < $3 GROUP BY day ORDER BY day`,
-);
-const findMonth = statement<{ accepted: number }>(
+).rows;
+const findMonth = statement<[TeamId, string], { accepted: number }>(
   'usage.find-month',
   'SELECT accepted FROM usage_months WHERE team_id = $1 AND month = $2',
 );
-const summarize = statement<UsageSummaryRow>(
+
+/** Sums up a month. @param month its first day, such as `2026-11-01` @param next the first day of the next month */
+export const findUsageSummary = statement<[teamId: TeamId, month: string, next: string], UsageSummaryRow>(
   'usage.summarize-month',
   `SELECT t.monthly_message_limit,
      coalesce((SELECT u.accepted FROM usage_months u WHERE u.team_id = t.id AND u.month = $2), 0)::bigint AS sent,
      coalesce((SELECT sum(d.messages) FROM usage_days d WHERE d.team_id = t.id AND d.day >= $2 AND d.day < $3
        AND d.direction = 'inbound'), 0)::bigint AS received
    FROM teams t WHERE t.id = $1`,
-);
-
-/** Creates the row that counts a month's sends, if it is missing. */
-export async function ensureUsageMonth(
-  db: Queryable,
-  teamIds: readonly TeamId[],
-  month: string,
-): Promise<void> {
-  await ensureMonth.row(db, teamIds, month);
-}
-
-/** Locks the months of teams for a refund, before any lock on numbers (lock order team, number, key). */
-export async function lockUsage(trx: Transaction, teamIds: readonly TeamId[]): Promise<void> {
-  await lockMonths.rows(trx, teamIds);
-}
+).row;
 
 /**
  * Refunds the quota of messages that failed before any hand-out, each to its own day and month.
@@ -88,42 +91,14 @@ export async function refundMessages(
   messages: readonly { readonly teamId: TeamId; readonly day: string }[],
 ): Promise<void> {
   if (messages.length === 0) return;
-  await refund.row(
+  await refund.run(
     trx,
     messages.map((message) => message.teamId),
     messages.map((message) => message.day),
   );
 }
 
-/** Counts an inbound message. Call it last in a transaction: all inbound messages of the team contend for this row. */
-export async function countInboundMessage(trx: Transaction, teamId: TeamId, day: string): Promise<void> {
-  await countInbound.row(trx, teamId, day);
-}
-
-/**
- * Lists days with messages, oldest first. @param from the first day, such as `2026-11-01` @param until the day after
- * the last one
- */
-export function listUsageDays(
-  db: Queryable,
-  teamId: TeamId,
-  from: string,
-  until: string,
-): Promise<UsageDayRow[]> {
-  return listDays.rows(db, teamId, from, until);
-}
-
 /** @param month its first day, such as `2026-11-01` @returns the number of messages counted against the limit */
 export async function findMonthUsage(db: Queryable, teamId: TeamId, month: string): Promise<number> {
   return (await findMonth.row(db, teamId, month))?.accepted ?? 0;
-}
-
-/** Sums up a month. @param month its first day, such as `2026-11-01` @param next the first day of the next month */
-export function findUsageSummary(
-  db: Queryable,
-  teamId: TeamId,
-  month: string,
-  next: string,
-): Promise<UsageSummaryRow | undefined> {
-  return summarize.row(db, teamId, month, next);
 }

@@ -1,4 +1,4 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import type { AccountId, TeamId } from '#server/platform/ids/ids.ts';
 import { normalizeEmail } from './email.ts';
 
@@ -15,45 +15,66 @@ export interface AccountRow {
   readonly created_at: Date;
 }
 
-const insert = statement<AccountRow>(
+const insert = statement<[AccountId, string, string, string, Date | null, Date], AccountRow>(
   'accounts.insert',
   `INSERT INTO accounts (id, email, normalized_email, name, email_verified_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (normalized_email) DO NOTHING RETURNING *`,
 );
-const find = statement<AccountRow>('accounts.find', 'SELECT * FROM accounts WHERE id = $1');
-const findByEmail = statement<AccountRow>(
+
+export const findAccount = statement<[accountId: AccountId], AccountRow>(
+  'accounts.find',
+  'SELECT * FROM accounts WHERE id = $1',
+).row;
+const findByEmail = statement<[string], AccountRow>(
   'accounts.find-by-email',
   'SELECT * FROM accounts WHERE normalized_email = $1',
 );
-const lock = statement<AccountRow>('accounts.lock', 'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE');
-const lockForShare = statement<AccountRow>(
+
+/**
+ * Locks an account for a change of its credentials or memberships: after a team's rows, and before the account's
+ * sessions and passkeys (docs/architecture.md, lock order).
+ */
+export const lockAccount = transactionStatement<[accountId: AccountId], AccountRow>(
+  'accounts.lock',
+  'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE',
+).row;
+
+/** Locks an account FOR SHARE during a sign-in: `lockAccount`, and so each change of credentials, waits. */
+export const lockAccountForShare = transactionStatement<[accountId: AccountId], AccountRow>(
   'accounts.lock-for-share',
   'SELECT * FROM accounts WHERE id = $1 FOR SHARE',
-);
+).row;
 // The member lists of the account's teams show its name, so the statement returns the ids of these teams.
-const rename = statement<AccountRow & { readonly team_ids: TeamId[] }>(
+const rename = statement<[AccountId, string | null], AccountRow & { readonly team_ids: TeamId[] }>(
   'accounts.rename',
   `UPDATE accounts SET name = coalesce($2, name) WHERE id = $1
    RETURNING *, ARRAY(SELECT team_id FROM members WHERE account_id = $1 AND removed_at IS NULL) AS team_ids`,
   { changes: 'member', team: 'team_ids' },
 );
-const setPassword = statement<AccountRow>(
+
+/** @param hash argon2id in the PHC form */
+export const setPasswordHash = statement<[accountId: AccountId, hash: string]>(
   'accounts.set-password',
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
-);
+).run;
 
-const setVerified = statement<AccountRow>(
+/** The caller has locked the account. */
+export const setEmailVerified = transactionStatement<[accountId: AccountId, at: Date]>(
   'accounts.set-email-verified',
   'UPDATE accounts SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL RETURNING *',
-);
-const revokeCookies = statement<AccountRow>(
+).run;
+
+/** The caller has locked the account. */
+export const revokeDeviceCookies = transactionStatement<[accountId: AccountId, now: Date]>(
   'accounts.revoke-device-cookies',
   'UPDATE accounts SET device_cookies_valid_from = $2 WHERE id = $1',
-);
-const removePassword = statement<AccountRow>(
+).run;
+
+/** The caller has locked the account. */
+export const removePasswordHash = transactionStatement<[accountId: AccountId]>(
   'accounts.remove-password',
   'UPDATE accounts SET password_hash = NULL WHERE id = $1',
-);
+).run;
 
 /** @returns undefined where an account with this address exists */
 export function insertAccount(
@@ -64,25 +85,8 @@ export function insertAccount(
   return insert.row(db, id, email, normalizeEmail(email), name, email_verified_at, created_at);
 }
 
-export function findAccount(db: Queryable, accountId: AccountId): Promise<AccountRow | undefined> {
-  return find.row(db, accountId);
-}
-
 export function findAccountByEmail(db: Queryable, email: string): Promise<AccountRow | undefined> {
   return findByEmail.row(db, normalizeEmail(email));
-}
-
-/**
- * Locks an account for a change of its credentials or memberships: after a team's rows, and before the account's
- * sessions and passkeys (docs/architecture.md, lock order).
- */
-export function lockAccount(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
-  return lock.row(trx, accountId);
-}
-
-/** Locks an account FOR SHARE during a sign-in: `lockAccount`, and so each change of credentials, waits. */
-export function lockAccountForShare(trx: Transaction, accountId: AccountId): Promise<AccountRow | undefined> {
-  return lockForShare.row(trx, accountId);
 }
 
 /** Sets the name of an account; undefined keeps the present name. */
@@ -92,24 +96,4 @@ export function setAccountName(
   name: string | undefined,
 ): Promise<AccountRow | undefined> {
   return rename.row(db, accountId, name ?? null);
-}
-
-/** @param hash argon2id in the PHC form */
-export async function setPasswordHash(db: Queryable, accountId: AccountId, hash: string): Promise<void> {
-  await setPassword.row(db, accountId, hash);
-}
-
-/** The caller has locked the account. */
-export async function setEmailVerified(trx: Transaction, accountId: AccountId, at: Date): Promise<void> {
-  await setVerified.row(trx, accountId, at);
-}
-
-/** The caller has locked the account. */
-export async function removePasswordHash(trx: Transaction, accountId: AccountId): Promise<void> {
-  await removePassword.row(trx, accountId);
-}
-
-/** The caller has locked the account. */
-export async function revokeDeviceCookies(trx: Transaction, accountId: AccountId, now: Date): Promise<void> {
-  await revokeCookies.row(trx, accountId, now);
 }

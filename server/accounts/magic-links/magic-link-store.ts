@@ -1,5 +1,5 @@
 import type { AccountRow } from '#server/accounts/account/account-store.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { AccountId, Id } from '#server/platform/ids/ids.ts';
 
 export interface MagicLinkRow {
@@ -10,45 +10,41 @@ export interface MagicLinkRow {
   readonly used_at: Date | null;
 }
 
-const insert = statement<MagicLinkRow>(
+const insert = transactionStatement<[Id<'alk'>, AccountId, Buffer, Date, Date]>(
   'magic-links.insert',
   'INSERT INTO magic_links (id, account_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
 );
-const findOpen = statement<AccountRow>(
+
+/** @returns the account that the link signs in; undefined for a used, expired or unknown link */
+export const findMagicLinkAccount = statement<[tokenHash: Buffer, now: Date], AccountRow>(
   'magic-links.find-open',
   `SELECT a.* FROM magic_links l JOIN accounts a ON a.id = l.account_id
    WHERE l.token_hash = $1 AND l.used_at IS NULL AND l.expires_at > $2`,
-);
-const consume = statement<{ account_id: AccountId }>(
+).row;
+const consume = transactionStatement<[Buffer, Date], { account_id: AccountId }>(
   'magic-links.consume',
   `UPDATE magic_links SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL AND expires_at > $2
    RETURNING account_id`,
 );
-const revokeAll = statement<{ id: Id<'alk'> }>(
+
+/** Revokes the unused links of an account that the caller has locked. @returns the number of revoked links */
+export const revokeMagicLinks = transactionStatement<[accountId: AccountId]>(
   'magic-links.revoke-all',
   `DELETE FROM magic_links WHERE id IN (
      SELECT id FROM magic_links WHERE account_id = $1 AND used_at IS NULL ORDER BY id FOR UPDATE)
    RETURNING id`,
-);
-const purge = statement<Record<string, never>>(
+).count;
+
+export const purgeExpiredMagicLinks = statement<[now: Date]>(
   'magic-links.purge',
   'DELETE FROM magic_links WHERE expires_at <= $1',
-);
+).run;
 
 export async function insertMagicLink(
   trx: Transaction,
   link: Omit<MagicLinkRow, 'used_at'> & { readonly tokenHash: Buffer },
 ): Promise<void> {
-  await insert.row(trx, link.id, link.account_id, link.tokenHash, link.created_at, link.expires_at);
-}
-
-/** @returns the account that the link signs in; undefined for a used, expired or unknown link */
-export function findMagicLinkAccount(
-  db: Queryable,
-  tokenHash: Buffer,
-  now: Date,
-): Promise<AccountRow | undefined> {
-  return findOpen.row(db, tokenHash, now);
+  await insert.run(trx, link.id, link.account_id, link.tokenHash, link.created_at, link.expires_at);
 }
 
 /** Marks a link as used. @returns the account that it signs in; undefined for a used, expired or unknown link */
@@ -58,13 +54,4 @@ export async function consumeMagicLink(
   now: Date,
 ): Promise<AccountId | undefined> {
   return (await consume.row(trx, tokenHash, now))?.account_id;
-}
-
-/** Revokes the unused links of an account that the caller has locked. @returns the number of revoked links */
-export async function revokeMagicLinks(trx: Transaction, accountId: AccountId): Promise<number> {
-  return (await revokeAll.rows(trx, accountId)).length;
-}
-
-export async function purgeExpiredMagicLinks(db: Queryable, now: Date): Promise<void> {
-  await purge.row(db, now);
 }

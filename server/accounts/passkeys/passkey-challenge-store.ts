@@ -1,19 +1,20 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 
-const insert = statement<Record<string, never>>(
+const insert = statement<[Buffer, AccountId | null, Date]>(
   'passkey-challenges.insert',
   'INSERT INTO passkey_challenges (challenge_hash, account_id, expires_at) VALUES ($1, $2, $3)',
 );
-const consume = statement<{ expires_at: Date }>(
+const consume = statement<[Buffer, AccountId | null], { expires_at: Date }>(
   'passkey-challenges.consume',
   `DELETE FROM passkey_challenges WHERE challenge_hash = $1 AND account_id IS NOT DISTINCT FROM $2::uuid
    RETURNING expires_at`,
 );
-const purge = statement<Record<string, never>>(
+
+export const purgeExpiredChallenges = statement<[now: Date]>(
   'passkey-challenges.purge',
   'DELETE FROM passkey_challenges WHERE expires_at <= $1',
-);
+).run;
 
 /** @param accountId the account that adds a passkey; undefined for a sign-in */
 export async function insertChallenge(
@@ -22,7 +23,7 @@ export async function insertChallenge(
   accountId: AccountId | undefined,
   expiresAt: Date,
 ): Promise<void> {
-  await insert.row(db, challengeHash, accountId ?? null, expiresAt);
+  await insert.run(db, challengeHash, accountId ?? null, expiresAt);
 }
 
 /** Deletes a challenge, even for an invalid answer. @returns false for a used, expired or unknown challenge */
@@ -34,8 +35,4 @@ export async function consumeChallenge(
 ): Promise<boolean> {
   const row = await consume.row(db, challengeHash, accountId ?? null);
   return row !== undefined && row.expires_at > now;
-}
-
-export async function purgeExpiredChallenges(db: Queryable, now: Date): Promise<void> {
-  await purge.row(db, now);
 }

@@ -4,7 +4,7 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import { type MessageRow, sqlMessageColumns } from '#server/messages/message.ts';
 import { messageView } from '#server/messages/message-view.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import type { MemberId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { ConversationKey } from './conversation-key.ts';
 import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-sql.ts';
 import { unreadExaminedMax } from './limits.ts';
@@ -48,7 +48,7 @@ const readUntil = sqlReadUntil(
  * Reads each conversation through LATERAL, row by row along one index. Unread messages are found by their sender. Their
  * condition compares rows of sender and id, so that only the index on the sender has its order.
  */
-const facts = statement<FactsRow>(
+const facts = statement<[TeamId, string[], string[], MemberId | null, string | null], FactsRow>(
   'conversations.facts',
   `SELECT i.phone_number, i.contact, n.id AS live_number_id, n.label, n.status AS number_status, n.verified_at IS NOT NULL AS is_verified,
      n.deleted_at IS NOT NULL AS is_removed, n.is_simulated, c.last_activity_at, c.handles, w.waiting_count, w.queued_at,

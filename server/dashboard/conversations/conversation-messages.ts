@@ -38,13 +38,13 @@ function along(column: 'from_handle' | 'to_handle', fits: string): string {
     ) m`;
 }
 
-const page = statement<ConversationMessageRow>(
+const page = statement<[TeamId, readonly string[], string, string, number, number], ConversationMessageRow>(
   'conversations.messages',
   `${along('from_handle', `m.direction = 'inbound' AND m.to_handle = $3`)}
    UNION ALL
    ${along('to_handle', `m.direction = 'outbound' AND m.from_handle = $3`)}`,
 );
-const waiting = statement<WaitingMessages>(
+const waiting = statement<[TeamId, NumberId, ConversationKey['contact']], WaitingMessages>(
   'conversations.waiting-messages',
   `SELECT
      (SELECT q.message_id FROM send_queue q WHERE q.number_id = $2 AND q.to_handle = $3

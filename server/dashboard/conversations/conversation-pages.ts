@@ -1,5 +1,5 @@
-import { type Queryable, type Statement, statement } from '#server/database/statement.ts';
-import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
+import type { MemberId, MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlNumbersOfPhone, sqlRowsOfConversation } from './conversation-sql.ts';
 import { waitingExaminedMax } from './limits.ts';
 import type { Position } from './page-position.ts';
@@ -41,7 +41,10 @@ function sqlIsUnread(phoneNumber: string, contact: string): string {
  * Reads a team's conversations by activity, newest first. If a conversation has several rows, the latest one represents
  * it. Messages from unknown senders have an empty contact, and belong to no conversation.
  */
-const page = statement<PageRow>(
+const page = statement<
+  [TeamId, MemberId, string, Date, MessageId, string | null, boolean, number, number],
+  PageRow
+>(
   'conversations.page',
   `SELECT f.phone_number, f.contact, f.last_activity_at, f.last_message_id, f.fits, f.is_bound
    FROM (
@@ -74,8 +77,8 @@ const page = statement<PageRow>(
  * Creates a statement that lists the conversations of the newest waiting messages. @param newest a limited SELECT of
  * those messages
  */
-function waitingOf(name: string, newest: string): Statement<WaitingRow> {
-  return statement<WaitingRow>(
+function waitingOf<Number extends [] | [phoneNumber: string]>(name: string, newest: string) {
+  return statement<[TeamId, reader: string, joinedId: string, unreadOnly: boolean, ...Number], WaitingRow>(
     `conversations.waiting-${name}`,
     `WITH newest AS MATERIALIZED (${newest})
      SELECT n.phone_number, w.contact, w.message_id, w.queued_at, l.last_activity_at, l.last_message_id,
@@ -93,13 +96,13 @@ function waitingOf(name: string, newest: string): Statement<WaitingRow> {
   );
 }
 const waitingColumns = 'q.number_id, q.to_handle AS contact, q.message_id, q.queued_at';
-const waitingOfTeam = waitingOf(
+const waitingOfTeam = waitingOf<[]>(
   'of-team',
   `SELECT ${waitingColumns} FROM send_queue q
    WHERE q.team_id = $1 AND q.message_id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
    ORDER BY q.team_id DESC, q.message_id DESC LIMIT ${waitingExaminedMax}`,
 );
-const waitingOfNumber = waitingOf(
+const waitingOfNumber = waitingOf<[string]>(
   'of-number',
   `SELECT q.* FROM (${sqlNumbersOfPhone('$1', '$5')}) s
    CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import { firstIdAt, type MemberId, type MessageId, type TeamId } from '#server/platform/ids/ids.ts';
 import { findMember } from '#server/teams/members/member-store.ts';
 import type { ConversationKey } from './conversation-key.ts';
@@ -9,7 +9,7 @@ export interface Reader {
   readonly joinedId: string;
 }
 
-const mark = statement<{ read_until: MessageId }>(
+const mark = statement<[TeamId, MemberId, string, string, MessageId], { read_until: MessageId }>(
   'conversations.mark-read',
   `INSERT INTO conversation_reads AS r (team_id, member_id, phone_number, contact, read_until) VALUES ($1, $2, $3, $4, $5)
    ON CONFLICT (team_id, member_id, phone_number, contact) DO UPDATE SET read_until = greatest(r.read_until, excluded.read_until)
@@ -51,7 +51,8 @@ export async function moveReadMark(
   return row?.read_until ?? messageId;
 }
 
-const purge = statement<{ contact: string }>(
+/** Deletes read marks before an id whose conversations are gone. @returns the number deleted */
+export const purgeReadMarks = transactionStatement<[before: string, limit: number]>(
   'conversations.purge-reads',
   // Reads member by member along the primary key.
   `DELETE FROM conversation_reads WHERE ctid = ANY (ARRAY(
@@ -65,26 +66,12 @@ const purge = statement<{ contact: string }>(
        ORDER BY r.team_id, r.member_id, r.phone_number, r.contact LIMIT $2
      ) o LIMIT $2
    )) RETURNING contact`,
-);
+).count;
 
-/** Deletes read marks before an id whose conversations are gone. @returns the number deleted */
-export async function purgeReadMarks(trx: Transaction, before: string, limit: number): Promise<number> {
-  return (await purge.rows(trx, before, limit)).length;
-}
-
-const erase = statement<{ contact: string }>(
+/** Deletes the read marks of a contact's conversations, up to a message. */
+export const eraseReadMarks = transactionStatement<[teamId: TeamId, contact: string, until: MessageId]>(
   'conversations.erase-reads',
   `DELETE FROM conversation_reads r USING members m, (SELECT DISTINCT phone_number FROM numbers WHERE team_id = $1) n
    WHERE m.team_id = $1 AND r.team_id = m.team_id AND r.member_id = m.id AND r.phone_number = n.phone_number AND r.contact = $2
      AND r.read_until <= $3 RETURNING r.contact`,
-);
-
-/** Deletes the read marks of a contact's conversations, up to a message. */
-export async function eraseReadMarks(
-  trx: Transaction,
-  teamId: TeamId,
-  contact: string,
-  until: MessageId,
-): Promise<void> {
-  await erase.rows(trx, teamId, contact, until);
-}
+).run;

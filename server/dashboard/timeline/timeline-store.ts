@@ -59,23 +59,31 @@ export interface StoredFileRow {
   readonly created_at: Date;
 }
 
-const listHandOuts = statement<NamedHandOutRow>(
+/** Lists the hand-outs of a message, the oldest first. */
+export const listNamedHandOuts = statement<[teamId: TeamId, messageId: MessageId], NamedHandOutRow>(
   'timeline.hand-outs',
   `SELECT h.hand_out, h.device_id, d.name AS device_name, h.handed_out_at, h.outcome, h.resolved_at
    FROM hand_outs h LEFT JOIN devices d ON d.team_id = h.team_id AND d.id = h.device_id
    WHERE h.message_id = $2 AND h.team_id = $1 ORDER BY h.hand_out`,
-);
-const findFile = statement<StoredFileRow>(
+).rows;
+
+/** Finds a message's complete file. The caller has checked that the message is of the team. */
+export const findStoredFile = statement<[messageId: MessageId], StoredFileRow>(
   'timeline.file',
   'SELECT name, type, size_bytes, created_at FROM media WHERE message_id = $1 AND is_complete',
-);
+).row;
 // Events are never older than their message, so older partitions are skipped.
-const listEvents = statement<MessageEventRow>(
+const listEvents = statement<[TeamId, MessageId, string], MessageEventRow>(
   'timeline.events',
   `SELECT e.id, e.type, e.body, e.created_at FROM events e
    WHERE e.team_id = $1 AND e.message_id = $2 AND e.id >= $3 ORDER BY e.sequence LIMIT ${timelineEventsMax}`,
 );
-const listDeliveries = statement<NamedDeliveryRow>(
+
+/** Lists the deliveries of each event; at most one more than `timelineDeliveriesMax`. */
+export const listDeliveriesOfEvents = statement<
+  [teamId: TeamId, eventIds: readonly EventId[]],
+  NamedDeliveryRow
+>(
   'timeline.deliveries',
   `SELECT ${deliveryColumns}, q.due_at, w.url
    FROM unnest($2::uuid[]) AS e (event_id)
@@ -87,8 +95,8 @@ const listDeliveries = statement<NamedDeliveryRow>(
    LEFT JOIN due_deliveries q ON q.webhook_id = d.webhook_id AND q.delivery_id = d.id
    LEFT JOIN webhooks w ON w.team_id = d.team_id AND w.id = d.webhook_id
    ORDER BY d.id`,
-);
-const listAttempts = statement<TimelineAttemptRow>(
+).rows;
+const listAttempts = statement<[TeamId, DeliveryId[], string[]], TimelineAttemptRow>(
   'timeline.attempts',
   // Attempts are never older than their delivery, so older partitions are skipped.
   `SELECT a.* FROM unnest($2::uuid[], $3::uuid[]) AS d (delivery_id, first_id)
@@ -99,15 +107,17 @@ const listAttempts = statement<TimelineAttemptRow>(
    ) a
    ORDER BY a.id`,
 );
-const nameSenders = statement<SenderRow>(
+
+/** The keys and members of a team among these ids. */
+export const findSenders = statement<[teamId: TeamId, ids: readonly (KeyId | MemberId)[]], SenderRow>(
   'timeline.senders',
   `SELECT 'key' AS kind, k.id, k.name FROM api_keys k WHERE k.team_id = $1 AND k.id = ANY($2::uuid[])
    UNION ALL
    SELECT 'member', m.id, a.name FROM members m JOIN accounts a ON a.id = m.account_id
    WHERE m.team_id = $1 AND m.id = ANY($2::uuid[])`,
-);
+).rows;
 
-const findDelivered = statement<{ is_found: boolean }>(
+const findDelivered = statement<[TeamId, string], { is_found: boolean }>(
   'timeline.reports-delivery',
   `SELECT coalesce(bool_or(m.delivered_at IS NOT NULL), false) AS is_found FROM (
      SELECT m.delivered_at FROM messages m
@@ -120,20 +130,6 @@ const findDelivered = statement<{ is_found: boolean }>(
 export type SenderRow =
   | { readonly kind: 'key'; readonly id: KeyId; readonly name: string }
   | { readonly kind: 'member'; readonly id: MemberId; readonly name: string };
-
-/** Lists the hand-outs of a message, the oldest first. */
-export function listNamedHandOuts(
-  db: Queryable,
-  teamId: TeamId,
-  messageId: MessageId,
-): Promise<NamedHandOutRow[]> {
-  return listHandOuts.rows(db, teamId, messageId);
-}
-
-/** Finds a message's complete file. The caller has checked that the message is of the team. */
-export function findStoredFile(db: Queryable, messageId: MessageId): Promise<StoredFileRow | undefined> {
-  return findFile.row(db, messageId);
-}
 
 /**
  * True if one of a phone number's newest messages was reported as delivered. An iPhone with the shortcuts can't report
@@ -160,15 +156,6 @@ export async function listMessageEvents(
   }));
 }
 
-/** Lists the deliveries of each event; at most one more than `timelineDeliveriesMax`. */
-export function listDeliveriesOfEvents(
-  db: Queryable,
-  teamId: TeamId,
-  eventIds: readonly EventId[],
-): Promise<NamedDeliveryRow[]> {
-  return listDeliveries.rows(db, teamId, eventIds);
-}
-
 /** Lists the latest `timelineAttemptsMax` attempts of each delivery, oldest first. */
 export function listAttemptsOfDeliveries(
   db: Queryable,
@@ -181,13 +168,4 @@ export function listAttemptsOfDeliveries(
     deliveries.map(({ id }) => id),
     deliveries.map(({ created_at }) => firstIdAt(created_at.getTime())),
   );
-}
-
-/** The keys and members of a team among these ids. */
-export function findSenders(
-  db: Queryable,
-  teamId: TeamId,
-  ids: readonly (KeyId | MemberId)[],
-): Promise<SenderRow[]> {
-  return nameSenders.rows(db, teamId, ids);
 }

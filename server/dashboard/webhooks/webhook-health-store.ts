@@ -21,7 +21,7 @@ const comparedMax = 50;
 
 // During a backlog the newest deliveries have no attempt yet, but those in the lane retry do. Attempts are never older
 // than their delivery, so older partitions are skipped.
-const findFailure = statement<FailedAttemptRow>(
+const findFailure = statement<[TeamId, WebhookId, string], FailedAttemptRow>(
   'webhooks.find-last-failure',
   `SELECT a.* FROM (
      SELECT id FROM (
@@ -46,7 +46,10 @@ const findFailure = statement<FailedAttemptRow>(
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
 );
-const findBody = statement<Pick<EnvelopeColumns, 'type' | 'message_id'> & { readonly body: string }>(
+const findBody = statement<
+  [TeamId, WebhookId, DeliveryId, EventId],
+  Pick<EnvelopeColumns, 'type' | 'message_id'> & { readonly body: string }
+>(
   'webhooks.find-request-body',
   // The sample of a test has no event, and so no type and no message.
   `SELECT '' AS type, NULL AS message_id, body FROM due_deliveries

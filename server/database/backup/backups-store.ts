@@ -1,4 +1,4 @@
-import { type Queryable, statement, type Transaction } from '../statement.ts';
+import { type Queryable, statement, type Transaction, transactionStatement } from '../statement.ts';
 
 /** A run of the nightly backup that has ended. */
 export interface BackupRun {
@@ -29,12 +29,17 @@ export interface LastBackups {
 /** The session of a backup, as PostgreSQL shows it. */
 export const backupSessionName = 'ownline backup';
 
-const insert = statement<Record<string, never>>(
+const insert = transactionStatement<[Date, Date, string | null, number | null, string | null]>(
   'backups.insert',
   'INSERT INTO backups (started_at, finished_at, file, bytes, error) VALUES ($1, $2, $3, $4, $5)',
 );
-const purge = statement<Record<string, never>>('backups.purge', 'DELETE FROM backups WHERE finished_at < $1');
-const readState = statement<BackupState>(
+
+/** Deletes runs that ended before a moment. */
+export const purgeBackupRuns = transactionStatement<[before: Date]>(
+  'backups.purge',
+  'DELETE FROM backups WHERE finished_at < $1',
+).run;
+const readState = statement<[], BackupState>(
   'backups.read-state',
   `SELECT
      (SELECT started_at FROM backups WHERE error IS NULL ORDER BY finished_at DESC LIMIT 1) AS success_at,
@@ -43,7 +48,7 @@ const readState = statement<BackupState>(
 );
 
 // From the beginning of its transaction to that of this one, by the database's clock. A session shows both to its role.
-const running = statement<{ readonly seconds: number }>(
+const running = statement<[], { readonly seconds: number }>(
   'backups.running',
   `SELECT coalesce(max(extract(epoch FROM own.xact_start - b.xact_start)), 0)::float8 AS seconds
    FROM pg_stat_activity own
@@ -57,7 +62,7 @@ export async function readRunningSeconds(db: Queryable): Promise<number> {
 }
 
 // The latest success and the latest failure.
-const readLast = statement<BackupRun>(
+const readLast = statement<[], BackupRun>(
   'backups.read-last',
   `SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error FROM backups
    ORDER BY error IS NULL, finished_at DESC`,
@@ -70,12 +75,7 @@ export async function readLastBackups(db: Queryable): Promise<LastBackups> {
 }
 
 export async function insertBackupRun(trx: Transaction, run: BackupRun): Promise<void> {
-  await insert.row(trx, run.started_at, run.finished_at, run.file, run.bytes, run.error);
-}
-
-/** Deletes runs that ended before a moment. */
-export async function purgeBackupRuns(trx: Transaction, before: Date): Promise<void> {
-  await purge.row(trx, before);
+  await insert.run(trx, run.started_at, run.finished_at, run.file, run.bytes, run.error);
 }
 
 export async function readBackupState(db: Queryable): Promise<BackupState> {

@@ -1,5 +1,10 @@
 import type { Role } from '#contract/permissions.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { AccountId, InvitationId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 /** An invitation (specification section 3.5). Only an owner link may have no address. */
@@ -49,86 +54,115 @@ const isOpen = 'i.accepted_at IS NULL AND i.revoked_at IS NULL';
 /** Excludes owner links, which belong to the operator: members neither see nor revoke them. */
 const isMembers = "i.role <> 'owner'";
 
-const insert = statement<InvitationRow>(
+const insert = transactionStatement<
+  [TeamId, InvitationId, string | null, string | null, Role, MemberId | null, boolean, Date, Date, Buffer]
+>(
   'invitations.insert',
   `INSERT INTO invitations (team_id, id, email, normalized_email, role, invited_by, verifies_email, created_at, expires_at, token_hash)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
   { changes: 'invitation', team: '$1', ids: '$2' },
 );
-const findLive = statement<InvitationRow>(
+
+export const findLiveInvitation = statement<
+  [teamId: TeamId, invitationId: InvitationId, now: Date],
+  InvitationRow
+>(
   'invitations.find-live',
   `SELECT ${columns} FROM invitations i
    WHERE i.team_id = $1 AND i.id = $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3`,
-);
-const findByEmail = statement<InvitationRow>(
+).row;
+
+/** @param key the normalized address (server/accounts/account/email.ts) */
+export const findLiveInvitationByEmail = statement<[teamId: TeamId, key: string, now: Date], InvitationRow>(
   'invitations.find-live-by-email',
   `SELECT ${columns} FROM invitations i
    WHERE i.team_id = $1 AND i.normalized_email = $2 AND ${isOpen} AND i.expires_at > $3`,
-);
+).row;
+
 // A single statement sees one snapshot. Between two, this very link could create the account, which would then be asked
 // to sign in.
-const findByToken = statement<LoadedInvitationRow>(
+export const findLiveInvitationByToken = statement<[tokenHash: Buffer, now: Date], LoadedInvitationRow>(
   'invitations.find-live-by-token',
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified,
      inviter.name AS inviter_name, inviter.email AS inviter_email
    FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN accounts a ON a.normalized_email = i.normalized_email
      LEFT JOIN members m ON m.team_id = i.team_id AND m.id = i.invited_by LEFT JOIN accounts inviter ON inviter.id = m.account_id
    WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2`,
-);
-const findEnded = statement<EndedInvitationRow>(
+).row;
+
+export const findEndedInvitation = statement<[tokenHash: Buffer], EndedInvitationRow>(
   'invitations.find-ended',
   'SELECT accepted_at, revoked_at, expires_at FROM invitations WHERE token_hash = $1',
-);
-const list = statement<InvitationRow>(
+).row;
+
+/** Lists live invitations, newest first. @param before only invitations with smaller ids are listed */
+export const listInvitationRows = statement<
+  [teamId: TeamId, before: string, now: Date, limit: number],
+  InvitationRow
+>(
   'invitations.list',
   `SELECT ${columns} FROM invitations i
    WHERE i.team_id = $1 AND i.id < $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3 ORDER BY i.id DESC LIMIT $4`,
-);
-const countLive = statement<{ invitations: number }>(
+).rows;
+const countLive = statement<[TeamId, Date], { invitations: number }>(
   'invitations.count-live',
   `SELECT count(*) AS invitations FROM invitations i WHERE i.team_id = $1 AND ${isOpen} AND i.expires_at > $2`,
 );
-const accept = statement<InvitationRow>(
+
+/** Marks a live invitation as accepted. @returns undefined where no live invitation has this token */
+export const markAccepted = transactionStatement<[tokenHash: Buffer, now: Date], InvitationRow>(
   'invitations.accept',
   `UPDATE invitations i SET accepted_at = $2 WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2
    RETURNING ${columns}`,
   { changes: 'invitation', team: 'team_id', ids: 'id' },
-);
-const recordToken = statement<InvitationRow>(
+).row;
+
+/** Records which form accepted an invitation, and for which account. */
+export const recordAcceptance = transactionStatement<
+  [tokenHash: Buffer, formTokenHash: Buffer, accountId: AccountId]
+>(
   'invitations.record-form-token',
   'UPDATE invitations SET form_token_hash = $2, accepted_by = $3 WHERE token_hash = $1',
-);
-const findToken = statement<AcceptanceRow>(
+).run;
+
+export const findAcceptance = statement<[tokenHash: Buffer, since: Date], AcceptanceRow>(
   'invitations.find-form-token',
   `SELECT team_id, form_token_hash, accepted_by, accepted_at FROM invitations
    WHERE token_hash = $1 AND form_token_hash IS NOT NULL AND accepted_at > $2`,
-);
-const renew = statement<InvitationRow>(
+).row;
+const renew = transactionStatement<[TeamId, InvitationId, Buffer, Date, boolean], InvitationRow>(
   'invitations.renew',
   `UPDATE invitations i SET token_hash = $3, expires_at = $4, verifies_email = $5
    WHERE i.team_id = $1 AND i.id = $2 RETURNING ${columns}`,
   { changes: 'invitation', team: '$1', ids: '$2' },
 );
-const revoke = statement<InvitationRow>(
+
+/** @returns undefined where no live invitation has this id */
+export const markInvitationRevoked = transactionStatement<
+  [teamId: TeamId, invitationId: InvitationId, now: Date],
+  InvitationRow
+>(
   'invitations.revoke',
   `UPDATE invitations i SET revoked_at = $3
    WHERE i.team_id = $1 AND i.id = $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3 RETURNING ${columns}`,
   { changes: 'invitation', team: '$1', ids: '$2' },
-);
-const revokeOpen = statement<InvitationRow>(
+).row;
+const revokeOpen = transactionStatement<[TeamId, string | null, boolean, Date], InvitationRow>(
   'invitations.revoke-open',
   `UPDATE invitations i SET revoked_at = $4
    WHERE i.team_id = $1 AND ${isOpen} AND (i.normalized_email = $2 OR ($3 AND i.role = 'owner')) RETURNING ${columns}`,
   { changes: 'invitation', team: '$1', ids: 'id' },
 );
+
 // SKIP LOCKED leaves rows that another transaction changes to the next round.
-const purge = statement<Record<string, never>>(
+/** Deletes invitations that were accepted, revoked or expired before a moment. */
+export const deleteEndedInvitations = statement<[before: Date]>(
   'invitations.purge',
   `WITH ended AS (
      SELECT id FROM invitations WHERE coalesce(accepted_at, revoked_at, expires_at) < $1 FOR UPDATE SKIP LOCKED
    )
    DELETE FROM invitations i USING ended WHERE i.id = ended.id`,
-);
+).run;
 
 /** The caller has locked the team's row, as every change of invitations does (docs/architecture.md, lock order). */
 export async function insertInvitation(
@@ -138,7 +172,7 @@ export async function insertInvitation(
 ): Promise<void> {
   const { team_id, id, email, normalized_email, role, invited_by, verifies_email } = invitation;
   const { created_at, expires_at } = invitation;
-  await insert.row(
+  await insert.run(
     trx,
     team_id,
     id,
@@ -153,81 +187,9 @@ export async function insertInvitation(
   );
 }
 
-export function findLiveInvitation(
-  db: Queryable,
-  teamId: TeamId,
-  invitationId: InvitationId,
-  now: Date,
-): Promise<InvitationRow | undefined> {
-  return findLive.row(db, teamId, invitationId, now);
-}
-
-/** @param key the normalized address (server/accounts/account/email.ts) */
-export function findLiveInvitationByEmail(
-  db: Queryable,
-  teamId: TeamId,
-  key: string,
-  now: Date,
-): Promise<InvitationRow | undefined> {
-  return findByEmail.row(db, teamId, key, now);
-}
-
-export function findLiveInvitationByToken(
-  db: Queryable,
-  tokenHash: Buffer,
-  now: Date,
-): Promise<LoadedInvitationRow | undefined> {
-  return findByToken.row(db, tokenHash, now);
-}
-
-/** Lists live invitations, newest first. @param before only invitations with smaller ids are listed */
-export function listInvitationRows(
-  db: Queryable,
-  teamId: TeamId,
-  before: string,
-  now: Date,
-  limit: number,
-): Promise<InvitationRow[]> {
-  return list.rows(db, teamId, before, now, limit);
-}
-
 /** Counts owner links too, because each takes a seat. */
 export async function countLiveInvitations(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
   return (await countLive.row(db, teamId, now))?.invitations ?? 0;
-}
-
-export function findEndedInvitation(
-  db: Queryable,
-  tokenHash: Buffer,
-): Promise<EndedInvitationRow | undefined> {
-  return findEnded.row(db, tokenHash);
-}
-
-/** Marks a live invitation as accepted. @returns undefined where no live invitation has this token */
-export function markAccepted(
-  trx: Transaction,
-  tokenHash: Buffer,
-  now: Date,
-): Promise<InvitationRow | undefined> {
-  return accept.row(trx, tokenHash, now);
-}
-
-/** Records which form accepted an invitation, and for which account. */
-export async function recordAcceptance(
-  trx: Transaction,
-  tokenHash: Buffer,
-  formTokenHash: Buffer,
-  accountId: AccountId,
-): Promise<void> {
-  await recordToken.row(trx, tokenHash, formTokenHash, accountId);
-}
-
-export function findAcceptance(
-  db: Queryable,
-  tokenHash: Buffer,
-  since: Date,
-): Promise<AcceptanceRow | undefined> {
-  return findToken.row(db, tokenHash, since);
 }
 
 /** Gives the invitation a new link; the previous link ends. */
@@ -238,16 +200,6 @@ export function renewInvitation(
   link: { readonly tokenHash: Buffer; readonly expiresAt: Date; readonly provesAddress: boolean },
 ): Promise<InvitationRow | undefined> {
   return renew.row(trx, teamId, invitationId, link.tokenHash, link.expiresAt, link.provesAddress);
-}
-
-/** @returns undefined where no live invitation has this id */
-export function markInvitationRevoked(
-  trx: Transaction,
-  teamId: TeamId,
-  invitationId: InvitationId,
-  now: Date,
-): Promise<InvitationRow | undefined> {
-  return revoke.row(trx, teamId, invitationId, now);
 }
 
 /**
@@ -261,9 +213,4 @@ export function markSupersededInvitationsRevoked(
   now: Date,
 ): Promise<InvitationRow[]> {
   return revokeOpen.rows(trx, teamId, of.emailKey, of.ownerLinks, now);
-}
-
-/** Deletes invitations that were accepted, revoked or expired before a moment. */
-export async function deleteEndedInvitations(db: Queryable, before: Date): Promise<void> {
-  await purge.row(db, before);
 }

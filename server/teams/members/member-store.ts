@@ -1,6 +1,11 @@
 import type { Role } from '#contract/permissions.ts';
 import type { PlanName } from '#contract/plans.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { AccountId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
 
 export interface MemberRow {
@@ -36,148 +41,84 @@ export interface MembershipRow {
 const columns = 'm.team_id, m.id, m.account_id, m.role, m.created_at, m.removed_at, a.email, a.name';
 const people = `SELECT ${columns} FROM members m JOIN accounts a ON a.id = m.account_id`;
 
-const insert = statement<MemberRow>(
+const insert = transactionStatement<[TeamId, MemberId, AccountId, Role, Date]>(
   'members.insert',
   'INSERT INTO members (team_id, id, account_id, role, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *',
   { changes: 'member', team: '$1', ids: '$2' },
 );
-const find = statement<MemberProfileRow>(
+
+export const findMember = statement<[teamId: TeamId, memberId: MemberId], MemberProfileRow>(
   'members.find',
   `${people} WHERE m.team_id = $1 AND m.id = $2 AND m.removed_at IS NULL`,
-);
-const findOfAccount = statement<MemberProfileRow>(
+).row;
+
+export const findMemberByAccount = statement<[teamId: TeamId, accountId: AccountId], MemberProfileRow>(
   'members.find-of-account',
   `${people} WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
-);
-const findByEmail = statement<MemberProfileRow>(
+).row;
+
+/** @param key the normalized address (server/accounts/account/email.ts) */
+export const findMemberByNormalizedEmail = statement<[teamId: TeamId, key: string], MemberProfileRow>(
   'members.find-by-email',
   `${people} WHERE m.team_id = $1 AND a.normalized_email = $2 AND m.removed_at IS NULL`,
-);
-const findAccountOf = statement<MemberAccountRow>(
+).row;
+
+/** Finds the account of a member, even of a former one. */
+export const findAccountByMember = statement<[teamId: TeamId, memberId: MemberId], MemberAccountRow>(
   'members.find-account-of',
   `SELECT a.id, a.normalized_email FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = $1 AND m.id = $2`,
-);
-const lock = statement<MemberRow>(
+).row;
+
+/** Locks a member FOR SHARE: changes of the role and the end of the membership wait. */
+export const lockMember = transactionStatement<[teamId: TeamId, memberId: MemberId], MemberRow>(
   'members.lock',
   'SELECT * FROM members WHERE team_id = $1 AND id = $2 AND removed_at IS NULL FOR SHARE',
-);
-const list = statement<MemberProfileRow>(
+).row;
+
+export const listMembers = statement<[teamId: TeamId], MemberProfileRow>(
   'members.list',
   `${people} WHERE m.team_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
-);
+).rows;
 const membershipColumns =
   'm.id AS member_id, m.role, t.id AS team_id, t.name AS team_name, t.plan, t.monthly_message_limit';
-const findMembershipOf = statement<MembershipRow>(
+
+/** Finds an account's membership of a team. @returns undefined for a non-member or an unknown team */
+export const findMembership = statement<[teamId: TeamId, accountId: AccountId], MembershipRow>(
   'members.find-membership',
   `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
    WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
-);
-const listMembershipsOf = statement<MembershipRow>(
+).row;
+
+/** Lists an account's teams, in the order in which it joined them. */
+export const listMemberships = statement<[accountId: AccountId], MembershipRow>(
   'members.list-memberships',
   `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
    WHERE m.account_id = $1 AND m.removed_at IS NULL ORDER BY m.id`,
-);
-const setRoleOf = statement<{ id: MemberId }>(
+).rows;
+
+export const setRole = transactionStatement<[teamId: TeamId, memberId: MemberId, role: Role]>(
   'members.set-role',
   'UPDATE members SET role = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
   { changes: 'member', team: '$1', ids: '$2' },
-);
-const remove = statement<{ id: MemberId }>(
+).run;
+
+export const markRemoved = transactionStatement<[teamId: TeamId, memberId: MemberId, at: Date]>(
   'members.remove',
   'UPDATE members SET removed_at = $3 WHERE team_id = $1 AND id = $2 AND removed_at IS NULL RETURNING id',
   { changes: 'member', team: '$1', ids: '$2' },
-);
-const countOwnersOf = statement<{ owners: number }>(
+).run;
+const countOwnersOf = transactionStatement<[TeamId], { owners: number }>(
   'members.count-owners',
   `SELECT count(*) AS owners FROM members WHERE team_id = $1 AND role = 'owner' AND removed_at IS NULL`,
 );
-const countOf = statement<{ members: number }>(
+const countOf = statement<[TeamId], { members: number }>(
   'members.count',
   'SELECT count(*) AS members FROM members WHERE team_id = $1 AND removed_at IS NULL',
 );
 
 /** The caller has locked the team's row: every change of members locks it first (docs/architecture.md, lock order). */
 export async function insertMember(trx: Transaction, member: Omit<MemberRow, 'removed_at'>): Promise<void> {
-  await insert.row(trx, member.team_id, member.id, member.account_id, member.role, member.created_at);
-}
-
-export function findMember(
-  db: Queryable,
-  teamId: TeamId,
-  memberId: MemberId,
-): Promise<MemberProfileRow | undefined> {
-  return find.row(db, teamId, memberId);
-}
-
-export function findMemberByAccount(
-  db: Queryable,
-  teamId: TeamId,
-  accountId: AccountId,
-): Promise<MemberProfileRow | undefined> {
-  return findOfAccount.row(db, teamId, accountId);
-}
-
-/** @param key the normalized address (server/accounts/account/email.ts) */
-export function findMemberByNormalizedEmail(
-  db: Queryable,
-  teamId: TeamId,
-  key: string,
-): Promise<MemberProfileRow | undefined> {
-  return findByEmail.row(db, teamId, key);
-}
-
-/** Finds the account of a member, even of a former one. */
-export function findAccountByMember(
-  db: Queryable,
-  teamId: TeamId,
-  memberId: MemberId,
-): Promise<MemberAccountRow | undefined> {
-  return findAccountOf.row(db, teamId, memberId);
-}
-
-/** Locks a member FOR SHARE: changes of the role and the end of the membership wait. */
-export function lockMember(
-  trx: Transaction,
-  teamId: TeamId,
-  memberId: MemberId,
-): Promise<MemberRow | undefined> {
-  return lock.row(trx, teamId, memberId);
-}
-
-export function listMembers(db: Queryable, teamId: TeamId): Promise<MemberProfileRow[]> {
-  return list.rows(db, teamId);
-}
-
-/** Finds an account's membership of a team. @returns undefined for a non-member or an unknown team */
-export function findMembership(
-  db: Queryable,
-  teamId: TeamId,
-  accountId: AccountId,
-): Promise<MembershipRow | undefined> {
-  return findMembershipOf.row(db, teamId, accountId);
-}
-
-/** Lists an account's teams, in the order in which it joined them. */
-export function listMemberships(db: Queryable, accountId: AccountId): Promise<MembershipRow[]> {
-  return listMembershipsOf.rows(db, accountId);
-}
-
-export async function setRole(
-  trx: Transaction,
-  teamId: TeamId,
-  memberId: MemberId,
-  role: Role,
-): Promise<void> {
-  await setRoleOf.row(trx, teamId, memberId, role);
-}
-
-export async function markRemoved(
-  trx: Transaction,
-  teamId: TeamId,
-  memberId: MemberId,
-  at: Date,
-): Promise<void> {
-  await remove.row(trx, teamId, memberId, at);
+  await insert.run(trx, member.team_id, member.id, member.account_id, member.role, member.created_at);
 }
 
 export async function countOwners(trx: Transaction, teamId: TeamId): Promise<number> {

@@ -10,29 +10,43 @@ export interface TeamRow {
   readonly created_at: Date;
 }
 
-const insert = statement<TeamRow>(
+const insert = statement<[TeamId, string, PlanName, number, Date]>(
   'teams.insert',
   `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *`,
   { changes: 'team', team: '$1' },
 );
-const find = statement<TeamRow>('teams.find', 'SELECT * FROM teams WHERE id = $1');
-const rename = statement<TeamRow>('teams.rename', 'UPDATE teams SET name = $2 WHERE id = $1 RETURNING *', {
-  changes: 'team',
-  team: '$1',
-});
-const setPlan = statement<TeamRow>(
+
+export const findTeam = statement<[teamId: TeamId], TeamRow>(
+  'teams.find',
+  'SELECT * FROM teams WHERE id = $1',
+).row;
+
+export const setTeamName = statement<[teamId: TeamId, name: string], TeamRow>(
+  'teams.rename',
+  'UPDATE teams SET name = $2 WHERE id = $1 RETURNING *',
+  {
+    changes: 'team',
+    team: '$1',
+  },
+).row;
+
+export const setTeamPlan = statement<[teamId: TeamId, plan: PlanName, monthlyMessageLimit: number], TeamRow>(
   'teams.set-plan',
   'UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *',
   { changes: 'team', team: '$1' },
-);
-const list = statement<TeamRow>('teams.list', 'SELECT * FROM teams ORDER BY id');
-const firstTwo = statement<TeamRow>('teams.first-two', 'SELECT * FROM teams ORDER BY id LIMIT 2');
-const lock = statement<TeamRow>('teams.lock', 'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE');
-const findAny = statement<{ id: TeamId }>('teams.find-any', 'SELECT id FROM teams LIMIT 1');
+).row;
 
-export async function anyTeamExists(db: Queryable): Promise<boolean> {
-  return (await findAny.row(db)) !== undefined;
-}
+/** Lists all teams, oldest first. */
+export const listTeams = statement<[], TeamRow>('teams.list', 'SELECT * FROM teams ORDER BY id').rows;
+const firstTwo = statement<[], TeamRow>('teams.first-two', 'SELECT * FROM teams ORDER BY id LIMIT 2');
+
+/** Locks a team, so that other changes of its resources wait: first in the lock order (docs/architecture.md). */
+export const lockTeam = statement<[teamId: TeamId], TeamRow>(
+  'teams.lock',
+  'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE',
+).row;
+
+export const anyTeamExists = statement('teams.find-any', 'SELECT id FROM teams LIMIT 1').hasRow;
 
 /** Locks the table: until the caller's commit no other transaction creates a team. */
 export async function lockTeams(trx: Transaction): Promise<void> {
@@ -40,11 +54,7 @@ export async function lockTeams(trx: Transaction): Promise<void> {
 }
 
 export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
-  await insert.row(db, team.id, team.name, team.plan, team.monthly_message_limit, team.created_at);
-}
-
-export function findTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
-  return find.row(db, teamId);
+  await insert.run(db, team.id, team.name, team.plan, team.monthly_message_limit, team.created_at);
 }
 
 /** Finds the oldest team: the first start created it, for the operator. */
@@ -52,31 +62,8 @@ export async function findFirstTeam(db: Queryable): Promise<TeamRow | undefined>
   return (await firstTwo.rows(db))[0];
 }
 
-/** Lists all teams, oldest first. */
-export function listTeams(db: Queryable): Promise<TeamRow[]> {
-  return list.rows(db);
-}
-
 /** @returns the only team of the server; undefined where there are several, or none */
 export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> {
   const [team, another] = await firstTwo.rows(db);
   return another ? undefined : team;
-}
-
-/** Locks a team, so that other changes of its resources wait: first in the lock order (docs/architecture.md). */
-export function lockTeam(db: Queryable, teamId: TeamId): Promise<TeamRow | undefined> {
-  return lock.row(db, teamId);
-}
-
-export function setTeamName(db: Queryable, teamId: TeamId, name: string): Promise<TeamRow | undefined> {
-  return rename.row(db, teamId, name);
-}
-
-export function setTeamPlan(
-  db: Queryable,
-  teamId: TeamId,
-  plan: PlanName,
-  monthlyMessageLimit: number,
-): Promise<TeamRow | undefined> {
-  return setPlan.row(db, teamId, plan, monthlyMessageLimit);
 }

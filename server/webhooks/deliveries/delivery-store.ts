@@ -1,7 +1,12 @@
 import type { EventType } from '#contract/event.ts';
 import { type AttemptOutcome, type DeliveryStatus, shownAttemptsMax } from '#contract/webhook.ts';
 import { dueDeliveriesChannel } from '#server/database/channels.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import {
   type AttemptId,
   type DeliveryId,
@@ -46,19 +51,22 @@ export type LastAttemptRow = Pick<AttemptRow, 'outcome' | 'status_code'> & {
 export const deliveryColumns =
   'd.team_id, d.id, d.webhook_id, d.event_id, d.event_type, d.is_test, d.status, d.attempt_count, d.created_at, d.finished_at';
 
-const find = statement<DeliveryRow>(
+export const findDelivery = statement<
+  [teamId: TeamId, webhookId: WebhookId, deliveryId: DeliveryId],
+  DeliveryRow
+>(
   'deliveries.find',
   `SELECT ${deliveryColumns}, q.due_at FROM deliveries d
    LEFT JOIN due_deliveries q ON q.webhook_id = d.webhook_id AND q.delivery_id = d.id
    WHERE d.team_id = $1 AND d.webhook_id = $2 AND d.id = $3`,
-);
-const latestAttempts = statement<AttemptRow>(
+).row;
+const latestAttempts = statement<[TeamId, DeliveryId, string], AttemptRow>(
   'attempts.latest',
   // An attempt's id is never smaller than its delivery's: partitions before the delivery are skipped.
   `SELECT id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated
    FROM attempts WHERE team_id = $1 AND delivery_id = $2 AND id >= $3 ORDER BY id DESC LIMIT ${shownAttemptsMax}`,
 );
-const lastAttempts = statement<LastAttemptRow>(
+const lastAttempts = statement<[TeamId, DeliveryId[], string[]], LastAttemptRow>(
   'attempts.last-of-each',
   `SELECT a.* FROM unnest($2::uuid[], $3::uuid[]) AS d (delivery_id, first_id)
    CROSS JOIN LATERAL (
@@ -66,33 +74,30 @@ const lastAttempts = statement<LastAttemptRow>(
      WHERE a.team_id = $1 AND a.delivery_id = d.delivery_id AND a.id >= d.first_id ORDER BY a.id DESC LIMIT 1
    ) a`,
 );
-const reopen = statement<Omit<DeliveryRow, 'due_at'>>(
+const reopen = transactionStatement<[TeamId, DeliveryId], Omit<DeliveryRow, 'due_at'>>(
   'deliveries.reopen',
   `UPDATE deliveries d SET status = ${sqlNextDeliveryStatus('redeliver')}, finished_at = NULL
    WHERE d.team_id = $1 AND d.id = $2 AND ${sqlDeliveryGuard('redeliver', 'd')} RETURNING ${deliveryColumns}`,
   { changes: 'delivery', team: '$1', ids: '$2' },
 );
-const insertTest = statement<Omit<DeliveryRow, 'due_at'>>(
+const insertTest = transactionStatement<
+  [TeamId, DeliveryId, WebhookId, EventId, EventType, Date],
+  Omit<DeliveryRow, 'due_at'>
+>(
   'deliveries.insert-test',
   `INSERT INTO deliveries AS d (team_id, id, webhook_id, event_id, event_type, is_test, status, created_at)
    VALUES ($1, $2, $3, $4, $5, true, 'pending', $6) RETURNING ${deliveryColumns}`,
   { changes: 'delivery', team: '$1', ids: '$2' },
 );
-const queueManual = statement<{ due_at: Date }>(
+const queueManual = transactionStatement<
+  [TeamId, WebhookId, DeliveryId, EventId, Date, string | null],
+  { due_at: Date }
+>(
   'deliveries.queue-manual',
   `INSERT INTO due_deliveries (team_id, webhook_id, delivery_id, event_id, lane, due_at, body)
    VALUES ($1, $2, $3, $4, 'manual', $5, $6) RETURNING due_at`,
   { changes: 'delivery', team: '$1', ids: '$3' },
 );
-
-export function findDelivery(
-  db: Queryable,
-  teamId: TeamId,
-  webhookId: WebhookId,
-  deliveryId: DeliveryId,
-): Promise<DeliveryRow | undefined> {
-  return find.row(db, teamId, webhookId, deliveryId);
-}
 
 /** Lists the latest `shownAttemptsMax` attempts of a delivery, newest first. */
 export function listLatestAttempts(

@@ -1,4 +1,9 @@
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
 import type { AttemptId, DeliveryId, EventId, TeamId } from '#server/platform/ids/ids.ts';
 
@@ -6,7 +11,7 @@ import type { AttemptId, DeliveryId, EventId, TeamId } from '#server/platform/id
 const batchMax = { events: 100, deliveries: 500, answers: 1_000 } as const;
 
 // An event without a delivery has no answers.
-const note = statement<Record<string, never>>(
+const note = transactionStatement<[TeamId, readonly EventId[]]>(
   'webhooks.note-erased-events',
   `INSERT INTO erased_events (team_id, event_id)
    SELECT $1, i.event_id FROM unnest($2::uuid[]) AS i (event_id)
@@ -15,15 +20,15 @@ const note = statement<Record<string, never>>(
    )
    ON CONFLICT (team_id, event_id) DO NOTHING`,
 );
-const listTeams = statement<{ readonly team_id: TeamId }>(
+const listTeams = statement<[], { readonly team_id: TeamId }>(
   'webhooks.teams-with-erased-events',
   'SELECT DISTINCT team_id FROM erased_events',
 );
-const lockEvents = statement<{ readonly event_id: EventId }>(
+const lockEvents = transactionStatement<[TeamId, number], { readonly event_id: EventId }>(
   'webhooks.lock-erased-events',
   'SELECT event_id FROM erased_events WHERE team_id = $1 ORDER BY team_id, event_id LIMIT $2 FOR UPDATE',
 );
-const forget = statement<Record<string, never>>(
+const forget = transactionStatement<[TeamId, EventId[]]>(
   'webhooks.forget-erased-events',
   'DELETE FROM erased_events WHERE team_id = $1 AND event_id = ANY ($2::uuid[])',
 );
@@ -35,21 +40,24 @@ const openDeliveries = (locking: string) => `unnest($2::uuid[]) AS i (event_id) 
      ORDER BY d.team_id, d.id LIMIT $3 ${locking}
    ) d`;
 // A result that is being written has locked its deliveries: they follow in the next batch.
-const lockDeliveries = statement<{ readonly id: DeliveryId }>(
+const lockDeliveries = transactionStatement<[TeamId, EventId[], number], { readonly id: DeliveryId }>(
   'deliveries.lock-of-erased-events',
   `SELECT d.id FROM ${openDeliveries('FOR NO KEY UPDATE SKIP LOCKED')} LIMIT $3`,
 );
-const findLeft = statement<{ readonly id: DeliveryId }>(
+const findLeft = transactionStatement<[TeamId, EventId[], number], { readonly id: DeliveryId }>(
   'deliveries.find-of-erased-events',
   `SELECT d.id FROM ${openDeliveries('')} LIMIT $3`,
 );
-const mark = statement<Record<string, never>>(
+const mark = transactionStatement<[TeamId, DeliveryId[], DeliveryId | undefined, DeliveryId | undefined]>(
   'deliveries.mark-erased',
   `UPDATE deliveries d SET is_erased = true FROM unnest($2::uuid[]) AS i (id)
    WHERE d.team_id = $1 AND d.id = i.id AND d.id BETWEEN $3 AND $4`,
   { changes: 'delivery', team: '$1' },
 );
-const list = statement<{ readonly delivery_id: DeliveryId; readonly id: AttemptId }>(
+const list = transactionStatement<
+  [TeamId, DeliveryId[], number],
+  { readonly delivery_id: DeliveryId; readonly id: AttemptId }
+>(
   'attempts.list-answers',
   `SELECT i.delivery_id, a.id FROM unnest($2::uuid[]) WITH ORDINALITY AS i (delivery_id, n)
    CROSS JOIN LATERAL (
@@ -57,7 +65,9 @@ const list = statement<{ readonly delivery_id: DeliveryId; readonly id: AttemptI
      ORDER BY a.team_id, a.delivery_id, a.id LIMIT $3
    ) a LIMIT $3`,
 );
-const erase = statement<Record<string, never>>(
+const erase = transactionStatement<
+  [TeamId, DeliveryId[], AttemptId[], AttemptId | undefined, AttemptId | undefined]
+>(
   'attempts.erase-answers',
   `UPDATE attempts a SET response_body = NULL, response_truncated = false
    FROM unnest($2::uuid[], $3::uuid[]) AS i (delivery_id, id)
@@ -71,7 +81,7 @@ export async function noteErasedEvents(
   teamId: TeamId,
   eventIds: readonly EventId[],
 ): Promise<void> {
-  if (eventIds.length > 0) await note.rows(trx, teamId, eventIds);
+  if (eventIds.length > 0) await note.run(trx, teamId, eventIds);
 }
 
 /** Teams with events whose answers are not erased yet. */
@@ -94,9 +104,9 @@ export async function eraseAnswers(trx: Transaction, teamId: TeamId): Promise<bo
   const last = answers.length === batchMax.answers ? answers.at(-1)?.delivery_id : undefined;
   const done = last === undefined ? locked : locked.slice(0, locked.indexOf(last));
   const sorted = done.toSorted();
-  if (done.length > 0) await mark.rows(trx, teamId, done, sorted[0], sorted.at(-1));
+  if (done.length > 0) await mark.run(trx, teamId, done, sorted[0], sorted.at(-1));
   if (await findLeft.row(trx, teamId, events, 1)) return true;
-  await forget.rows(trx, teamId, events);
+  await forget.run(trx, teamId, events);
   return events.length === batchMax.events;
 }
 
@@ -109,7 +119,7 @@ async function eraseRows(
   const ids = rows.map((row) => row.id);
   const sorted = ids.toSorted();
   // The range limits it to the months that have them.
-  await erase.rows(
+  await erase.run(
     trx,
     teamId,
     rows.map((row) => row.delivery_id),

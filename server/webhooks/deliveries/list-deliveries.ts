@@ -1,6 +1,7 @@
-import type { DeliveryList, DeliveryLog, ListDeliveriesQuery } from '#contract/webhook.ts';
+import type { EventType } from '#contract/event.ts';
+import type { DeliveryList, DeliveryLog, DeliveryStatus, ListDeliveriesQuery } from '#contract/webhook.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Statement, statement } from '#server/database/statement.ts';
+import { statement } from '#server/database/statement.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { readPage } from '#server/platform/paging.ts';
@@ -20,8 +21,11 @@ interface PageRow extends DeliveryRow {
  * @param order the order of that index
  * @param rows SELECT of the deliveries before $3
  */
-function source(name: string, order: string, rows: string): Statement<PageRow> {
-  return statement<PageRow>(
+function source(name: string, order: string, rows: string) {
+  return statement<
+    [TeamId, WebhookId, before: string, DeliveryStatus | null, EventType | null, limit: number],
+    PageRow
+  >(
     `deliveries.list-${name}`,
     `SELECT ${deliveryColumns}, d.fits, d.is_bound,
        (SELECT q.due_at FROM due_deliveries q WHERE q.webhook_id = d.webhook_id AND q.delivery_id = d.id) AS due_at

@@ -9,7 +9,7 @@ export const purgeBatchMax = 1_000;
 const batchesMax = 1_000;
 
 // An attempt that an erasure has locked waits for the next round.
-const purge = statement<{ readonly id: AttemptId }>(
+const purge = statement<[string, number], { readonly id: AttemptId }>(
   'webhooks.purge-attempts',
   `WITH old AS MATERIALIZED (
      SELECT team_id, delivery_id, id FROM attempts WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED

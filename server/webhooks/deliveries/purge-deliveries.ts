@@ -1,9 +1,13 @@
 import type { IdRange } from '#server/database/purge-walk.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
-import type { DeliveryId, TeamId } from '#server/platform/ids/ids.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 
 // Skips a delivery that another transaction has locked, because a replay may make it pending.
-const purge = statement<{ readonly id: DeliveryId }>(
+const purge = transactionStatement<[string, string, number]>(
   'deliveries.purge',
   `WITH old AS MATERIALIZED (
      SELECT o.team_id, o.id FROM teams t
@@ -16,7 +20,7 @@ const purge = statement<{ readonly id: DeliveryId }>(
    DELETE FROM deliveries d USING old
    WHERE d.team_id = old.team_id AND d.id = old.id AND d.id >= $1 AND d.id < $2 RETURNING d.id`,
 );
-const findPending = statement<{ readonly team_id: TeamId }>(
+const findPending = statement<[string, string]>(
   'deliveries.find-pending-of-range',
   // Reads the queue's primary key, webhook by webhook.
   `SELECT w.team_id FROM webhooks w
@@ -26,10 +30,10 @@ const findPending = statement<{ readonly team_id: TeamId }>(
 
 /** Deletes finished deliveries (specification section 10.9). @returns the number of deleted deliveries */
 export async function purgeDeliveries(trx: Transaction, range: IdRange, limit: number): Promise<number> {
-  return (await purge.rows(trx, range.from, range.to, limit)).length;
+  return await purge.count(trx, range.from, range.to, limit);
 }
 
 /** Whether a delivery in the range is pending. A delivery's id sorts as the id of its event does. */
 export async function hasPendingDeliveries(db: Queryable, range: IdRange): Promise<boolean> {
-  return (await findPending.row(db, range.from, range.to)) !== undefined;
+  return await findPending.hasRow(db, range.from, range.to);
 }

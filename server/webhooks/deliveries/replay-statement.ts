@@ -1,6 +1,6 @@
 import type { DeliveryStatus, ReplayChoice } from '#contract/webhook.ts';
 import { dueDeliveriesChannel } from '#server/database/channels.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { deliverySteps, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
 
@@ -14,7 +14,10 @@ export interface ReplayBatch {
   readonly last_id: DeliveryId | null;
 }
 
-const round = statement<ReplayBatch>(
+const round = transactionStatement<
+  [TeamId, WebhookId, string, string, readonly ('failed' | 'pending' | 'succeeded' | 'skipped')[], Date],
+  ReplayBatch
+>(
   'deliveries.replay',
   // Reads in the order of the webhook's index, so that neither its length nor statistics lead to another plan.
   `WITH examined AS MATERIALIZED (

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement } from '#server/database/statement.ts';
+import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import { hasFanOutsBefore, writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { firstIdAt, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
@@ -8,13 +8,16 @@ import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
 import { sqlStatusAfter } from '#server/webhooks/queue/delivery-status.ts';
 import { skipBatchMax } from '#server/webhooks/queue/skip-pending.ts';
 
-const find = statement<{ readonly team_id: TeamId; readonly id: WebhookId }>(
+const find = statement<[string], { readonly team_id: TeamId; readonly id: WebhookId }>(
   'webhooks.find-held',
   `SELECT w.team_id, w.id FROM webhooks w
    WHERE EXISTS (SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < $1) LIMIT 1`,
 );
 // Skips manual attempts too; none is in progress, because none is made during a restore hold.
-const skip = statement<{ readonly skipped: number; readonly team_id: TeamId | null }>(
+const skip = transactionStatement<
+  [WebhookId, Date, string],
+  { readonly skipped: number; readonly team_id: TeamId | null }
+>(
   'webhooks.skip-held',
   `WITH round AS MATERIALIZED (
      SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND delivery_id < $3
@@ -31,7 +34,7 @@ const skip = statement<{ readonly skipped: number; readonly team_id: TeamId | nu
    SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
   { changes: 'delivery', team: 'team_id' },
 );
-const counted = statement<{ readonly count: number }>(
+const counted = statement<[string, number], { readonly count: number }>(
   'webhooks.count-held',
   `SELECT count(*) FROM (
      SELECT FROM webhooks w

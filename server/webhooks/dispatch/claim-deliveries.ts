@@ -60,6 +60,7 @@ interface ClaimLimits {
 // Rows are found by ctid, which cannot change under this statement's snapshot. Rows that another claim took meanwhile
 // are read again under the lock, and skipped.
 const claim = statement<
+  [Date, Date, number, WebhookId, TeamId[], number[], TeamId[]],
   { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
     | (ClaimedDelivery & { readonly message_id: MessageId | null })
     | { readonly webhook_id: null }

@@ -4,15 +4,18 @@ import { statement } from '#server/database/statement.ts';
 import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metrics.ts';
 import type { AttemptResult } from './attempt-delivery.ts';
 
-const selectQueue = statement<{ readonly depth: number; readonly oldest: Date | null }>(
+const selectQueue = statement<[Date], { readonly depth: number; readonly oldest: Date | null }>(
   'webhooks.due-depth',
   'SELECT count(*) AS depth, min(due_at) AS oldest FROM due_deliveries WHERE due_at <= $1',
 );
 
-const countWebhooks = statement<{
-  readonly disabled_by: 'member' | 'failures' | null;
-  readonly count: number;
-}>('webhooks.count-by-state', 'SELECT disabled_by, count(*) AS count FROM webhooks GROUP BY disabled_by');
+const countWebhooks = statement<
+  [],
+  {
+    readonly disabled_by: 'member' | 'failures' | null;
+    readonly count: number;
+  }
+>('webhooks.count-by-state', 'SELECT disabled_by, count(*) AS count FROM webhooks GROUP BY disabled_by');
 
 /** Cache time of the counts of webhooks, which only people and failures change. */
 const webhooksCacheMs = 30_000;

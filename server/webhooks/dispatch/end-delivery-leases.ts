@@ -1,11 +1,7 @@
-import { statement, type Transaction } from '#server/database/statement.ts';
-
-const end = statement<Record<string, never>>(
-  'webhooks.end-leases',
-  'UPDATE due_deliveries SET leased_until = NULL, lease = NULL WHERE lease IS NOT NULL',
-);
+import { transactionStatement } from '#server/database/statement.ts';
 
 /** Ends the leases of deliveries in a restored database: the processes that held them are gone. */
-export async function endDeliveryLeases(trx: Transaction): Promise<void> {
-  await end.row(trx);
-}
+export const endDeliveryLeases = transactionStatement(
+  'webhooks.end-leases',
+  'UPDATE due_deliveries SET leased_until = NULL, lease = NULL WHERE lease IS NOT NULL',
+).run;

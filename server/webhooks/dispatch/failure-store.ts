@@ -1,4 +1,4 @@
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 
@@ -12,12 +12,19 @@ export interface CountedWebhook {
   readonly generation: number;
 }
 
-const lock = statement<CountedWebhook>(
+/**
+ * Locks webhooks FOR UPDATE in the order of their ids, against changes and other writers of results. A webhook whose
+ * count reaches the limit skips its pending deliveries, which other writers might have locked in another order.
+ */
+export const lockFailureCounts = transactionStatement<[ids: readonly WebhookId[]], CountedWebhook>(
   'webhooks.lock-failure-counts',
   `SELECT id, team_id, url, is_active, failure_count, generation FROM webhooks WHERE id = ANY ($1::uuid[])
    ORDER BY id FOR UPDATE`,
-);
-const leased = statement<{ readonly delivery_id: DeliveryId }>(
+).rows;
+const leased = transactionStatement<
+  [WebhookId[], DeliveryId[], number[]],
+  { readonly delivery_id: DeliveryId }
+>(
   'webhooks.find-leased',
   `SELECT d.delivery_id FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (webhook_id, delivery_id, lease)
    CROSS JOIN LATERAL (
@@ -25,26 +32,22 @@ const leased = statement<{ readonly delivery_id: DeliveryId }>(
      WHERE webhook_id = i.webhook_id AND delivery_id = i.delivery_id AND lease = i.lease FOR UPDATE
    ) d`,
 );
-const write = statement<Pick<CountedWebhook, 'team_id' | 'id'>>(
+const write = transactionStatement<[WebhookId[], number[]], Pick<CountedWebhook, 'team_id' | 'id'>>(
   'webhooks.write-failure-counts',
   `UPDATE webhooks w SET failure_count = c.failure_count
    FROM unnest($1::uuid[], $2::smallint[]) AS c (id, failure_count) WHERE w.id = c.id RETURNING w.team_id, w.id`,
   { changes: 'webhook', team: 'team_id', ids: 'id' },
 );
-const disable = statement<Pick<CountedWebhook, 'team_id' | 'id'>>(
+
+export const markDisabled = transactionStatement<
+  [id: WebhookId, at: Date, failures: number],
+  Pick<CountedWebhook, 'team_id' | 'id'>
+>(
   'webhooks.disable',
   `UPDATE webhooks SET failure_count = $3, is_active = false, disabled_at = $2, disabled_by = 'failures' WHERE id = $1
    RETURNING team_id, id`,
   { changes: 'webhook', team: 'team_id', ids: 'id' },
-);
-
-/**
- * Locks webhooks FOR UPDATE in the order of their ids, against changes and other writers of results. A webhook whose
- * count reaches the limit skips its pending deliveries, which other writers might have locked in another order.
- */
-export function lockFailureCounts(trx: Transaction, ids: readonly WebhookId[]): Promise<CountedWebhook[]> {
-  return lock.rows(trx, ids);
-}
+).run;
 
 /**
  * Locks those of the deliveries that still have their lease, so that no other process can claim them before this
@@ -68,14 +71,5 @@ export async function writeFailureCounts(
   trx: Transaction,
   counts: ReadonlyMap<WebhookId, number>,
 ): Promise<void> {
-  await write.row(trx, [...counts.keys()], [...counts.values()]);
-}
-
-export async function markDisabled(
-  trx: Transaction,
-  id: WebhookId,
-  at: Date,
-  failures: number,
-): Promise<void> {
-  await disable.row(trx, id, at, failures);
+  await write.run(trx, [...counts.keys()], [...counts.values()]);
 }

@@ -4,7 +4,7 @@ import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 // Locks in the order of ids, so that processes never deadlock. Only the first attempt ever, and the first of each
 // minute, is notified as a change. A change each second would make every dashboard read the webhooks as often.
-const write = statement<{ team_id: TeamId | null; id: WebhookId }>(
+const write = statement<[WebhookId[], Date[]], { team_id: TeamId | null; id: WebhookId }>(
   'webhooks.write-triggered',
   `WITH held AS MATERIALIZED (
      SELECT id, team_id, last_triggered_at FROM webhooks WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
@@ -36,6 +36,6 @@ export class LastTriggered {
     if (this.#times.size === 0) return;
     const times = this.#times;
     this.#times = new Map();
-    await write.rows(this.#services.database.pool, [...times.keys()], [...times.values()]);
+    await write.run(this.#services.database.pool, [...times.keys()], [...times.values()]);
   }
 }

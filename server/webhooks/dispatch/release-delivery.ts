@@ -1,13 +1,16 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
-import type { DeliveryId } from '#server/platform/ids/ids.ts';
+import type { DeliveryId, WebhookId } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryGuard, sqlStatusAfter } from '#server/webhooks/queue/delivery-status.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 
-const release = statement<Record<string, never>>(
+const release = statement<[WebhookId, DeliveryId, number]>(
   'webhooks.release-delivery',
   'UPDATE due_deliveries SET leased_until = NULL, lease = NULL WHERE webhook_id = $1 AND delivery_id = $2 AND lease = $3',
 );
-const skip = statement<Pick<ClaimedDelivery, 'team_id'> & { readonly id: DeliveryId }>(
+const skip = statement<
+  [WebhookId, DeliveryId, number, Date],
+  Pick<ClaimedDelivery, 'team_id'> & { readonly id: DeliveryId }
+>(
   'webhooks.skip-delivery',
   `WITH gone AS (
      DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = $2 AND lease = $3 RETURNING team_id, delivery_id
@@ -20,10 +23,10 @@ const skip = statement<Pick<ClaimedDelivery, 'team_id'> & { readonly id: Deliver
 
 /** Releases the lease of a claimed delivery before its attempt begins: any process may claim it at once. */
 export async function releaseDelivery(db: Queryable, claimed: ClaimedDelivery): Promise<void> {
-  await release.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease);
+  await release.run(db, claimed.webhook_id, claimed.delivery_id, claimed.lease);
 }
 
 /** Skips a claimed delivery whose event is no longer stored. A finished delivery keeps its status. */
 export async function skipDelivery(db: Queryable, claimed: ClaimedDelivery, at: Date): Promise<void> {
-  await skip.row(db, claimed.webhook_id, claimed.delivery_id, claimed.lease, at);
+  await skip.run(db, claimed.webhook_id, claimed.delivery_id, claimed.lease, at);
 }

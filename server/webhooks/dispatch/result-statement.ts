@@ -24,7 +24,29 @@ export interface ClassifiedResult {
 // rescheduled: an attempt that a stop aborted is made again with the same number.
 // update_delivery: a failed attempt changes nothing in a delivery that succeeded before.
 // insert_attempt: an answer may quote its event. is_erased comes from the locked row, so it is of this moment.
-const write = statement<{ readonly left: number }>(
+const write = statement<
+  [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string[],
+    (Buffer<ArrayBufferLike> | undefined)[],
+    string,
+    WebhookId[],
+    boolean,
+    Date,
+  ],
+  { readonly left: number }
+>(
   'webhooks.write-results',
   `WITH input AS MATERIALIZED (
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::int[], $6::timestamptz[], $7::boolean[],

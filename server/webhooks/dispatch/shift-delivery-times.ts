@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 import { firstWebhookId } from './claim-deliveries.ts';
@@ -20,7 +20,7 @@ const leased = sqlForEachLane(
        WHERE webhook_id = w.webhook_id AND lane = '${lane}' AND due_at <= $1 ORDER BY due_at, seq LIMIT ${places}
      ) d WHERE d.leased_until > $2`,
 );
-const postpone = statement<Record<string, never>>(
+const postpone = transactionStatement<[Date, Date, number]>(
   'webhooks.postpone-leases',
   `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
@@ -28,7 +28,7 @@ const postpone = statement<Record<string, never>>(
    UPDATE due_deliveries SET leased_until = leased_until + make_interval(secs => $3 / 1000.0)
    WHERE ctid = ANY (ARRAY(SELECT tid FROM held))`,
 );
-const limitLeases = statement<Record<string, never>>(
+const limitLeases = statement<[Date, Date, Date]>(
   'webhooks.limit-leases',
   `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, leased AS MATERIALIZED (${leased}), held AS MATERIALIZED (
      SELECT ctid AS tid FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM leased)) FOR UPDATE SKIP LOCKED
@@ -37,7 +37,7 @@ const limitLeases = statement<Record<string, never>>(
 );
 // $2 holds, for each attempt, the gap after the previous one in milliseconds. First, replayed and manual attempts have
 // no gap, and are due at once.
-const limitDueTimes = statement<{ readonly webhook_id: string }>(
+const limitDueTimes = statement<[Date, number[], string]>(
   'webhooks.limit-due-times',
   `WITH RECURSIVE ${sqlWebhooksWithDue(fromTheFirst)}, far AS MATERIALIZED (${sqlForEachLane(
     (lane) => `
@@ -57,7 +57,7 @@ const limitDueTimes = statement<{ readonly webhook_id: string }>(
 
 /** Extends the leases of deliveries in an attempt before the service's time steps ahead, so that they do not expire. */
 export async function postponeDeliveryLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
-  await postpone.row(trx, now, now, byMs);
+  await postpone.run(trx, now, now, byMs);
 }
 
 /** After a step back of the service's time, limits due times and leases to the schedule. */
@@ -71,7 +71,7 @@ export async function limitDeliveryTimes({
   const slack = `${slackMs} milliseconds`;
   const leaseMs = config.webhookTimeoutMs + leaseMarginMs;
   let limited: number;
-  do limited = (await limitDueTimes.rows(database.pool, clock.now(), gapsMs, slack)).length;
+  do limited = await limitDueTimes.count(database.pool, clock.now(), gapsMs, slack);
   while (limited >= limitedMax);
-  await limitLeases.row(database.pool, clock.now(), clock.in(leaseMs + slackMs), clock.in(leaseMs));
+  await limitLeases.run(database.pool, clock.now(), clock.in(leaseMs + slackMs), clock.in(leaseMs));
 }

@@ -5,7 +5,7 @@ import { timeOfId } from '#server/platform/ids/ids.ts';
 /** Latest deliveries that are searched for the last success; pending ones are found at any age. */
 const examinedMax = 10_000;
 
-const find = statement<{ readonly id: DeliveryId | null }>(
+const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null }>(
   'webhooks.find-oldest-missed',
   `WITH latest AS MATERIALIZED (
      SELECT id, status FROM deliveries WHERE team_id = $1 AND webhook_id = $2 AND NOT is_test

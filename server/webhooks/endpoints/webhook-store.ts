@@ -1,5 +1,10 @@
 import type { EventType } from '#contract/event.ts';
-import { type Queryable, statement, type Transaction } from '#server/database/statement.ts';
+import {
+  type Queryable,
+  statement,
+  type Transaction,
+  transactionStatement,
+} from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 /** Settings that members change, with their consequences such as the failure count. */
@@ -36,59 +41,111 @@ export interface WebhookHealth {
 const columns = `team_id, id, url, events, phone_number, is_active, failure_count, generation, disabled_at, disabled_by,
   last_triggered_at, next_secret_from, created_at`;
 
-const insert = statement<WebhookRow>(
+const insert = transactionStatement<
+  [
+    TeamId,
+    WebhookId,
+    string,
+    readonly (
+      | 'message.received'
+      | 'message.sent'
+      | 'message.delivered'
+      | 'message.failed'
+      | 'contact.opted_out'
+      | 'contact.opted_in'
+      | 'number.offline'
+      | 'number.online'
+    )[],
+    string | null,
+    Buffer,
+    Date,
+  ],
+  WebhookRow
+>(
   'webhooks.insert',
   `INSERT INTO webhooks (team_id, id, url, events, phone_number, secret, created_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columns}`,
   { changes: 'webhook', team: '$1', ids: '$2' },
 );
-const list = statement<WebhookRow>(
+
+export const listWebhooks = statement<[teamId: TeamId], WebhookRow>(
   'webhooks.list',
   `SELECT ${columns} FROM webhooks WHERE team_id = $1 ORDER BY id`,
-);
-const find = statement<WebhookRow>(
+).rows;
+
+export const findWebhook = statement<[teamId: TeamId, webhookId: WebhookId], WebhookRow>(
   'webhooks.find',
   `SELECT ${columns} FROM webhooks WHERE team_id = $1 AND id = $2`,
-);
-const lock = statement<WebhookRow>(
+).row;
+
+/** Locks a webhook FOR UPDATE, to enable, disable, change, delete or replay it (decision 0017). */
+export const lockWebhook = transactionStatement<[teamId: TeamId, webhookId: WebhookId], WebhookRow>(
   'webhooks.lock',
   `SELECT ${columns} FROM webhooks WHERE team_id = $1 AND id = $2 FOR UPDATE`,
-);
-const lockNoKeyUpdate = statement<WebhookRow>(
+).row;
+
+/** Locks a webhook FOR NO KEY UPDATE, to queue one attempt while it is neither deleted nor disabled. */
+export const lockWebhookNoKeyUpdate = transactionStatement<
+  [teamId: TeamId, webhookId: WebhookId],
+  WebhookRow
+>(
   'webhooks.lock-no-key-update',
   `SELECT ${columns} FROM webhooks WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE`,
-);
-const countOf = statement<{ webhooks: number }>(
+).row;
+const countOf = statement<[TeamId], { webhooks: number }>(
   'webhooks.count',
   'SELECT count(*) AS webhooks FROM webhooks WHERE team_id = $1',
 );
-const countHealth = statement<WebhookHealth>(
+const countHealth = statement<[TeamId], WebhookHealth>(
   'webhooks.count-health',
   `SELECT count(*) AS total, count(*) FILTER (WHERE is_active AND failure_count > 0) AS failing,
      count(*) FILTER (WHERE disabled_by = 'failures') AS disabled
    FROM webhooks WHERE team_id = $1`,
 );
-const update = statement<WebhookRow>(
+const update = transactionStatement<
+  [
+    TeamId,
+    WebhookId,
+    string,
+    readonly (
+      | 'message.received'
+      | 'message.sent'
+      | 'message.delivered'
+      | 'message.failed'
+      | 'contact.opted_out'
+      | 'contact.opted_in'
+      | 'number.offline'
+      | 'number.online'
+    )[],
+    string | null,
+    boolean,
+    number,
+    number,
+    Date | null,
+    'member' | 'failures' | null,
+  ],
+  WebhookRow
+>(
   'webhooks.update',
   `UPDATE webhooks SET url = $3, events = $4, phone_number = $5, is_active = $6, failure_count = $7, generation = $8,
      disabled_at = $9, disabled_by = $10
    WHERE team_id = $1 AND id = $2 RETURNING ${columns}`,
   { changes: 'webhook', team: '$1', ids: '$2' },
 );
-const rotate = statement<{ id: WebhookId }>(
+const rotate = transactionStatement<[TeamId, WebhookId, Buffer, Date, Date]>(
   'webhooks.rotate-secret',
   // A rotation past its end is finished here too, because its next secret already signs deliveries.
   `UPDATE webhooks SET secret = coalesce(next_secret, secret), next_secret = $3, next_secret_from = $4
    WHERE team_id = $1 AND id = $2 AND (next_secret_from IS NULL OR next_secret_from <= $5) RETURNING id`,
   { changes: 'webhook', team: '$1', ids: '$2' },
 );
-const finish = statement<WebhookRow>(
+const finish = transactionStatement<[TeamId, WebhookId, Date], WebhookRow>(
   'webhooks.finish-rotation',
   `UPDATE webhooks SET secret = next_secret, next_secret = NULL, next_secret_from = NULL
    WHERE team_id = $1 AND id = $2 AND next_secret_from > $3 RETURNING ${columns}`,
   { changes: 'webhook', team: '$1', ids: '$2' },
 );
-const remove = statement<{ id: WebhookId }>(
+const remove = transactionStatement<[TeamId, WebhookId]>(
   'webhooks.remove',
   'DELETE FROM webhooks WHERE team_id = $1 AND id = $2 RETURNING id',
   { changes: 'webhook', team: '$1', ids: '$2' },
@@ -109,36 +166,6 @@ export async function insertWebhook(trx: Transaction, webhook: NewWebhook): Prom
   const row = await insert.row(trx, teamId, id, url, events, phoneNumber, sealedSecret, createdAt);
   if (!row) throw new Error('an insert returned no row');
   return row;
-}
-
-export function listWebhooks(db: Queryable, teamId: TeamId): Promise<WebhookRow[]> {
-  return list.rows(db, teamId);
-}
-
-export function findWebhook(
-  db: Queryable,
-  teamId: TeamId,
-  webhookId: WebhookId,
-): Promise<WebhookRow | undefined> {
-  return find.row(db, teamId, webhookId);
-}
-
-/** Locks a webhook FOR UPDATE, to enable, disable, change, delete or replay it (decision 0017). */
-export function lockWebhook(
-  trx: Transaction,
-  teamId: TeamId,
-  webhookId: WebhookId,
-): Promise<WebhookRow | undefined> {
-  return lock.row(trx, teamId, webhookId);
-}
-
-/** Locks a webhook FOR NO KEY UPDATE, to queue one attempt while it is neither deleted nor disabled. */
-export function lockWebhookNoKeyUpdate(
-  trx: Transaction,
-  teamId: TeamId,
-  webhookId: WebhookId,
-): Promise<WebhookRow | undefined> {
-  return lockNoKeyUpdate.row(trx, teamId, webhookId);
 }
 
 export async function countWebhooks(db: Queryable, teamId: TeamId): Promise<number> {
@@ -184,7 +211,7 @@ export async function startRotation(
   from: Date,
   at: Date,
 ): Promise<boolean> {
-  return (await rotate.row(trx, teamId, id, sealedSecret, from, at)) !== undefined;
+  return await rotate.hasRow(trx, teamId, id, sealedSecret, from, at);
 }
 
 /** Makes the next secret the current one. @returns undefined without a running rotation */
@@ -200,5 +227,5 @@ export async function removeWebhook(
   trx: Transaction,
   { team_id: teamId, id }: Pick<WebhookRow, 'team_id' | 'id'>,
 ): Promise<void> {
-  await remove.row(trx, teamId, id);
+  await remove.run(trx, teamId, id);
 }

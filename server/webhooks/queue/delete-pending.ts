@@ -4,7 +4,7 @@ import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 /** Upper bound on the deliveries of a round, as in skip-pending.ts. */
 export const deleteBatchMax = 10_000;
 
-const deleteRound = statement<{ dropped: number; team_id: TeamId | null }>(
+const deleteRound = statement<[WebhookId], { dropped: number; team_id: TeamId | null }>(
   'webhooks.delete-pending',
   `WITH round AS MATERIALIZED (
      SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 ORDER BY delivery_id LIMIT ${deleteBatchMax}

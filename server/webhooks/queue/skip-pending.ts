@@ -1,4 +1,4 @@
-import { statement, type Transaction } from '#server/database/statement.ts';
+import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { sqlStatusAfter } from './delivery-status.ts';
 
@@ -7,7 +7,7 @@ export const skipBatchMax = 10_000;
 
 // Attempts in progress are not aborted: their results are logged, but the deliveries get no further attempts. Manual
 // attempts are still made.
-const skip = statement<{ skipped: number; team_id: TeamId | null }>(
+const skip = transactionStatement<[WebhookId, Date], { skipped: number; team_id: TeamId | null }>(
   'webhooks.skip-pending',
   `WITH round AS MATERIALIZED (
      SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND lane <> 'manual'

@@ -9,7 +9,7 @@ const sweptMax = 1_000;
 
 // A disabled webhook has pending deliveries if their events were written while it was disabled, or if skipping was
 // interrupted; likewise a deleted one. Locked rows wait for the next round, a second later.
-const sweep = statement<{ readonly team_id: TeamId }>(
+const sweep = statement<[Date], { readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue()}, off AS MATERIALIZED (
      SELECT w.webhook_id, h.id IS NULL AS is_deleted
@@ -41,5 +41,5 @@ export async function sweepDeliveries({
   database,
   clock,
 }: Pick<Runtime, 'database' | 'clock'>): Promise<void> {
-  await sweep.row(database.pool, clock.now());
+  await sweep.run(database.pool, clock.now());
 }
