@@ -56,5 +56,5 @@ async function movePartitionless(db: Queryable, bound: string): Promise<void> {
 
 async function hasEntries(db: Queryable, month: string): Promise<boolean> {
   const from = new Date(month);
-  return await findAny.hasRow(db, firstIdAt(from.getTime()), firstIdAt(startOfNextMonth(from).getTime()));
+  return findAny.hasRow(db, firstIdAt(from.getTime()), firstIdAt(startOfNextMonth(from).getTime()));
 }

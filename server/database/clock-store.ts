@@ -118,7 +118,7 @@ export async function writeStep(
   steppedAt: Date,
   version: number,
 ): Promise<boolean> {
-  return await updateStep.hasRow(db, heldMs, heldMs === 0 ? null : steppedAt, version);
+  return updateStep.hasRow(db, heldMs, heldMs === 0 ? null : steppedAt, version);
 }
 
 export async function saveBootClockReading(db: Queryable, reading: BootClockReading): Promise<void> {

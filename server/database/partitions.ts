@@ -90,7 +90,7 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
  * @returns false while a backup runs: it reads the history, and writers would wait behind this
  */
 export async function createMonthPartition(db: Queryable, history: History, month: string): Promise<boolean> {
-  return await makePartition.hasRow(db, history, month, movedMax);
+  return makePartition.hasRow(db, history, month, movedMax);
 }
 
 /** The months of a history, oldest first, such as `2026-11-01`. */

@@ -46,12 +46,12 @@ const unlist = transactionStatement<[string, string, number]>(
 
 /** Deletes events without pending deliveries (specification section 10.9). @returns the number of deleted events */
 export async function purgeEvents(trx: Transaction, range: IdRange, limit: number): Promise<number> {
-  return await purge.count(trx, range.from, range.to, limit);
+  return purge.count(trx, range.from, range.to, limit);
 }
 
 /** Whether an event in the range has no position in the feed yet, or deliveries that are still to be written. */
 export async function hasUnfinishedEvents(db: Queryable, range: IdRange): Promise<boolean> {
-  return await findUnfinished.hasRow(db, range.from, range.to);
+  return findUnfinished.hasRow(db, range.from, range.to);
 }
 
 /**
@@ -59,5 +59,5 @@ export async function hasUnfinishedEvents(db: Queryable, range: IdRange): Promis
  * @returns the number of deleted positions
  */
 export async function removeFromFeed(trx: Transaction, range: IdRange, limit: number): Promise<number> {
-  return await unlist.count(trx, range.from, range.to, limit);
+  return unlist.count(trx, range.from, range.to, limit);
 }

@@ -127,7 +127,7 @@ export async function recordGivenUp(
   at: Date,
   error: string,
 ): Promise<boolean> {
-  return await giveUp.hasRow(db, id, attempts, at, error);
+  return giveUp.hasRow(db, id, attempts, at, error);
 }
 
 /** Gives up the waiting mails with a reference. A mail in an attempt may still go out. */

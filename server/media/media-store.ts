@@ -104,7 +104,7 @@ export async function appendMediaChunk(
   position: number,
   data: Buffer,
 ): Promise<boolean> {
-  return await append.hasRow(db, file.message_id, file.file_id, position, data);
+  return append.hasRow(db, file.message_id, file.file_id, position, data);
 }
 
 /** Completes a file, so that readers find it. @returns false where it was removed meanwhile */
@@ -114,7 +114,7 @@ export async function completeMediaFile(
   sizeBytes: number,
   sha256: Buffer,
 ): Promise<boolean> {
-  return await complete.hasRow(trx, file.message_id, file.file_id, sizeBytes, sha256);
+  return complete.hasRow(trx, file.message_id, file.file_id, sizeBytes, sha256);
 }
 
 /** Reads at most `bytesMax` bytes from an offset, none past the end of its chunk. @throws for a deleted file */

@@ -134,7 +134,7 @@ export async function hasMessagesOfContact(
   db: Queryable,
   { team_id, handles, until_id }: Contact,
 ): Promise<boolean> {
-  return await findLeft.hasRow(db, team_id, handles, until_id);
+  return findLeft.hasRow(db, team_id, handles, until_id);
 }
 
 /** Messages to the contact that wait for a phone. */

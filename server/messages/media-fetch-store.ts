@@ -144,17 +144,17 @@ export async function postponeMediaFetch(
 ): Promise<boolean> {
   const { team_id, message_id, tries } = fetch;
   const at = isCounted ? tries : tries - 1;
-  return await retry.hasRow(trx, team_id, message_id, tries, dueAt, at);
+  return retry.hasRow(trx, team_id, message_id, tries, dueAt, at);
 }
 
 /** True if the fetch still exists and no other process has claimed it. */
 export async function isFetchCurrent(db: Queryable, fetch: ClaimedFetch): Promise<boolean> {
-  return await isCurrent.hasRow(db, fetch.team_id, fetch.message_id, fetch.tries);
+  return isCurrent.hasRow(db, fetch.team_id, fetch.message_id, fetch.tries);
 }
 
 /** Like `isFetchCurrent`, with a lock: no other process can claim the fetch before the transaction ends. */
 export async function lockCurrentFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
-  return await lockCurrent.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
+  return lockCurrent.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
 }
 
 /** Lets a message be handed out. @returns its number; undefined if it does not wait any more */
@@ -164,5 +164,5 @@ export async function endWaitForMedia(trx: Transaction, fetch: ClaimedFetch): Pr
 
 /** @returns false if another process has claimed the fetch meanwhile */
 export async function removeMediaFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
-  return await removeOne.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
+  return removeOne.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
 }

@@ -151,7 +151,7 @@ export async function isInFlightAt(
   device: { readonly id: DeviceId; readonly number_id: NumberId },
   messageId: MessageId,
 ): Promise<boolean> {
-  return await inFlightAt.hasRow(db, device.number_id, device.id, messageId);
+  return inFlightAt.hasRow(db, device.number_id, device.id, messageId);
 }
 
 /** Returns a message to its position in the queue. @param seq its position when it was accepted */

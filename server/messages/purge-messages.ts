@@ -96,5 +96,5 @@ export async function purgeMessages(trx: Transaction, range: IdRange, limit: num
 
 /** True if a message in this range of ids waits for a phone or is in flight. */
 export async function hasUnfinishedMessages(db: Queryable, range: IdRange): Promise<boolean> {
-  return await findUnfinished.hasRow(db, range.from, range.to);
+  return findUnfinished.hasRow(db, range.from, range.to);
 }

@@ -240,7 +240,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
 }
 
 export async function hasOverdue({ database, clock }: Pick<Runtime, 'database' | 'clock'>): Promise<boolean> {
-  return await overdue.hasRow(database.pool, clock.now(), 1);
+  return overdue.hasRow(database.pool, clock.now(), 1);
 }
 
 /** Purge: deletes idempotency keys after 24 h, and inbound fingerprints that can match no more. */

@@ -67,5 +67,5 @@ export async function releaseSimulatedPhone(db: Queryable, lease: SimulatedPhone
 
 /** True while a process holds its lease. */
 export async function isLeaseLive(db: Queryable, lease: SimulatedPhoneLease, now: Date): Promise<boolean> {
-  return await findLease.hasRow(db, lease.number_id, lease.holder, now);
+  return findLease.hasRow(db, lease.number_id, lease.holder, now);
 }

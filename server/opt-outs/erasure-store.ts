@@ -95,5 +95,5 @@ export async function removeErasure(
   db: Queryable,
   { team_id, contact, until_id }: ErasureRow,
 ): Promise<boolean> {
-  return await remove.hasRow(db, team_id, contact, until_id);
+  return remove.hasRow(db, team_id, contact, until_id);
 }

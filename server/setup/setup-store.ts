@@ -155,7 +155,7 @@ export async function reserveTestText(
   textsMax: number,
   after?: number,
 ): Promise<boolean> {
-  return await reserve.hasRow(db, link.team_id, link.id, textsMax, after ?? null);
+  return reserve.hasRow(db, link.team_id, link.id, textsMax, after ?? null);
 }
 
 /** Uncounts a test text that was refused. */
@@ -180,7 +180,7 @@ export async function storeLockTest(
   at: Date,
   textTo: string,
 ): Promise<boolean> {
-  return await startLock.hasRow(db, link.team_id, link.id, at, textTo);
+  return startLock.hasRow(db, link.team_id, link.id, at, textTo);
 }
 
 /** Stores that the text of a lock test was accepted, unless the test was started again meanwhile. */

@@ -51,5 +51,5 @@ export async function insertNotice(
   notice: { readonly teamId: TeamId; readonly month: string; readonly percent: 80 | 100; readonly at: Date },
 ): Promise<boolean> {
   const { teamId, month, percent, at } = notice;
-  return await insert.hasRow(trx, teamId, month, percent, at);
+  return insert.hasRow(trx, teamId, month, percent, at);
 }

@@ -107,5 +107,5 @@ export async function endSessions(
   accountId: AccountId,
   but?: AccountSessionId,
 ): Promise<number> {
-  return await endAll.count(db, accountId, but ?? null);
+  return endAll.count(db, accountId, but ?? null);
 }

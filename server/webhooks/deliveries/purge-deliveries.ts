@@ -30,10 +30,10 @@ const findPending = statement<[string, string]>(
 
 /** Deletes finished deliveries (specification section 10.9). @returns the number of deleted deliveries */
 export async function purgeDeliveries(trx: Transaction, range: IdRange, limit: number): Promise<number> {
-  return await purge.count(trx, range.from, range.to, limit);
+  return purge.count(trx, range.from, range.to, limit);
 }
 
 /** Whether a delivery in the range is pending. A delivery's id sorts as the id of its event does. */
 export async function hasPendingDeliveries(db: Queryable, range: IdRange): Promise<boolean> {
-  return await findPending.hasRow(db, range.from, range.to);
+  return findPending.hasRow(db, range.from, range.to);
 }

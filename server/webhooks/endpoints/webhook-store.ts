@@ -211,7 +211,7 @@ export async function startRotation(
   from: Date,
   at: Date,
 ): Promise<boolean> {
-  return await rotate.hasRow(trx, teamId, id, sealedSecret, from, at);
+  return rotate.hasRow(trx, teamId, id, sealedSecret, from, at);
 }
 
 /** Makes the next secret the current one. @returns undefined without a running rotation */
