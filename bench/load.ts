@@ -46,14 +46,17 @@ export async function measure(load: Load): Promise<number> {
     try {
       await new Promise<void>((resolve, reject) => {
         socket.on('error', reject);
-        socket.on('close', () => reject(new Error(`${load.origin} closed a connection`)));
+        socket.on('close', () =>
+          reject(new Error(`${load.origin} closed a connection before the load ended`)),
+        );
         const next = () => {
           if (performance.now() >= until) return resolve();
           sent += 1;
           socket.write(load.request(sent), 'latin1');
         };
         onAnswers(socket, (answer) => {
-          if (!answer.startsWith('HTTP/1.1 202 ')) return reject(new Error(`${load.origin}: ${answer}`));
+          if (!answer.startsWith('HTTP/1.1 202 '))
+            return reject(new Error(`${load.origin} did not accept a send: ${answer}`));
           answered += 1;
           next();
         });

@@ -30,7 +30,8 @@ export async function serve(
   await until(`${script} answers`, () =>
     fetch(origin).then(
       () => true,
-      () => child.exitCode !== null && Promise.reject(new Error(`${script} ended`)),
+      () =>
+        child.exitCode !== null && Promise.reject(new Error(`${script} ended before it answered a request`)),
     ),
   ).catch((error) => {
     child.kill('SIGTERM');

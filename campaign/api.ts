@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** {} where the body is no JSON object. */
+  /** The parsed body; {} if the body is no JSON object. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 

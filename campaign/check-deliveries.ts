@@ -76,7 +76,7 @@ function lost(ledger: Ledger): Violation[] {
 /** Upper bound on the time from a receiver's answer to its record, even if the database was killed and restarts. */
 const writtenAfterMs = 5_000;
 
-/** A succeeded delivery is attempted again only if a kill prevented the record of its result. */
+/** A delivery that succeeded is attempted again only if a kill prevented its result from being recorded. */
 function repeated(ledger: Ledger): Violation[] {
   const kills = rowsOf(ledger.rows, 'killed');
   const isExcused = ({ row, answer }: KnownDelivery) =>

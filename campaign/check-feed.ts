@@ -47,7 +47,10 @@ function repeated(read: readonly Seen[]): Violation[] {
   );
 }
 
-/** No event is inserted before one that the follower has read. The walker reads the final order. */
+/**
+ * No event is inserted before one that the follower has read during the run. The walker reads the final order at the
+ * end.
+ */
 function reordered(follower: readonly Seen[], walker: readonly Seen[]): Violation[] {
   const places = new Map(walker.map((seen, index) => [seen.id, index]));
   const known = follower.filter((seen) => places.has(seen.id));

@@ -4,7 +4,7 @@ import { repository } from './ownline.ts';
 
 const source = 'server/platform/failpoint.ts';
 
-/** Reads the failpoints from the service's source as text, so that a new one is covered without a change here. */
+/** Reads the failpoints from the service's source as text, so that a new failpoint is covered without a change here. */
 export function readFailpoints(): string[] {
   const text = readFileSync(join(repository, source), 'utf8');
   const [, list = ''] = /export const failpoints = \[([^\]]*)\]/.exec(text) ?? [];

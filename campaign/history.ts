@@ -19,7 +19,7 @@ export type Envelope = Readonly<Record<string, unknown>>;
 export type Deed =
   /** A team is ready: its numbers exist and their phones are connected. */
   | { readonly did: 'opened'; readonly team: string; readonly numbers: readonly string[] }
-  /** A webhook exists. Its `number` null means all numbers of the team. */
+  /** A webhook was created. `number` null means all numbers of the team. */
   | {
       readonly did: 'subscribed';
       readonly team: string;
@@ -61,7 +61,7 @@ export type Deed =
   | { readonly did: 'taken'; readonly number: string; readonly text_id: string; readonly message: string }
   /** A phone got a stop. The campaign never causes one. */
   | { readonly did: 'stopped'; readonly number: string; readonly reason: string }
-  /** A webhook receiver read a whole request; `body` is in base64. */
+  /** A webhook receiver read a whole request; `body` is is in base64. */
   | {
       readonly did: 'received';
       readonly request: number;

@@ -36,17 +36,18 @@ const settings = {
 };
 
 /**
- * Kills the service at each failpoint and at random moments, and its database. Then it checks the clients' record. The
- * checker must first find every seeded fault in a made-up history, and then in the record.
+ * Kills the service at each failpoint and at random moments, and kills its database. Then the clients' record is
+ * checked. The checker has to find every seeded fault, first in a made-up history and then in the record.
  * @returns whether nothing was lost and every failpoint was reached
  */
 export async function runKills(options: KillsOptions, signal: AbortSignal): Promise<boolean> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const blind = unfound(soundHistory());
-  if (blind.length > 0) throw new Error(`The checker does not find: ${blind.join(', ')}.`);
+  if (blind.length > 0)
+    throw new Error(`The checker misses faults that were put into a correct history: ${blind.join(', ')}.`);
   const failpoints = options.points ?? readFailpoints();
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-campaign-')));
-  // PostgreSQL may run as another user, which needs to traverse the folder.
+  // PostgreSQL may run as another user, which has to be able to enter the folder.
   await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const ownline = new Ownline({

@@ -10,7 +10,7 @@ export interface KnownMessage {
   readonly to: string;
   readonly content: string;
   readonly media: string | null;
-  /** The answer that obliges the service: a 202, or the answer to a text. */
+  /** The answer by which the service accepted the message: a 202, or the answer to an inbound text. */
   readonly cause: Row;
 }
 
@@ -149,7 +149,7 @@ export function group<T>(items: readonly T[], keyOf: (item: T) => string): Map<s
   return groups;
 }
 
-/** Joins a key with the team or number within which it is unique. */
+/** Joins a key with the team or number within which the key is unique. */
 export function placeOf(owner: string, key: string): string {
   return `${owner} ${key}`;
 }

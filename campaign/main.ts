@@ -17,7 +17,7 @@ const commands: Readonly<Record<string, Command>> = {
 /** Ctrl-C ends the campaign and the processes that it started. */
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.on(signal, () => ending.abort(new Error(`ended by ${signal}`)));
+  process.on(signal, () => ending.abort(new Error(`The campaign was ended by ${signal}.`)));
 
 const [name = '', ...args] = process.argv.slice(2);
 const command = commands[name];

@@ -49,7 +49,7 @@ export class Ownline {
       cwd: this.#folder,
       env: { ...this.#environment(), ...(failpoint === undefined ? {} : { FAILPOINT: failpoint }) },
       stdio: ['ignore', log, log],
-      // In a process group of its own it does not get the terminal's Ctrl-C. The campaign stops it.
+      // A separate process group keeps the terminal's Ctrl-C from the service. The campaign stops the service.
       detached: true,
     });
     closeSync(log);
@@ -102,7 +102,7 @@ export class Ownline {
     process.kill(pid, 'SIGKILL');
     const deadlineMs = performance.now() + readyWithinMs;
     while ((await this.#findPostmaster()) === pid || !(await this.#isReady())) {
-      if (performance.now() > deadlineMs) throw new Error('The database did not come back.');
+      if (performance.now() > deadlineMs) throw new Error('The database did not start again in time.');
       await pause(20);
     }
   }

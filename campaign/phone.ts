@@ -14,8 +14,8 @@ interface PhoneOptions {
 
 /**
  * A phone of the device protocol (docs/specification.md section 11) that records its actions. It repeats a poll without
- * an answer, report included. Sending fails for every ninth message. It reports some messages as delivered, at times
- * before the poll that reports them sent.
+ * an answer, report included. Sending fails for every ninth message. It reports some messages as delivered, sometimes
+ * before the poll that reports them as sent.
  */
 export class Phone {
   readonly #options: PhoneOptions;
@@ -29,7 +29,7 @@ export class Phone {
     this.#options = options;
   }
 
-  /** Whether the phone got its first answer. A lost poll can be repeated in its session from then on. */
+  /** True once the phone got its first answer. From then on it can repeat a lost poll in its session. */
   get isConnected(): boolean {
     return this.#session !== 'new';
   }
@@ -99,7 +99,7 @@ export class Phone {
     const answer = await this.#insist('status', { id: message, status: word });
     this.#telling -= 1;
     if (answer.ok === '1') history.record({ did: 'heard', number, message, word });
-    else this.#stop(`status ${answer.reason}`);
+    else this.#stop(`the server refused a status: ${answer.reason}`);
   }
 
   async #pass(text_id: string, from: string, text: string): Promise<void> {

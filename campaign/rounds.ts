@@ -30,7 +30,7 @@ export class Rounds {
     this.#history = history;
   }
 
-  /** @param onKill is called after each kill */
+  /** Runs rounds until every target of the plan had its kills. @param onKill is called after each kill */
   async run(plan: KillPlan, signal: AbortSignal, onKill: () => void): Promise<void> {
     await this.#ownline.kill();
     for (const point of shuffled(pointsOf(plan))) {
@@ -79,7 +79,10 @@ export class Rounds {
     return true;
   }
 
-  /** Kills the database and waits for the service to recover. The next round needs the service stopped. */
+  /**
+   * Kills the database and waits for the service to recover. The service is stopped afterwards, because the next round
+   * starts it.
+   */
   async #killDatabase(): Promise<boolean> {
     await this.#ownline.start();
     await pause(1_500 * Math.random());

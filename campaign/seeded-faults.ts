@@ -5,12 +5,12 @@ import type { Rule } from './violation.ts';
 /** A fault that Ownline could have, to be put into a sound history. */
 export interface SeededFault {
   readonly name: string;
-  /** The rule whose violation the checker has to find. */
+  /** The rule whose violation the checker has to report. */
   readonly rule: Rule;
   readonly sow: (rows: readonly Row[]) => Row[];
 }
 
-/** The checker's verdict counts only if it finds all of these faults. */
+/** Faults that the checker has to find before its verdict counts. */
 export const seededFaults: readonly SeededFault[] = [
   {
     name: 'an accepted message vanished',
@@ -249,7 +249,7 @@ const isFollowed = (row: Row): row is Row<'read'> => row.did === 'read' && row.r
 function pick<D extends Did>(rows: readonly Row[], did: D, fits: RowTest<D> = () => true): Row<D> {
   const found = rows.filter((row): row is Row<D> => row.did === did && fits(row as Row<D>));
   const picked = found[Math.floor(found.length / 2)];
-  if (!picked) throw new Error(`The history has no fitting row "${did}".`);
+  if (!picked) throw new Error(`The recorded history has no row "${did}" for the fault to change.`);
   return picked;
 }
 

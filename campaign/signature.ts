@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** Standard Webhooks: a signature with a time further from now is a replay. */
+/** Tolerance of Standard Webhooks: a signature whose time is further from now counts as a replay. */
 const toleranceMs = 300_000;
 
 /**

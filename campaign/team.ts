@@ -87,7 +87,7 @@ export class Team {
   }
 
   /**
-   * Checks messages first, then phones, then deliveries, because each can still cause the next.
+   * Checks messages first, then phones, then deliveries, because each of these can still cause the next.
    * @returns the reason why the team has work left; undefined for none
    */
   async unrest(): Promise<string | undefined> {
@@ -99,7 +99,10 @@ export class Team {
     );
   }
 
-  /** Records the final state of the team. @param today the date of the run; undefined where midnight passed */
+  /**
+   * Records the final state of the team's messages and deliveries. @param today the date of the run; undefined where
+   * midnight passed
+   */
   async look(today: string | undefined): Promise<void> {
     for (let cursor = '', more = true; more; ) {
       const page = await this.#api.get(`/v1/messages?limit=100&cursor=${cursor}`);
@@ -140,7 +143,8 @@ export class Team {
   async #subscribe(receivers: Receivers, { path, mood, events, number }: WebhookPlan): Promise<void> {
     const body = { url: receivers.urlOf(path), events, ...(number === null ? {} : { phone_number: number }) };
     const made = await this.#api.call({ method: 'POST', path: '/v1/webhooks', body });
-    if (made.status !== 201) throw new Error(`A webhook was answered ${made.status}: ${made.text}`);
+    if (made.status !== 201)
+      throw new Error(`The creation of a webhook was answered ${made.status}: ${made.text}`);
     const [webhook, secret] = [String(made.json.id), String(made.json.secret)];
     receivers.serve(path, { webhook, secret, mood });
     this.#history.record({ did: 'subscribed', team: this.#id, webhook, secret, events, number });

@@ -13,13 +13,16 @@ export const EraseContactRequest = strictObject({
 });
 export type EraseContactRequest = Type.Static<typeof EraseContactRequest>;
 
-/** The rows of an erasure are counted up to this. */
+/** The rows of an erasure are counted up to this number. */
 export const erasureCountMax = 10_000;
 
 const count = (description: string) =>
   Type.Integer({ minimum: 0, maximum: erasureCountMax + 1, description });
 
-/** Counts of the rows that an erasure concerns, as they were when it began; one more than `erasureCountMax` where there are more. */
+/**
+ * Counts of the rows that an erasure changes, from its beginning. A count of `erasureCountMax` + 1 means that there are
+ * more.
+ */
 export const Erasure = strictObject({
   messages: count('Messages to and from the contact.'),
   waiting: count('Messages that waited for a phone, and are cancelled.'),

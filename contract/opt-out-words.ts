@@ -1,8 +1,8 @@
 /**
  * Opt-out keywords (specification section 4.6): an inbound text that consists of one opts its sender out. Each language
  * has words for STOP, STOPALL, UNSUBSCRIBE, QUIT, END, REVOKE and OPT OUT, unless they are common answers to other
- * questions. Words for "cancel" are missing on purpose, because people answer appointments with them. So are words that
- * mean something else in another language, such as FINE, ALTO, SON and DUR.
+ * questions. Words for "cancel" are missing on purpose, because people answer appointments with them. Words that mean
+ * something else in another language are missing, too, such as FINE, ALTO, SON and DUR.
  */
 export const optOutWords = {
   English: ['STOP', 'STOP ALL', 'UNSUBSCRIBE', 'QUIT', 'END', 'REVOKE', 'OPT OUT'],
@@ -38,7 +38,7 @@ export const optOutWords = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * Opt-in keywords: an inbound text that consists of one opts its sender in again. They are not translated, because a
- * wrong opt-in does more harm than a missing one.
+ * Opt-in keywords: an inbound text that consists of one opts its sender in again. The words are not translated, because
+ * a wrong opt-in does more harm than a missing one.
  */
 export const optInWords = ['START', 'UNSTOP'] as const;

@@ -5,7 +5,7 @@ export interface Plan {
   readonly members: number;
   readonly numbers: number;
   readonly webhooks: number;
-  /** Whether the plan includes media and message.delivered: "Standard and higher" in the specification. */
+  /** True if the plan includes media and the event message.delivered: "Standard and higher" in the specification. */
   readonly standard: boolean;
 }
 

@@ -6,7 +6,7 @@ export const heldCountMax = 10_000;
 
 const count = Type.Integer({ minimum: 0, maximum: heldCountMax + 1 });
 
-/** The work of all teams that waited in the backup when it was restored. */
+/** Counts of the work of all teams that waited in the backup when it was restored. */
 export const HeldCounts = Type.Object({ messages: count, deliveries: count, mails: count });
 export type HeldCounts = Type.Static<typeof HeldCounts>;
 

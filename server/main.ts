@@ -17,7 +17,8 @@ try {
   lifecycle = new Lifecycle(logger);
   lifecycle.listenForSignals();
   for (const warning of config.misspelt) logger.warn(warning);
-  // Loading the rest takes up to a second. A signal in that time must not end the process without an exit code.
+  // Loading the application takes up to a second. The signal handlers are set before, so that a signal in that time
+  // ends the process with an exit code.
   const { startApp } = await import('#server/app/app.ts');
   const { address, webBuild } = await startApp({
     config,

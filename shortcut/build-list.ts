@@ -159,7 +159,10 @@ class ListBuilder {
   }
 }
 
-/** Renders the list as plain text: variables in square brackets, actions inside If and Repeat indented. */
+/**
+ * Renders the build list as plain text, with variables in square brackets and the actions inside If and Repeat
+ * indented.
+ */
 export function renderBuildList(actions: readonly BuildAction[], indent = ''): string {
   return actions.map((action) => renderAction(action, indent)).join('\n');
 }

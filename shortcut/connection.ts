@@ -23,7 +23,10 @@ export interface Connection {
   readonly deviceToken: string;
 }
 
-/** The import question of a shortcut without a connection. The first action gets the answer, a setup code. */
+/**
+ * The question that an iPhone asks when it imports a shortcut without a connection. The answer, a setup code, becomes
+ * the first action's text.
+ */
 export const importQuestion = 'Setup code (copy it from the setup page)';
 
 /**
@@ -36,13 +39,14 @@ export function setupCode({ server, deviceToken }: Connection): string {
 
 /**
  * The first actions of both shortcuts. They set the variables Server and Token.
- * @param connection undefined: the import asks for the setup code, and the first action is empty until then
+ * @param connection undefined: the iPhone asks for the setup code when the shortcut is imported, and stores it in the
+ * first action
  */
 export function connectionSteps(connection: Connection | undefined): readonly Step[] {
   return connection ? knownConnection(connection) : askedConnection;
 }
 
-// The Text action comes first because the import question refers to it by its position.
+// The Text action comes first, because the import question names the action by its position.
 const askedConnection: readonly Step[] = [
   ...keep('Code', text('')),
   ...keep('Connection', dictionary(variable('Code'))),
@@ -69,8 +73,8 @@ export const post = (path: string, json: Fields) =>
 export const keepText = (name: string, words: string): Step[] => keep(name, text(words));
 
 /**
- * Runs `steps` if the answer of a call, the variable *Raw*, is a JSON object, which becomes the dictionary *Answer*. A
- * proxy's error page is not an object, so its words are ignored.
+ * Runs `steps` if the answer of a call, the variable *Raw*, is a JSON object, which becomes the dictionary *Answer*.
+ * The error page of a proxy is no JSON object, so its words are ignored.
  */
 export const whenAnswered = (call: ContentsOfUrlStep, steps: readonly Step[]): Step =>
   when([variable('Raw'), 'begins with', '{'], [...keep('Answer', dictionary(resultOf(call))), ...steps]);

@@ -51,16 +51,20 @@ const inbound = post('/v1/device/inbound', [
   ['v', [shortcutVersion]],
 ]);
 
-/** Refusals that a repeat would not change (docs/specification.md section 11.5). */
+/**
+ * Reasons for which the server refuses a text for good, so that a repeat would be useless (docs/specification.md
+ * section 11.5).
+ */
 const lastingRefusals = ['unauthorized', 'deleted', 'superseded', 'unreadable', 'too_large'];
 
 const reason = dictionaryValue('reason', variable('Answer'));
 
-/** Stops the shortcut if the message was stored, or if the server will never take it. */
+/** Stops the shortcut if the message was stored, or if the server will never accept it. */
 const readAnswer: readonly Step[] = [
   ...keepFromAnswer('Stored', 'id'),
   when([variable('Stored'), 'begins with', 'msg_'], [stop]),
-  // The list is `/a/b/`, so the slashes match whole reasons only, and `//` for no reason matches none.
+  // The list has the form `/a/b/`: the slashes match whole reasons only, and `//`, for an answer without a reason,
+  // matches none.
   reason,
   ...keep('Refusal', text('/', resultOf(reason), '/')),
   when([variable('Refusals'), 'contains', variable('Refusal')], [stop]),

@@ -27,8 +27,8 @@ import {
 
 /**
  * Steps of *Ownline Outbox*: it polls, sends the message that it gets, and reports the outcome with the next poll
- * (docs/specification.md sections 11.2 to 11.4). A run lasts more than a day; starters, which are automations, start
- * the next one. If an action fails the run ends, and the server resolves the message as unconfirmed.
+ * (docs/specification.md sections 11.2 to 11.4). A run lasts more than a day; automations, called starters, start the
+ * next run. If an action fails the run ends, and the server resolves the message as unconfirmed.
  */
 export function outboxSteps(connection: Connection | undefined): readonly Step[] {
   return [
@@ -49,7 +49,8 @@ export function outboxSteps(connection: Connection | undefined): readonly Step[]
       // A poll without an answer is repeated after the pause.
       whenAnswered(poll, readAnswer),
       when([variable('Pause'), 'is not', '0'], [wait(variable('Pause'))]),
-      // An empty result at the end of a round keeps the phone from collecting the results of all rounds in memory.
+      // An empty result ends each round of the loop. Otherwise the phone would collect the results of all rounds in
+      // memory.
       nothing,
     ]),
   ];
@@ -82,12 +83,14 @@ const sendableEndings = [
   ...['pdf', 'vcf', 'vcard', 'ics'],
 ];
 
-/** The picture is sent before the text, so that nothing was sent if the picture cannot be fetched or sent. */
+/** The picture is sent before the text. So if the picture can't be fetched or sent, the text is not sent either. */
 const sendPicture: readonly Step[] = [
   ...keep('File', media),
-  // The list is `/a/b/`, so the slashes match whole extensions only, and `//` for no extension matches none.
+  // The list has the form `/a/b/`: the slashes match whole extensions only, and `//`, for a file without an extension,
+  // matches none.
   ...keep('Kind', text('/', { from: 'variable', name: 'File', property: 'File Extension' }, '/')),
-  // The extension is checked because a proxy's error page in place of the picture must not be texted to a customer.
+  // The extension is checked, because a proxy may answer with an error page instead of the picture, which must not be
+  // texted to a customer.
   when(
     [variable('Endings'), 'contains', variable('Kind')],
     [sendMessage(variable('File'), variable('To'))],
@@ -105,7 +108,7 @@ const send: readonly Step[] = [
 ];
 
 const goOn: readonly Step[] = [
-  // The server has stored the report: it answers a poll only after that.
+  // The report is cleared: the server answers a poll only after it has stored the poll's report.
   setVariable('Last', variable('None')),
   ...keepText('Outcome', 'sent'),
   setVariable('Session', variable('Named')),
@@ -113,7 +116,10 @@ const goOn: readonly Step[] = [
   when([variable('Action'), 'is', 'send'], send),
 ];
 
-/** Only an answer after which the phone polls again names a session; a stop, an error and a proxy's JSON do not. */
+/**
+ * Only answers after which the phone polls again contain a session. A stop, an error and the JSON of a proxy contain
+ * none.
+ */
 const readAnswer: readonly Step[] = [
   ...keepFromAnswer('Action', 'action'),
   ...keepFromAnswer('Named', 'session'),

@@ -9,7 +9,7 @@ import { clientVersion, minimumClientVersion, type Workflow } from './workflow.t
 export interface Shortcut {
   /** The shortcut's name on the iPhone, which is its file's name without the extension. */
   readonly name: string;
-  /** The steps of the shortcut. Without a connection, the import question asks for it. */
+  /** The steps of the shortcut. Without a connection, the iPhone asks for the setup code at the import. */
   readonly steps: (connection: Connection | undefined) => readonly Step[];
   readonly icon: { readonly color: number; readonly glyph: number };
   /** Whether the shortcut reads the message that started it. */
@@ -34,7 +34,8 @@ export const shortcuts: readonly Shortcut[] = [outbox, inbound];
 
 /**
  * Builds the property list of a shortcut (docs/specification.md section 11.11). With a connection it contains the
- * device token, so the file is secret. Without one the iPhone asks for a setup code, and the file may be published.
+ * device token, so the file is secret. Without a connection the iPhone asks for a setup code, and the file may be
+ * published.
  */
 export function buildWorkflow(shortcut: Shortcut, connection?: Connection): Workflow {
   return {

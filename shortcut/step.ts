@@ -136,7 +136,7 @@ export const setVariable = (name: string, value: Reference): SetVariableStep => 
   name,
   value,
 });
-/** Adds an action and stores its result in a variable. The editor links the two because they are adjacent. */
+/** Adds an action and stores its result in a variable. The editor links the two actions, because they are adjacent. */
 export const keep = (name: string, step: ResultStep): Step[] => [step, setVariable(name, resultOf(step))];
 /**
  * Stores a dictionary value as text in a variable. An If needs a text: the editor drops comparisons with a bare

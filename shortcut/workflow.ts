@@ -1,6 +1,6 @@
 import type { PropertyDictionary } from './property-list/property-list.ts';
 
-/** An action of a shortcut, in the form of the file. */
+/** An action of a shortcut, as the file contains it. */
 export interface WorkflowAction extends PropertyDictionary {
   readonly WFWorkflowActionIdentifier: string;
   readonly WFWorkflowActionParameters: PropertyDictionary;

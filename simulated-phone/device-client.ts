@@ -27,7 +27,7 @@ export async function claimDevice(setupUrl: string): Promise<ClaimedDevice> {
     { token },
     {},
   ).catch((error: unknown) => {
-    throw new CommandError(`No answer from ${url.origin}: ${connectionProblem(error)}`);
+    throw new CommandError(`There was no answer from ${url.origin}: ${connectionProblem(error)}`);
   });
   if (answer.device_token === undefined) {
     throw new CommandError(
@@ -41,7 +41,7 @@ export async function claimDevice(setupUrl: string): Promise<ClaimedDevice> {
   };
 }
 
-/** A mistake of the person at the terminal. The terminal shows it without a stack trace. */
+/** A mistake of the person at the terminal. It is printed without a stack trace. */
 export class CommandError extends Error {
   constructor(message: string) {
     super(message);
@@ -49,7 +49,9 @@ export class CommandError extends Error {
   }
 }
 
-/** The calls of one device. Like a shortcut it ignores the HTTP status. A lost connection rejects. */
+/**
+ * The calls of one device. Like a shortcut it ignores the HTTP status. The promise rejects if the connection is lost.
+ */
 export class DeviceClient {
   readonly server: string;
   readonly #headers: Flat;
@@ -103,7 +105,9 @@ async function post(url: string, body: Flat, headers: Flat, signal?: AbortSignal
   return readFlat(response);
 }
 
-/** The string fields of an answer. Anything but a JSON object, such as a proxy's HTML page, gives no fields. */
+/**
+ * Reads the string fields of an answer. An answer that is no JSON object, such as the HTML page of a proxy, has none.
+ */
 export async function readFlat(response: Response): Promise<Flat> {
   const text = await response.text();
   try {

@@ -1,4 +1,4 @@
-/** Replies of one phone in an hour, to a contact and in all. The bounds end loops with programs that answer replies. */
+/** How many replies of one contact a phone gets in an hour. The bounds end loops with programs that answer replies. */
 const repliesPerContactMax = 5;
 const repliesMax = 60;
 const hourMs = 3_600_000;
@@ -35,7 +35,7 @@ export function plausibleReply({ text, hasFile }: Pick<Received, 'text' | 'hasFi
 
 /** Replies of the people whom a simulated phone texts, bounded per hour. */
 export class PlausibleReplies {
-  /** The replies of the last hour, oldest first. */
+  /** The given replies of the last hour, oldest first. */
   #given: { readonly to: string; readonly atMs: number }[] = [];
 
   /** @returns undefined where the bound for the hour before `atMs` is reached */

@@ -20,8 +20,9 @@ export type ShortcutPhoneOptions = Pick<
 const starterSeconds = 15;
 
 /**
- * A simulated iPhone that runs the shortcuts of `ownline shortcut export`. Automations start Outbox again after a
- * failed run. A shortcut prints nothing, so the output lines are derived from its HTTP calls and sent messages.
+ * A simulated iPhone that runs the shortcuts of `ownline shortcut export`. As on an iPhone, automations start *Ownline
+ * Outbox* again after a failed run. A shortcut prints nothing, so the output lines are derived from its HTTP calls and
+ * sent messages.
  */
 export class ShortcutPhone {
   readonly #options: ShortcutPhoneOptions;
@@ -31,9 +32,9 @@ export class ShortcutPhone {
   /** The file of the current message, once it was sent. The message's text is sent after it. */
   #file: FetchedMedia | undefined;
   #handled = 0;
-  /** Whether the run has a message that it has not reported. */
+  /** True while the run has a message whose outcome it has not reported. */
   #isSending = false;
-  /** Whether the server may still know a session of this phone, because of which it refuses a new run. */
+  /** True if the server may still know an earlier session of this phone, because of which a new run is refused. */
   #hadSession = false;
   #stopReason = '';
 
@@ -134,7 +135,8 @@ export class ShortcutPhone {
   async #fetchForOutbox(...[address, init]: Parameters<typeof fetch>): Promise<Response> {
     if (typeof init?.body !== 'string') return fetch(address, init);
     const poll: Flat = JSON.parse(init.body);
-    // After its last message the phone only reports: a poll with an unknown session gets no further message.
+    // After its last message the phone only reports. A poll with an unknown session reports, but gets no further
+    // message.
     const body = this.#isThrough ? { ...poll, session: leavingSession } : poll;
     const response = await fetch(address, { ...init, body: JSON.stringify(body) });
     this.#observe(poll, await readFlat(response.clone()));

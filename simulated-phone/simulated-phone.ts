@@ -6,9 +6,9 @@ import { DeviceClient, type FetchedMedia, type Flat } from './device-client.ts';
 export type DeathStep =
   /** The phone closes the connection right after it has sent the poll, so the answer never arrives. */
   | 'while_polling'
-  /** The phone has the message and dies before it sends it. */
+  /** The phone has got the message and dies before sending it. */
   | 'before_send'
-  /** The phone has sent the message and dies before it reports it. */
+  /** The phone has sent the message and dies before reporting that. */
   | 'after_send';
 
 /** An action of the phone, printed as one line. */
@@ -46,7 +46,10 @@ export interface PhoneOptions {
   readonly onLine?: (line: PhoneLine) => void;
 }
 
-/** A session id that the server does not know, for a phone's last report: the poll gets a stop instead of a message. */
+/**
+ * A session id that the server does not know. A phone uses it for its last report: the poll gets a stop instead of a
+ * message.
+ */
 export const leavingSession = 'leaving';
 
 export interface SentMessage {
@@ -63,7 +66,7 @@ export interface SentMessage {
 export class SimulatedPhone {
   /** Messages that the phone sent, in order. Tests compare them with what the server claims. */
   readonly sent: SentMessage[] = [];
-  /** The reason of the stop, or the step at which the phone died. */
+  /** Why the phone ended: the reason of the server's stop, or the step at which the phone died. */
   end: string | undefined;
   readonly #options: PhoneOptions;
   readonly #client: DeviceClient;
@@ -111,7 +114,7 @@ export class SimulatedPhone {
     }
   }
 
-  /** Polls once. @returns undefined where the answer could not be read; the next poll repeats this one */
+  /** Polls once. @returns undefined if the answer could not be read; the next poll then repeats this one */
   async #poll(): Promise<Flat | undefined> {
     const dies = this.#diesNow('while_polling');
     const signal = dies
@@ -189,7 +192,10 @@ export class SimulatedPhone {
     }
   }
 
-  /** Reports a delivery before the next poll reports "sent". A delivery report alone states both. */
+  /**
+   * Reports a delivery before the next poll reports "sent". A report of a delivery means that the message was sent,
+   * too.
+   */
   async #reportDelivery(id: string): Promise<void> {
     const answer = await this.#client.status({ id, status: 'delivered' }).catch((): Flat => ({}));
     if (answer.ok === '1') this.#tell({ did: 'reported', id, status: 'delivered' });

@@ -12,12 +12,12 @@ const rules = readRules(read('docs/specification.md'));
 const tests = readTests();
 
 describe('every rule of the specification has its tests (docs/testing.md)', () => {
-  it('each rule of sections 2 to 9, 10.10, 11.8, 11.11 and 12 has a unique name and a test, and each tag names a rule', () => {
+  it('each rule of the covered sections has a unique name and a test, and each tag names a rule', () => {
     assert.ok(rules.length > 200);
     assert.deepEqual(coverageProblems(rules, tests), []);
   });
 
-  it('a rule without name or test, a repeated name and a tag without a rule are each found', () => {
+  it('the check finds a rule without name or test, a repeated name, and a tag without a rule', () => {
     const read = readRules('## 2 One\n\n- a <!-- a -->\n- b <!-- b -->\n- c <!-- a -->\n- d\n');
     const file = 'some.test.ts';
     const held = [

@@ -7,14 +7,14 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
 import { Toasts } from './kit/toast.tsx';
 import { router } from './router.tsx';
-// This import follows the system's theme while the page is open.
+// This import makes the page follow the system's theme while it is open.
 import './shell/theme.ts';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('the page has no element with the id root');
 createRoot(root).render(
   <StrictMode>
-    {/* The content security policy forbids style elements. */}
+    {/* Style elements are disabled, because the content security policy forbids them. */}
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
         <Toasts>

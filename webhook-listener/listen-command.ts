@@ -24,7 +24,7 @@ const rememberedMax = 10_000;
 
 /**
  * `ownline webhook listen`: a webhook receiver for a developer's machine. It shows each event and whether its
- * signatures verify, and answers 401 where they don't. It ends on an interrupt or after `count` requests.
+ * signatures are valid, and answers 401 if they are not. The command ends on an interrupt or after `count` requests.
  */
 export async function listenForEvents(options: ListenOptions): Promise<void> {
   const seen = new Set<string>();
@@ -47,7 +47,7 @@ export async function listenForEvents(options: ListenOptions): Promise<void> {
   options.write({
     did: 'listening',
     url: `http://${host}:${port}/`,
-    // The setting that lets Ownline send to this private address. For an IP address it also permits http.
+    // The setting that lets Ownline send to this private address. For an IP address the setting also permits http.
     setting: `EGRESS_ALLOW_CIDRS=${address}/${family === 'IPv6' ? 128 : 32}`,
   });
   process.once('SIGINT', () => ended.abort());

@@ -118,7 +118,7 @@ async function start(
 
 async function subscribe(api: ApiClient, url: string): Promise<void> {
   const made = await api.post('/v1/webhooks', { url, events: eventTypes });
-  if (made.status !== 201) throw new Error(`no webhook: ${made.text}`);
+  if (made.status !== 201) throw new Error(`the webhook was not created: ${made.text}`);
 }
 
 async function startPhone(api: ApiClient, number: string): Promise<SimulatedPhone> {
@@ -156,7 +156,7 @@ async function passMessages(
         body: { from: numbers[n % numbers.length], to: contact(n % contacts), content: text(n) },
         headers: withKeys ? { 'idempotency-key': `booking-${n}-reminder` } : {},
       });
-      if (answer.status !== 202) throw new Error(`not accepted: ${answer.text}`);
+      if (answer.status !== 202) throw new Error(`the send was not accepted: ${answer.text}`);
     }
   };
   await Promise.all(Array.from({ length: clients }, client));

@@ -6,7 +6,10 @@ interface TableSize {
   /** Bytes with TOAST and the free space map. */
   readonly heap: number;
   readonly indexes: number;
-  /** Share of updates that wrote to no index, because the row's page had room for the new version (HOT updates). */
+  /**
+   * Share of updates that wrote to no index, because the table page of the row had room for the new version (HOT
+   * updates).
+   */
   readonly in_place: number | null;
 }
 

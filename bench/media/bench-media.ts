@@ -95,7 +95,7 @@ export async function benchMedia(): Promise<void> {
     }
     const seconds = (performance.now() - startedMs) / 1_000;
     const cpu = (await cpuSecondsOf(service.pid)) - cpuBefore;
-    if (intact !== arrived) throw new Error(`${arrived - intact} files arrived with other bytes`);
+    if (intact !== arrived) throw new Error(`${arrived - intact} files did not arrive as they were sent`);
     const megabytes = (messages * fileBytes) / 1e6;
     process.stdout.write(
       `media: ${messages} messages of 5 MiB in ${seconds.toFixed(1)} s, ${(megabytes / seconds).toFixed(0)} MB/s in and out; ` +

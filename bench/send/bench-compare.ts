@@ -12,7 +12,10 @@ import { connect, numbers, sends, sendsWithKeys } from './sends.ts';
 const pairs = Number(process.env.BENCH_PAIRS ?? 11);
 const seconds = 4;
 const warmUpSeconds = 3;
-/** A ratio passes from here on. So does one no further from 1 than that of the base against itself. */
+/**
+ * The lowest ratio that passes. A lower one passes, too, if it is no further from 1 than the ratio of the base against
+ * itself.
+ */
 const goal = 0.97;
 
 /** A checkout that serves, with the API key of its first team. */
@@ -91,7 +94,10 @@ export async function benchCompare(): Promise<void> {
   }
 }
 
-/** Checks a commit out into a folder. If its lock file differs from ours, its packages are installed there. */
+/**
+ * Checks a commit out into a folder. If the commit's lock file differs from this checkout's, its packages are installed
+ * there.
+ */
 async function checkOut(commit: string, folder: string): Promise<void> {
   execFileSync('git', ['worktree', 'add', '--detach', folder, commit], { cwd: root, stdio: 'ignore' });
   const lockFile = 'package-lock.json';

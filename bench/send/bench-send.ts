@@ -110,5 +110,5 @@ async function subscribe(origin: string, key: string, url: string): Promise<void
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body: JSON.stringify({ url, events: eventTypes }),
   });
-  if (answer.status !== 201) throw new Error(`no webhook: ${await answer.text()}`);
+  if (answer.status !== 201) throw new Error(`the webhook was not created: ${await answer.text()}`);
 }

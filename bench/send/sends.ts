@@ -29,7 +29,7 @@ const send = (n: number) => ({ from: numbers[n % numbers.length], to: contact(n)
 export const contact = (n: number) => `+1415555${String(1_000 + (n % 9_000))}`;
 export const text = (n: number) => `Your appointment is on Tuesday at 10. Reply YES to confirm. #${n}`;
 
-/** Verifies a number by one long poll, which is cut short because the measurement has no phones. */
+/** Verifies a number by one long poll. The poll is aborted, because the measurement has no phones. */
 export async function connect(origin: string, key: string, phoneNumber: string): Promise<void> {
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   const body = JSON.stringify({ phone_number: phoneNumber });

@@ -42,7 +42,7 @@ server.post('/v1/messages/send', { schema: { body: bodySchema } }, async (reques
       'UPDATE yardstick_usage SET used = used + 1 WHERE team_id = $1 AND used < month_limit',
       [teamId],
     );
-    if (counted.rowCount !== 1) throw new Error('over the limit');
+    if (counted.rowCount !== 1) throw new Error('the team of the yardstick is over its monthly limit');
     await client.query('INSERT INTO yardstick_messages VALUES ($1, $2, $3, $4, $5, $6, $7)', [
       id,
       teamId,

@@ -37,8 +37,8 @@ const variants: readonly Variant[] = [
 
 /**
  * Benchmark W11, fairness: one process delivers for a quiet team beside one with 20 hanging endpoints and 20,000 due
- * deliveries. It compares the quiet team's p99 in a steady flow, and its rate in a burst, with the same team alone.
- * Logins, in the variant with logins, also run while the team is alone.
+ * deliveries. It compares the quiet team's p99 in a steady flow, and its rate in a burst, with the same values without
+ * the other team. In the variant with logins, these also run then.
  */
 export async function benchFairness(): Promise<void> {
   const names = await startDnsServer(() => 'silence');

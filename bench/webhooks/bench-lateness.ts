@@ -8,7 +8,9 @@ import { openInstallation } from './installation.ts';
 const teams = 10;
 const webhooksOfTeam = 30;
 const offsetsSeconds = [0, 10, 60, 300];
-/** Seconds at which a webhook gets an event that succeeds: it never fails three times in a row (section 6.3). */
+/**
+ * Seconds at which a webhook gets an event that succeeds, so that it never fails three times in a row (section 6.3).
+ */
 const relievedAtSeconds = [30, 180];
 const goalMs = 1_000;
 

@@ -27,8 +27,8 @@ interface Measured {
 /**
  * Benchmark P4: signed and recorded deliveries per second. The yardstick is a bare undici loop that posts the same
  * bytes to the same receiver over as many connections. A round writes its events, then starts a process that delivers
- * them. The time runs from its first quarter, which warms the process up, to the last recorded delivery. The loop warms
- * up as long. CPU is counted from the start of the process, so it includes the warm-up.
+ * them. The time is measured from the end of the first quarter, which warms the process up, to the last recorded
+ * delivery. The loop warms up for as long. CPU is counted from the start of the process, so it includes the warm-up.
  */
 export async function benchWebhooks(): Promise<void> {
   const installation = await openInstallation();
@@ -91,7 +91,7 @@ async function deliver(
     await until(
       'all are delivered',
       async () => {
-        // The query is rare because it reads past the dead rows of everything that was delivered.
+        // The query runs rarely, because it has to skip the dead rows of all finished deliveries.
         await pause(200);
         const { rows } = await pool.query('SELECT FROM due_deliveries LIMIT 1');
         return rows.length === 0;
@@ -112,7 +112,8 @@ async function deliver(
      JOIN attempts a ON a.team_id = d.team_id AND a.delivery_id = d.id`,
     [eventsOfRound],
   );
-  if (rows[0]?.n !== eventsOfRound) throw new Error(`${rows[0]?.n} attempts of ${eventsOfRound}`);
+  if (rows[0]?.n !== eventsOfRound)
+    throw new Error(`the service made ${rows[0]?.n} attempts instead of ${eventsOfRound}`);
   return {
     perSecond: (eventsOfRound * 0.75) / rows[0].seconds,
     cpuUs: { node: each(node), PostgreSQL: each(engine), sink: each(sinkUsed) },

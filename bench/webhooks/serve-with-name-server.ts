@@ -4,8 +4,7 @@ import { readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 
 /**
- * Ownline as `server/main.ts` runs it, except that the SSRF guard asks the given name server, for which there is no
- * setting.
+ * Ownline as `server/main.ts` runs it, except that the SSRF guard uses the given name server. No setting can change it.
  * usage: node bench/webhooks/serve-with-name-server.ts NAME_SERVER PORT
  */
 const config = readConfig(process.env);

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface SignIns {
-  /** Stops the sign-ins. @returns how many were refused after a password hash, and how many ended otherwise */
+  /**
+   * Stops the sign-ins. @returns how many were refused after the password was hashed, and how many ended in another way
+   */
   readonly stop: () => Promise<{ readonly hashed: number; readonly others: number }>;
 }
 

@@ -15,7 +15,7 @@ import type { AnsweredSend } from './flood.ts';
 import { createOwnCluster } from './own-cluster.ts';
 
 export interface BackupsOptions {
-  /** Sends run this long before the backup, and a quarter of it after the backup. */
+  /** How long clients send before the backup; they send a quarter of that time after the backup. */
   readonly seconds: number;
   readonly keep: boolean;
 }
@@ -54,7 +54,7 @@ interface Backup {
  */
 export async function runBackups(options: BackupsOptions, signal: AbortSignal): Promise<boolean> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-backups-')));
-  // PostgreSQL may run as another user, which needs to traverse the folder.
+  // PostgreSQL may run as another user, which has to be able to enter the folder.
   await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const run = new Run(folder, history, await freePort(), options, signal);

@@ -2,9 +2,9 @@ import { type Envelope, type Row, rowsOf } from '../history.ts';
 
 /** A restore, with times in ms since the epoch. The restored state lacks changes between them. */
 export interface Restore {
-  /** `taken_at` of the backup; its snapshot is taken a little later. */
+  /** `taken_at` of the backup; the snapshot was taken a little later. */
   readonly takenAt: number;
-  /** When the restored service started. */
+  /** The time at which the restored service started. */
   readonly startedAt: number;
 }
 

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import type { History } from '../history.ts';
 
 export interface AnsweredSend {
-  /** In ms since the epoch. */
+  /** The time of the answer, in ms since the epoch. */
   readonly at: number;
   readonly latencyMs: number;
 }

@@ -38,10 +38,10 @@ const settings = {
   LOG_LEVEL: 'warn',
 };
 
-/** A pace of some 5 messages a second for almost an hour, below the inbound limits of a phone. */
+/** A pace of some 5 messages a second for almost an hour, below the limits of inbound messages of a phone. */
 const pace = { sendPauseMs: 1_000, inboundMs: 2_000 };
 
-/** The window of a rate limiter, and a second in which the processes notice the clock. */
+/** The window of a rate limiter, plus a second in which the processes notice the clock's step. */
 const minuteMs = 61_000;
 
 export interface Result {
@@ -63,7 +63,7 @@ export interface Result {
 export async function runClocks(options: ClocksOptions, signal: AbortSignal): Promise<boolean> {
   const library = findFaketime();
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-clocks-')));
-  // PostgreSQL may run as another user, which needs to traverse the folder.
+  // PostgreSQL may run as another user, which has to be able to enter the folder.
   await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const [databaseDir, dataDir] = [join(folder, 'database'), join(folder, 'data')];
@@ -75,7 +75,7 @@ export async function runClocks(options: ClocksOptions, signal: AbortSignal): Pr
   for (const clock of Object.values(fake)) await clock.set(0);
   const { repository } = options;
   await makeDatabase({ repository, dataDir: databaseDir, logFile, port: await freePort(), settings });
-  // The service now uses this database as an operator's own one, with a separate data folder.
+  // The service now uses this PostgreSQL by DATABASE_URL, with a separate data folder.
   await mkdir(dataDir, { mode: 0o700 });
   for (const file of ['secrets.key', 'first-start.txt'])
     await copyFile(join(databaseDir, file), join(dataDir, file));
@@ -125,7 +125,7 @@ interface Stage {
 interface StepResults {
   readonly results: readonly Result[];
   readonly unrest: string | undefined;
-  /** The reason why the probe for wrong 429s ended before the run; undefined for none. */
+  /** Why the requests that look for wrong 429s ended before the run; undefined if they did not. */
   readonly probeFailure: string | undefined;
 }
 

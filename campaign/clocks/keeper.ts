@@ -7,7 +7,7 @@ const to = '+14155550150';
 const invited = 'sam@example.com';
 const owner = 'owner@example.com';
 
-/** A team with one item of each kind that expires, none of them soon. It checks that all of them still exist. */
+/** A team with one item of each kind that expires, none of them soon. `missing` checks that all items still exist. */
 export class Keeper {
   readonly #baseUrl: string;
   readonly #api: Api;
@@ -34,7 +34,7 @@ export class Keeper {
     await connectOnce(ownline.baseUrl, String(json.setup_url), over);
     const setup = await verify(pending);
     const sent = await api.insist(message);
-    if (sent.status !== 202) throw new Error(`A message was answered ${sent.status}: ${sent.text}`);
+    if (sent.status !== 202) throw new Error(`A send was answered ${sent.status}: ${sent.text}`);
     await api.insist({
       method: 'POST',
       path: '/v1/team/members/invite',

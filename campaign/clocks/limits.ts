@@ -29,7 +29,7 @@ export class Limits {
       apis.push(new Api(ownline.baseUrl, { 'x-api-key': key }, over));
     }
     const [steady, greedy] = apis;
-    if (!steady || !greedy) throw new Error('A team is missing.');
+    if (!steady || !greedy) throw new Error('One of the two teams was not created.');
     return new Limits(steady, greedy);
   }
 

@@ -8,9 +8,12 @@ export interface Beside {
   readonly victim: VictimFigures;
   /** The largest growth of the service's memory during the load. */
   readonly grownBytes: number;
-  /** Share of the time in which the event loop was running. */
+  /** Share of the time in which the event loop was busy. */
   readonly busy: number;
-  /** Share of the time in which the event loop had work but no core. If it is high, latencies are the machine's. */
+  /**
+   * Share of the time in which the event loop had work but no core. If the share is high, latencies are due to the
+   * machine.
+   */
   readonly waited: number;
 }
 
@@ -21,7 +24,7 @@ export interface Attack extends Beside {
 }
 
 export const attackConnections = 64;
-/** How long the load runs before the first send is due. */
+/** How long the load runs before the first send of the victim is due. */
 const leadMs = 500;
 const sampleMs = 25;
 
@@ -43,7 +46,7 @@ export async function runAttack(
 ): Promise<Attack> {
   const requests = [probe, ...others].map((one) => one.request());
   const [first] = requests;
-  if (!first) throw new Error('There is no request.');
+  if (!first) throw new Error('An attack needs at least one request.');
   return beside(plan, signal, (end) =>
     applyLoad({
       port: plan.port,

@@ -79,7 +79,7 @@ export function formBodies(limitBytes: number): Body[] {
   ];
 }
 
-/** Returns `[item,item,…]` of at most `roomBytes`. */
+/** Returns a JSON array that repeats an item, of at most `roomBytes`. */
 function repeated(item: string, roomBytes: number): string {
   const count = Math.max(1, Math.floor((roomBytes - 2) / (item.length + 1)));
   return `[${Array.from({ length: count }, () => item).join(',')}]`;

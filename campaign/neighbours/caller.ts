@@ -41,7 +41,10 @@ export interface WrongCredentials {
   readonly apiKey: string;
 }
 
-/** The two strangers. One sends every kind of wrong credential, because each route reads a different one. */
+/**
+ * The two strangers: one without a credential, and one with every kind of wrong credential, because each route reads a
+ * different kind.
+ */
 export function strangers({ apiKey }: WrongCredentials, known: KnownValues): Caller[] {
   const parameter = (_route: Route, name: string) => (name === 'token' ? unknownToken : `x_${unknownId}`);
   return [

@@ -6,11 +6,11 @@ import type { Probe } from './probe.ts';
 
 export interface Cost {
   readonly probe: Probe;
-  /** 0 where the connection was closed without a response. */
+  /** The HTTP status; 0 if the connection was closed without a response. */
   readonly status: number;
   readonly answerBytes: number;
   readonly cpu: CpuTime;
-  /** Whether there was no response in time: the request is a long poll or far too expensive. */
+  /** True if no response came in time, because the request is a long poll or far too expensive. */
   readonly isLate: boolean;
 }
 
@@ -19,7 +19,7 @@ interface CostPlan {
   readonly meter: CpuMeter;
   /** CPU that the idle service uses per ms. */
   readonly idle: CpuTime;
-  /** The number of requests in a batch, and of batches. The median batch counts. */
+  /** The number of requests in a batch. The median of several batches counts. */
   readonly requests: number;
   readonly batches: number;
 }

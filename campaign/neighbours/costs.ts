@@ -75,8 +75,8 @@ export async function measureCosts(plan: CostsPlan, signal: AbortSignal): Promis
 const confirmedWithinMs = 120_000;
 
 /**
- * Measures the chosen costs again, because a first figure may include garbage collection of the request before. New
- * figures may change the choice, so it repeats until all chosen costs are confirmed or time is up.
+ * Measures the chosen costs again, because a first figure may include garbage collection of the previous request. New
+ * figures may change the choice. So measuring is repeated until all chosen costs are confirmed or time is up.
  * @returns all costs, confirmed ones with their second figures
  */
 async function confirm(

@@ -4,12 +4,15 @@ import type { Tenant } from './tenant.ts';
 
 /** The outcome of a long poll that is held while the service disconnects slow readers. */
 export interface HeldPoll {
-  /** 0 where the connection was closed. */
+  /** The HTTP status; 0 if the connection was closed. */
   readonly status: number;
   readonly seconds: number;
 }
 
-/** How long the service holds a long poll in this campaign. It is longer than it waits for slow readers. */
+/**
+ * How long the service holds a long poll in this campaign. That is longer than the time after which slow readers are
+ * disconnected.
+ */
 export const heldSeconds = 45;
 const answerWithinMs = 70_000;
 

@@ -19,10 +19,10 @@ export async function checkInstruments(signal: AbortSignal): Promise<void> {
   const service = fork(new URL('./seeded-service.ts', import.meta.url), { stdio: 'inherit', execArgv: [] });
   try {
     const [{ port }] = (await once(service, 'message', { signal })) as [{ port: number }];
-    if (service.pid === undefined) throw new Error('The seeded service did not start.');
+    if (service.pid === undefined) throw new Error('The service with seeded faults did not start.');
     const meter = new CpuMeter(service.pid, undefined);
     const [caller] = strangers({ apiKey: '' }, {});
-    if (!caller) throw new Error('There is no caller.');
+    if (!caller) throw new Error('The list of callers is empty.');
     const request = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
     const probe = (path: string): Probe => ({
       ...{ caller, route: `GET ${path}`, shape: 'plain address', request: () => request(path) },

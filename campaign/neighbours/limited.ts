@@ -110,7 +110,7 @@ function forTenant(probe: Probe, tenant: Tenant, { routes, cast, port }: Limited
   return [first ?? probe, ...others];
 }
 
-/** Goal R3: the loads that one team can cause at its own limit. */
+/** Goal R3: measures the loads that one team can cause at its own limit. */
 async function loadOfTeams(
   { cast, size }: LimitedPlan,
   costs: readonly Cost[],
@@ -141,7 +141,7 @@ async function loadOfTeams(
   return loads;
 }
 
-/** Goal R2: slow readers request the largest answer that a stranger gets. */
+/** Goal R2: measures slow readers, which request the largest answer that a stranger gets. */
 async function slowReadersOf(
   { ownline, port, size }: LimitedPlan,
   costs: readonly Cost[],
@@ -158,7 +158,7 @@ async function slowReadersOf(
   return runSlowReaders({ port, meter, sockets: size.slowReaders, path, answerBytes }, signal);
 }
 
-/** Goal R4: what refusals write. */
+/** Goal R4: measures how much refusals write to the database and the log. */
 async function refusalsOf(
   { ownline, port, routes, cast, size, logFile }: LimitedPlan,
   signal: AbortSignal,

@@ -13,20 +13,20 @@ const megabyte = 1024 * 1024;
 export const limits = {
   strangerEventLoopMs: 1,
   strangerBodyBytes: megabyte,
-  /** Memory for 64 requests of 1 MB, and as much uncollected garbage. */
+  /** Most growth of memory by a stranger: 64 requests of 1 MB, and as much uncollected garbage. */
   strangerGrowthBytes: 128 * megabyte,
   strangerVictimP99Ms: 250,
   teamVictimP99Ms: 500,
   slowReadersOpenSeconds: 40,
   slowReadersGrowthBytes: 100 * megabyte,
-  /** A long poll must last longer than a slow reader's connection. */
+  /** A held long poll has to last this long, longer than the connection of a slow reader. */
   heldPollSeconds: 40,
   /** Upper bound on rows that any number of refusals writes within a minute. */
   refusalRows: 500,
   refusalLogBytes: 600 * 1024,
 } as const;
 
-/** If the event loop waited for a core for a larger share, latencies may be the machine's. */
+/** If the event loop waited for a core for a larger share of the time, latencies may be due to the machine. */
 const waitedMax = 0.25;
 
 export interface Breach {

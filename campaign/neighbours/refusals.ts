@@ -75,7 +75,7 @@ export async function runRefusals(plan: RefusalsPlan, signal: AbortSignal): Prom
 
 /** A request with an unknown field, and for an id that does not exist. */
 function refusedRequest(route: Route | undefined, caller: Caller, port: number): Buffer {
-  if (!route) throw new Error('There is no route that refuses.');
+  if (!route) throw new Error('The route table has no route whose refusals can be measured.');
   const parameter = (name: string) =>
     name === 'team_id' ? caller.parameter(route, name) : `x_${randomBytes(13).toString('hex')}`;
   const content = Buffer.from('{"unknown_field":1}');

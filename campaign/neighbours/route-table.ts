@@ -18,7 +18,7 @@ const bodyLimitBytes = 256 * 1_024;
 /** Routes of older commits, which have no command `routes`. */
 const fixedTable = new URL('./routes-without-the-command.json', import.meta.url);
 
-/** Reads the route table of the running service, so that new routes are measured without a change here. */
+/** Reads the route table of the running service, so that new routes are measured without a change in the campaign. */
 export async function readRoutes(ownline: Ownline): Promise<{ routes: Route[]; isFixed: boolean }> {
   try {
     return { routes: parseRoutes(await ownline.commandOutput('routes')), isFixed: false };

@@ -9,12 +9,12 @@ export interface AttackCounts {
   readonly phone: number;
 }
 
-/** A request without a response that used less CPU is a long poll. */
+/** A request without a response that used less CPU than this is a long poll. */
 const lateMinMs = 50;
 
 /**
- * Chooses the attacks: the most expensive requests of each caller, one per route. Half of a stranger's are GET, which
- * are cheaper but the easiest to send. Each caller's longest array is included.
+ * Chooses the attacks: the most expensive requests of each caller, one per route. Half of the requests of strangers are
+ * GET, which are cheaper but the easiest to send. Each caller's longest array is included.
  */
 export function chooseAttacks({ costs, endsCredential }: Costs, counts: AttackCounts): Cost[] {
   const possible = costs.filter(

@@ -20,7 +20,8 @@ export class Sink {
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     const address = this.#server.address();
-    if (typeof address !== 'object' || address === null) throw new Error('The receiver has no address.');
+    if (typeof address !== 'object' || address === null)
+      throw new Error('The webhook receiver listens on no port.');
     return `http://127.0.0.1:${address.port}/hook`;
   }
 

@@ -69,7 +69,7 @@ export async function runSlowReaders(plan: SlowReadersPlan, signal: AbortSignal)
 /**
  * Watches the service's open sockets in the kernel's list, except those to 127.0.0.0/24. A client that does not read
  * cannot notice a disconnect. While the kernel has memory it takes bytes for such a client, and the service cannot
- * tell. A socket's time therefore counts from when the kernel last took bytes.
+ * tell. So the time of a socket counts from the moment at which the kernel last took bytes.
  */
 class SocketWatch {
   readonly #port: number;

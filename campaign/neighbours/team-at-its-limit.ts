@@ -92,7 +92,7 @@ async function cancelEvery(
   const asked: Promise<void>[] = [];
   while (!end.aborted) {
     const message = messages.pop();
-    if (message === undefined) throw new Error('There are too few messages for this load.');
+    if (message === undefined) throw new Error('The load used up all messages of the team. Give it more.');
     const connection = await Connection.open({ port });
     asked.push(
       askOnce(connection, tenant.cancelRequest(message), statuses).finally(() => connection.close()),

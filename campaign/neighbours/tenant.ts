@@ -101,7 +101,7 @@ export class Tenant {
             .filter((collection) => collection !== '/app/teams')
         : [],
     );
-    // Shorter paths go first, because their ids are needed in the longer ones.
+    // Shorter paths are read first, because their ids are needed in the longer paths.
     for (const collection of [...new Set(collections)].toSorted((a, b) => a.length - b.length)) {
       const route = routes.find(({ method, path }) => method === 'GET' && path === collection);
       const id = route && (await this.#firstId(route));
@@ -147,7 +147,7 @@ export class Tenant {
     });
     if (ids.length < messages) {
       const counts = [...stored.statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
-      throw new Error(`Only ${ids.length} of ${messages} messages were accepted (${counts}).`);
+      throw new Error(`The server accepted only ${ids.length} of ${messages} messages (${counts}).`);
     }
     const gone = ids.splice(0, cancelled);
     const request = (index: number) => this.cancelRequest(gone[index] ?? '');
@@ -159,7 +159,7 @@ export class Tenant {
     const header = `x-api-key: ${this.#credentials.apiKey}`;
     const request = () => this.#post('/v1/webhooks', header, { url, events: ['message.failed'] });
     const made = await applyLoad({ port: this.#port, connections: 16, requests: count, request, signal });
-    if (made.statuses.get(201) !== count) throw new Error(`Not all of ${count} webhooks were made.`);
+    if (made.statuses.get(201) !== count) throw new Error(`The server did not create all ${count} webhooks.`);
   }
 
   #post(path: string, header: string, body: unknown): Buffer {
@@ -209,7 +209,7 @@ async function openLink(url: string): Promise<string> {
   });
   await answer.arrayBuffer();
   const cookie = answer.headers.getSetCookie().find((text) => /^(__Host-)?ownline=/.test(text));
-  if (!cookie) throw new Error(`The link gave no session: ${answer.status}.`);
+  if (!cookie) throw new Error(`The owner link was answered ${answer.status} without a session cookie.`);
   return cookie.split(';')[0] ?? '';
 }
 

@@ -16,7 +16,7 @@ export const phases = ['before', 'copying', 'initdb', 'starting', 'ready'] as co
 export type Phase = (typeof phases)[number];
 
 export interface Outcome {
-  /** undefined where npm's own exit hides it. */
+  /** The exit code or signal of the service; undefined if npm's exit hides it. */
   readonly code: number | NodeJS.Signals | undefined;
   readonly phase: Phase;
   readonly orphans: readonly Process[];
@@ -108,7 +108,7 @@ export async function startAgain(
     if (code !== 0) throw new Error(`npm start ended with ${code}.\n${output}`);
     return key;
   } catch (error) {
-    throw new Error(`A start did not work.\n${output}`, { cause: error });
+    throw new Error(`npm start failed.\n${output}`, { cause: error });
   } finally {
     await clear(options.dataDir, child);
   }
@@ -160,7 +160,7 @@ async function until(
   isOver?.then(() => (over.value = true));
   while (!(await isSo())) {
     if (over.value) return;
-    if (performance.now() > deadlineMs) throw new Error(`Not within ${limitMs} ms: ${what}.`);
+    if (performance.now() > deadlineMs) throw new Error(`This did not happen within ${limitMs} ms: ${what}.`);
     await pause(10, undefined, { signal });
   }
 }
@@ -168,7 +168,7 @@ async function until(
 async function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const timer = new AbortController();
   const late = pause(limitMs, undefined, { signal: AbortSignal.any([signal, timer.signal]) }).then(() => {
-    throw new Error(`It did not end within ${limitMs} ms.`);
+    throw new Error(`The process did not end within ${limitMs} ms.`);
   });
   late.catch(() => undefined);
   return Promise.race([promise, late]).finally(() => timer.abort());

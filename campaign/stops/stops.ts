@@ -31,7 +31,7 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const chosen = chooseWays(options.ways);
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-stops-')));
-  // PostgreSQL may run as another user, which needs to traverse the folder.
+  // PostgreSQL may run as another user, which has to be able to enter the folder.
   await chmod(folder, 0o711);
   const port = await freePort();
   try {
@@ -75,7 +75,7 @@ export async function runStops(options: StopsOptions, signal: AbortSignal): Prom
 
 function chooseWays(names: readonly string[] | undefined): readonly Way[] {
   const unknown = names?.find((name) => !ways.some((way) => way.name === name));
-  if (unknown !== undefined) throw new Error(`There is no way "${unknown}".`);
+  if (unknown !== undefined) throw new Error(`"${unknown}" is no known way to start the service.`);
   const hasTerminal = spawnSync('script', ['--version']).error === undefined;
   return ways.filter((way) => {
     if (names && !names.includes(way.name)) return false;
@@ -92,7 +92,7 @@ function stopAfterMs(way: Way, isEmpty: boolean, share: number, readyMs: number)
 }
 
 function isClean({ way }: Pick<Row, 'way'>, { code, orphans, load, phase }: Outcome): boolean {
-  // In this phase only npm runs, and the signal ends npm.
+  // Before the start only npm runs, and the signal ends npm.
   const isBeforeStart = phase === 'before';
   const isAnswered = load.cut === 0 && (load.failed === 0 || way.stopsDatabase === true);
   return orphans.length === 0 && isAnswered && (code === 0 || code === undefined || isBeforeStart);
@@ -163,5 +163,5 @@ async function connectNumber(baseUrl: string, key: string): Promise<void> {
     if ((await answer.text()).includes('"verified":true')) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('The number was not verified.');
+  throw new Error('No phone verified the number in time.');
 }

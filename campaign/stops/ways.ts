@@ -13,7 +13,7 @@ export interface Way {
   readonly command: (afterSeconds: number) => readonly [string, ...string[]];
   /** Stops the service; undefined if the command does it. */
   readonly stop: ((started: Started) => void) | undefined;
-  /** Whether the exit code is visible. It is not if the signal ends npm before the service. */
+  /** Whether the exit code is visible. The code is hidden if the signal ends npm before the service. */
   readonly tellsCode: boolean;
   /** Whether PostgreSQL also gets the signal, so that requests in flight may be answered 5xx. */
   readonly stopsDatabase?: boolean;
@@ -37,7 +37,7 @@ export const ways: readonly Way[] = [
   {
     name: 'terminal closed',
     command: inTerminal,
-    // Killing the program that holds the terminal's other side closes the terminal.
+    // Killing the program at the terminal's other end closes the terminal.
     stop: ({ child }) => void child.kill('SIGKILL'),
     tellsCode: false,
   },

@@ -1,6 +1,6 @@
 /* Limits and periods of accounts (specification sections 12.1 to 12.3). */
 
-/** Lifetimes of magic links: from the operator, and by mail (specification section 12.2). */
+/** Lifetime of a magic link that the operator creates (specification section 12.2). */
 export const operatorLinkHours = 24;
 
 export const mailedLinkHours = 0.5;
@@ -36,12 +36,12 @@ export const recentSignInMs = 900_000;
 export const sessionRequestsPerMinute = 600;
 
 /**
- * Days without a request after which a session ends (specification section 12.2). Its cookie lives longer: otherwise
- * people who use it every day would be signed out 30 days after the sign-in.
+ * Days without a request after which a session ends (specification section 12.2). The browser keeps the session's
+ * cookie longer: otherwise people who come every day would be signed out 30 days after the sign-in.
  */
 export const sessionIdleDays = 30;
 
-/** Upper bound on the passkeys of an account: more than a person has devices. */
+/** Upper bound on the passkeys of an account, larger than the number of devices of a person. */
 export const passkeysPerAccountMax = 50;
 
 /** Time-out of a WebAuthn ceremony, from the options to the browser's answer. */

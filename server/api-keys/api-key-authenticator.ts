@@ -7,7 +7,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 
 interface Options {
   readonly authenticate: (request: FastifyRequest) => Promise<Principal>;
-  /** Counts a request against the team's rate limit. @throws 429 @returns the rate limit headers */
+  /** Counts a request against the team's rate limit. @returns the rate limit headers @throws 429 */
   readonly limit: (teamId: TeamId, plan: PlanName) => Promise<Readonly<Record<string, string>>>;
 }
 

@@ -20,7 +20,7 @@ interface CachedKey {
   readonly untilMs: number;
 }
 
-/** Cache of valid API keys. CredentialLookup remembers wrong keys elsewhere, so that they never evict valid ones. */
+/** Cache of valid API keys. Wrong keys are remembered apart (CredentialLookup), so that they never evict valid ones. */
 export class ApiKeyLookup {
   readonly #clock: Runtime['clock'];
   readonly #lookup: CredentialLookup<LiveKeyRow>;
@@ -36,7 +36,7 @@ export class ApiKeyLookup {
     });
   }
 
-  /** @returns undefined for an invalid key; a malformed one never reaches the database */
+  /** @returns undefined for an invalid key; a malformed key never reaches the database */
   async find(text: string, ip: string): Promise<LiveKey | undefined> {
     const cached = this.#cached.get(text);
     if (!cached) return isWellFormedKey(text) ? this.#lookUp(text, ip) : undefined;
@@ -52,7 +52,8 @@ export class ApiKeyLookup {
     const untilMs = this.#clock.elapsedMs() + keyCacheMs;
     const row = await this.#lookup.find(text, ip);
     const cached = this.#cached.get(text);
-    // Another request shared this look-up and cached the key first. Its entry expires relative to the look-up's start.
+    // Another request shared this look-up and has cached the key already. That entry expires relative to the look-up's
+    // start.
     if (row && cached?.row === row) return cached.key;
     this.#cached.delete(text);
     if (!row) return undefined;

@@ -3,8 +3,8 @@ import type { KeyId } from '#server/platform/ids/ids.ts';
 import { writeKeyUses } from './api-key-store.ts';
 
 /**
- * Collects the time of each key's last use in this process. One statement writes them every few seconds, so that
- * requests need no write. A crash loses the last few seconds.
+ * Collects the time of each key's last use in this process. One statement writes them every few seconds, so that a
+ * request writes nothing. A crash loses the uses of the last few seconds.
  */
 export class LastUsedTimes {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;

@@ -20,7 +20,7 @@ interface Revocation {
 
 /**
  * Revokes an API key, within a second on every process (specification section 5.1). A second call changes nothing.
- * @throws 404; 403 where another member created the key and the caller's role revokes only its own keys
+ * @throws 404; 403 if another member created the key and the caller's role may revoke only keys that they created
  */
 export async function revokeKey(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,

@@ -20,8 +20,8 @@ export function revokeMemberKeys(
 
 /**
  * Revokes the API keys that hold more than their creator's new role, in the transaction that sets the role (section
- * 5.3). The transaction has written the member's row before: a concurrent creation of a key has either committed, or is
- * checked against the new role.
+ * 5.3). The transaction has written the member's row before. So a concurrent creation of a key has either committed, or
+ * is checked against the new role.
  */
 export async function revokeExcessKeys(
   trx: Transaction,

@@ -36,7 +36,8 @@ export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock
       answers: { 201: MadeApiKey },
       handle: async ({ principal, body, by }) => {
         const made = await database.transaction(async (trx) => {
-          // The lock stops a member who loses the role meanwhile from leaving a key behind.
+          // The lock makes a concurrent change of the role wait, so that a member who loses the role can't create a
+          // last key.
           const member = await lockMember(trx, principal.teamId, memberId(principal));
           if (!member) throw notFound('team');
           const creator = { id: member.id, grants: roleGrants[member.role] };

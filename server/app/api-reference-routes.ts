@@ -102,9 +102,9 @@ const errorResponses: Readonly<Record<number, string>> = {
 const pageHeaders = { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' };
 
 /**
- * Hashes of the style elements that this version of the renderer adds at run time. They are its own, the theme's, those
- * of notices, of the editor without and with an answer, and an empty one. test/browser/reference.slow.test.ts names new
- * hashes.
+ * Hashes of the style elements that this version of the renderer adds at run time. These are its own styles, those of
+ * the theme, of notices, of the editor without and with an answer, and an empty one. If a style changes,
+ * test/browser/reference.slow.test.ts prints its hash.
  */
 const styles = [
   'd7niGYA9R/xp7r1pyc/+3ntTepKCabnrqd2exao76s4=',
@@ -131,7 +131,10 @@ function contentSecurityPolicy(page: string): string {
   );
 }
 
-/** Renders at the first call, for all callers. After a failure the next call renders again. */
+/**
+ * Renders the API reference at the first call; later calls get the same result. After a failure the next call renders
+ * again.
+ */
 function renderedOnce(): () => Promise<RenderedReference> {
   let rendered: Promise<RenderedReference> | undefined;
   return () => {

@@ -151,7 +151,7 @@ async function open(
     if (payload === '') heldPolls.wakeAll();
     else heldPolls.wakePaced(payload.split(',') as NumberId[]);
   });
-  // A poll of an older session that misses the notification is refused at the end of its hold.
+  // Ends held polls of older sessions. A poll that misses this notification is refused at the end of its hold.
   notifications.on(sessionsChannel, (payload) =>
     heldPolls.onSessionsStarted(payload.split(',').filter(Boolean)),
   );
@@ -281,7 +281,7 @@ async function open(
     throw toListenError(error, config);
   });
   if (simulatedPhones) {
-    // The simulated phones call this process: they start once it listens, and stop before it closes.
+    // The simulated phones call this process over HTTP. So they start once it listens, and stop before it closes.
     simulatedPhones.start();
     lifecycle.onClose('simulated phones', () => simulatedPhones.stop());
   }

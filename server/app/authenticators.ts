@@ -26,7 +26,7 @@ interface AuthenticatorServices extends Runtime {
 
 interface Authenticators {
   readonly byAudience: Readonly<Partial<Record<Audience, Authenticator>>>;
-  /** Limits requests that no route serves. */
+  /** Limits requests for paths without a route. */
   readonly notFoundLimiter: NetworkRateLimiter;
 }
 

@@ -46,7 +46,7 @@ const second = 1_000;
 
 /**
  * Creates the loop that publishes events, which gives them their positions in the feed. It has the process role
- * `maintain`: the feed exists without webhooks too, and the loop uses only the database.
+ * `maintain`: the feed exists without webhooks, and the loop uses only the database.
  */
 export function createPublisher(services: Runtime): Loop {
   return new Loop({
@@ -58,8 +58,8 @@ export function createPublisher(services: Runtime): Loop {
 }
 
 /**
- * Creates the loop that writes the deliveries of events for many webhooks. It has the process role `deliver`, the only
- * one that waits for them.
+ * Creates the loop that writes the deliveries of events for many webhooks. It has the process role `deliver`, because
+ * only the dispatcher waits for these deliveries.
  */
 export function createLargeFanOutLoop(services: Runtime): Loop {
   return new Loop({
@@ -91,8 +91,8 @@ export function createRestoreHoldLoop({ database, restoreHold, logger }: Runtime
 }
 
 /**
- * The effect of a sweep on old rows. One that `expires` or `resolves` them waits while the time is uncertain (decision
- * 0020). One that `expires` them also waits during a restore hold (decision 0034).
+ * The effect of a sweep on old rows. A sweep that `expires` or `resolves` rows pauses while the time is uncertain
+ * (decision 0020). A sweep that `expires` rows also pauses during a restore hold (decision 0034).
  * test/database/expiry-holds.slow.test.ts checks each declaration.
  */
 type Expiry = 'expires' | 'resolves' | 'keeps';
@@ -100,7 +100,7 @@ type Expiry = 'expires' | 'resolves' | 'keeps';
 /** The loop of a sweep, with its effect on old rows. */
 export type SweepLoop = Loop & { readonly sweep: string; readonly expiry: Expiry };
 
-/** Creates this process's background jobs, by process role; a sweep finds what each notification missed. */
+/** Creates the background jobs of this process's roles. Sweeps do the work of notifications that were lost. */
 export function createBackgroundJobs(
   services: Runtime & {
     readonly heldPolls: PollRegistry;

@@ -23,8 +23,8 @@ export const leasePostponers: readonly PostponeLeases[] = [
 const windowSlackMs = 10_000;
 
 /**
- * Limits stored times that lie further ahead than any time that is written now. They were written before the service's
- * time stepped back. Without the limit they would delay work by as much as the step.
+ * Moves stored times that lie too far ahead back to the latest time that could be written now. They are from before the
+ * service's time stepped back, and would delay work by the length of the step.
  */
 export async function limitFutureTimes(
   services: Pick<Runtime, 'database' | 'clock' | 'config'>,

@@ -22,7 +22,7 @@ export async function firstRun(services: Runtime, terminal: NodeJS.WriteStream):
   const { database, config } = services;
   if (await anyTeamExists(database.pool)) return;
   const shown = await database.transaction(async (trx) => {
-    // Another process may create a team at the same time.
+    // The lock makes another process, which may create a first team at the same time, wait.
     await lockTeams(trx);
     if (await anyTeamExists(trx)) return undefined;
     const team = await createTeam(trx, services, {

@@ -11,7 +11,7 @@ import { ReadinessDetails, type ReadinessServices, readReadinessDetails } from '
 
 export interface HealthServices extends Runtime, ReadinessServices {
   readonly isStopping: () => boolean;
-  /** Adds the reason to an error, such as a full disk. */
+  /** Adds the reason, such as a full disk, to the text of an error. */
   readonly explainError: (error: unknown) => unknown;
 }
 
@@ -23,7 +23,7 @@ export function healthRoutes(services: HealthServices): Route[] {
   const requireReady = async () => {
     if (isStopping()) throw unavailable('This process is stopping. Send requests to another one.');
     try {
-      // Migrations ran before the server listened: a database that answers is ready.
+      // The migrations ran before the server listened, so a database that answers and can write is ready.
       await databaseAnswers();
     } catch (error) {
       throw unavailable('The database does not answer. Check that it runs and that DATABASE_URL is right.', {
@@ -87,7 +87,7 @@ export function healthRoutes(services: HealthServices): Route[] {
   ];
 }
 
-/** @throws AppError 404 without a configured token, 401 for a wrong one */
+/** @throws AppError 404 if METRICS_TOKEN is not set, 401 for a wrong token */
 function requireBearer(authorization: string | undefined, token: string | undefined): void {
   if (token === undefined) {
     throw new AppError(
@@ -96,7 +96,7 @@ function requireBearer(authorization: string | undefined, token: string | undefi
     );
   }
   const given = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
-  // timingSafeEqual requires equal lengths, which hashes have.
+  // timingSafeEqual requires texts of equal length, so hashes are compared.
   if (timingSafeEqual(sha256(given), sha256(token))) return;
   throw new AppError('unauthorized', 'Send METRICS_TOKEN as Authorization: Bearer <token>.', {
     headers: { 'www-authenticate': 'Bearer' },

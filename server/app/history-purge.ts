@@ -16,13 +16,13 @@ import { monthOf, startOfNextMonth } from '#server/platform/time/calendar.ts';
 import { attemptsKeptMs } from '#server/webhooks/deliveries/purge-attempts.ts';
 import { hasPendingDeliveries, purgeDeliveries } from '#server/webhooks/deliveries/purge-deliveries.ts';
 
-/** Duration of a round, pauses included: a stop waits no longer. */
+/** Duration of a round, pauses included. A stop of the service waits at most this long for the purge. */
 const roundMs = 1_000;
 
 /** Interval of the purges that read a whole table, because no index finds their rows. */
 const tableMs = 86_400_000;
 
-/** Pause after a round that left nothing to purge, or that met a month in use. */
+/** Pause after a round that left nothing to purge, or that found a month in use by another transaction. */
 const idleMs = 60_000;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'logger'>;
@@ -30,10 +30,10 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'logger'>;
 /**
  * Retention (specification section 10.9): drops whole months that are older than RETENTION_DAYS, then deletes the older
  * days of the month that the bound falls into. Unfinished rows, such as queued messages and pending deliveries, stay
- * until they are finished, and their month stays with them.
+ * until they are finished, and so does their month.
  *
- * Deliveries go before their events, and an event's position before its month: no page of the feed has a position
- * without its event.
+ * Deliveries are deleted before their events, and an event's position before its month. So no page of the feed finds a
+ * position without its event.
  */
 export class HistoryPurge {
   readonly #services: Services;
@@ -46,7 +46,7 @@ export class HistoryPurge {
     () => this.#walk(this.#events, Math.min(this.#boundMs, this.#deliveries.reachedMs)),
     () => this.#purgeTables(),
   ]);
-  /** Rows from before go, as of this round. */
+  /** The bound of the current round: older rows are deleted. */
   #boundMs = 0;
   #tablesReadAtMs = Number.NEGATIVE_INFINITY;
   #idleUntilMs = Number.NEGATIVE_INFINITY;
@@ -65,7 +65,10 @@ export class HistoryPurge {
     return isDone;
   }
 
-  /** @returns undefined where a month is in use; false where rows must be deleted before their month */
+  /**
+   * @returns undefined if a month is in use by another transaction; false if rows must be deleted before their month is
+   * dropped
+   */
   async #dropMonths(): Promise<boolean | undefined> {
     const { clock, config } = this.#services;
     const { pool } = this.#services.database;

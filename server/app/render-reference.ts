@@ -17,7 +17,7 @@ await renderer.register(scalar, {
   routePrefix: '/docs',
   configuration: {
     url: '/v1/openapi.json',
-    // Requests go to the origin of the page: its policy allows no other origin, and /v1 answers no other.
+    // The page sends requests to its own origin only: its content security policy allows no other.
     servers: [{ url: '/' }],
     pageTitle: 'Ownline API',
     cdn: '/docs/js/scalar.js',

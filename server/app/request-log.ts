@@ -6,7 +6,8 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 
 /**
- * Refusals of one kind (route, status, code, team or client network) that are logged per minute; others are counted.
+ * How many refusals of one kind are logged per minute; further ones are counted. A kind is a route, status, code, and
+ * team or client network.
  */
 const refusedMax = 3;
 
@@ -58,7 +59,7 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
       code,
       ms: Math.round(durationMs),
       team: teamId && publicId('team', teamId),
-      // A client of a known team is not a stranger that a program should block.
+      // The network of a known team's client is not logged, so that no program blocks it.
       network: teamId ? undefined : network,
     };
     if (code === undefined) logger.debug(line, 'answered');

@@ -4,7 +4,7 @@ import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import type { PhoneLine } from '#simulated-phone/simulated-phone.ts';
 
-/** Bounds on the time that a simulated contact takes to reply. */
+/** Shortest time until a simulated contact replies. */
 const replyMinMs = 2_000;
 const replyMaxMs = 4_000;
 
@@ -36,7 +36,7 @@ export function createRunSimulatedIphone(
       if (text === undefined) return;
       const cancel = clock.after(randomInt(replyMinMs, replyMaxMs), () => {
         cancels.delete(cancel);
-        // A number that was deleted meanwhile refuses the reply.
+        // The server refuses the reply if the number was deleted meanwhile; such an error is ignored.
         phone.receive({ from: line.to, text }).catch((error: unknown) => {
           logger.debug({ err: error }, 'the reply to a simulated iPhone was refused');
         });

@@ -13,7 +13,7 @@ const notifySettings = statement<[string, string], { pg_notify: string }>(
 interface SettingsMessage {
   /** Host name and process id of the sender, with a space between. */
   readonly process: string;
-  /** Whether the other processes should reply with their settings. */
+  /** True if the other processes should reply with their settings. */
   readonly asks: boolean;
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -63,7 +63,7 @@ export class SettingsComparison {
     this.#process = ownProcess;
   }
 
-  /** @param payload '' after a new connection, which may have missed notifications */
+  /** @param payload '' after a new connection: notifications may have been missed */
   onNotification(payload: string): void {
     if (payload === '') {
       this.#notify(true);
@@ -74,7 +74,7 @@ export class SettingsComparison {
     if (message.asks) this.#notify(false);
     for (const [name, value] of Object.entries(this.#own)) {
       const other = message.settings[name];
-      // A process of another version may not have this setting.
+      // A process of another version may lack this setting; then nothing is compared.
       if (other !== undefined && other !== value) this.#log(name, message.process);
     }
   }

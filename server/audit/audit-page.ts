@@ -6,7 +6,7 @@ import type { AuditRow } from './audit-store.ts';
 /**
  * A page of audit entries, newest first.
  * @param read returns at most `limit` entries with ids below `before`
- * @param show removes from an entry what its reader may not see
+ * @param show removes the fields that the reader may not see
  * @throws 400, param cursor
  */
 export async function auditPage(

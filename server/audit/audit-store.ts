@@ -94,7 +94,7 @@ const transactionMs = 30_000;
 
 /**
  * Finds the actor of an action on a target, by the time of the action.
- * @param at a time of the action's transaction, before it wrote its audit entry
+ * @param at a time within the action's transaction, before that transaction wrote its audit entry
  * @returns undefined once retention has deleted the entry
  */
 export async function findAuditActor(

@@ -44,7 +44,10 @@ export async function purgeAudit(
   return (await dropMonths(services, 'audit_log', mayDrop, 'AUDIT_DAYS')).dropped;
 }
 
-/** Moves rows of a restore, or of a wrong clock, from the default partition to partitions of their months. */
+/**
+ * Moves rows from the default partition to partitions of their months. Such rows come from a restore or from a wrong
+ * clock.
+ */
 async function movePartitionless(db: Queryable, bound: string): Promise<void> {
   const boundId = firstIdAt(new Date(bound).getTime());
   for (let months = 0; months < monthsMax; months += 1) {

@@ -8,7 +8,7 @@ import { insertAudit } from './audit-store.ts';
 export interface AuditRecord {
   readonly by: AuditActor;
   readonly action: AuditAction;
-  /** The team or account whose audit log gets the entry; at least one of them is given. */
+  /** The team or account whose audit log gets the entry; at least one of the two is given. */
   readonly teamId?: TeamId;
   readonly accountId?: AccountId;
   /** The public id of the target; undefined for the team itself. */
@@ -19,7 +19,7 @@ export interface AuditRecord {
   readonly refusedWith?: string;
 }
 
-/** Records an action in the transaction that performs it: neither is committed without the other (section 12.6). */
+/** Records an action in the transaction that performs it: both commit together, or none does (section 12.6). */
 export async function recordAudit(
   db: Queryable,
   { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,

@@ -5,7 +5,7 @@ import { isAuditAction } from './audit-action.ts';
 import { refusalKindsMax, refusalWindowMs } from './limits.ts';
 import { type AuditRecord, recordAudit } from './record-audit.ts';
 
-/** Longer than any public id. The requested target is cut to it, because it may be any text. */
+/** Longer than any public id. A requested target may be any text, and is cut to this length. */
 const targetMaxCharacters = 64;
 
 /** Upper bound on the kinds of refusals in memory, of all teams and accounts. */
@@ -13,7 +13,7 @@ const kindsOfProcessMax = 10_000;
 
 /** A kind of equal refusals: same caller, client network, action and error code. */
 interface Kind {
-  /** The team or account whose audit log records them. */
+  /** The team or account whose audit log records the refusals. */
   readonly owner: string;
   latest: AuditRecord;
   /** Number of refusals since the last row. */
@@ -22,16 +22,16 @@ interface Kind {
 
 /**
  * Records refusals of known callers after the answer, so that no request waits for it (specification section 12.6). The
- * first refusal of a kind makes a row at once. Repeats are folded: memory counts them, and each minute ends with one
- * row for them, so that a flood cannot fill the log. `drain` writes the counts at a stop. Internal errors and rate
- * limits are not recorded.
+ * first refusal of a kind makes a row at once. Repeats are folded: they are counted in memory, and each minute ends
+ * with one row for all of them. So a flood of refusals cannot fill the log. `drain` writes the counts at a stop.
+ * Internal errors and rate limits are not recorded.
  */
 export class RefusalLog {
   readonly #services: Pick<Runtime, 'database' | 'ids' | 'clock' | 'logger'>;
   readonly #pending = new Set<Promise<void>>();
   readonly #kinds = new Map<string, Kind>();
   readonly #kindsOf = new Map<string, number>();
-  /** Number of refusals of further kinds, beyond the upper bounds. */
+  /** Number of refusals that are not recorded, because there are too many kinds. */
   #omitted = 0;
   #cancelAlarm: (() => void) | undefined;
 
@@ -84,7 +84,7 @@ export class RefusalLog {
     await Promise.all(this.#pending);
   }
 
-  /** A kind with repeats stays for the next minute, so that it makes one row in each minute. */
+  /** A kind that was repeated stays in memory for the next minute, so that it makes one row per minute. */
   #endWindow(): void {
     this.#cancelAlarm = undefined;
     for (const [key, kind] of this.#kinds) {
@@ -128,7 +128,7 @@ export class RefusalLog {
   }
 }
 
-/** Makes a target storable: PostgreSQL's text refuses U+0000, which a percent-encoded path may contain. */
+/** Removes U+0000 from a target: PostgreSQL can't store this character, which a percent-encoded path may contain. */
 function storable(target: string): string {
   return target.slice(0, targetMaxCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }

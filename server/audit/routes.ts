@@ -39,7 +39,7 @@ export function auditRoutes({ database }: Pick<Runtime, 'database'>): Route[] {
 
 /**
  * Hides the names, IP addresses and request ids of other people from an entry that an account reads about itself.
- * @param email the account's address, which entries of all teams have as the actor's name
+ * @param email the account's address, which is the actor's name in entries of all teams
  */
 function withoutOthers(row: AuditRow, email: string): AuditRow {
   const isPerson = row.actor_kind === 'account' || row.actor_kind === 'member';

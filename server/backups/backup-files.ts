@@ -1,7 +1,10 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Backups of this installation, by the fingerprint of its key: others may share the folder. */
+/**
+ * Pattern for the file names of this installation's backups, which contain the fingerprint of its secrets key. Other
+ * installations may share the folder.
+ */
 const nameOf = (installation: string, ending: string) =>
   new RegExp(`^ownline-${installation}-\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-\\d\\dZ\\.backup${ending}$`);
 const abandonedMs = 86_400_000;
@@ -13,8 +16,8 @@ export function backupFileName(installation: string, at: Date): string {
 
 /**
  * Deletes the oldest backups of this installation. Files with other names stay.
- * @param keep how many of the newest stay, at least one
- * @returns the names of those that were deleted
+ * @param keep how many of the newest backups stay, at least one
+ * @returns the names of the deleted files
  */
 export async function pruneBackups(folder: string, installation: string, keep: number): Promise<string[]> {
   const complete = nameOf(installation, '');
@@ -23,14 +26,14 @@ export async function pruneBackups(folder: string, installation: string, keep: n
 }
 
 /**
- * Deletes what killed backups of this installation left a day ago.
- * @returns the names of those that were deleted
+ * Deletes incomplete files that killed backups of this installation left more than a day ago.
+ * @returns the names of the deleted files
  */
 export async function pruneAbandoned(folder: string, installation: string, now: Date): Promise<string[]> {
   const incomplete = nameOf(installation, '(\\.[0-9a-f]{8})?\\.partial');
   const abandoned: string[] = [];
   for (const name of (await readdir(folder)).filter((found) => incomplete.test(found))) {
-    // Another process may delete it meanwhile.
+    // Another process may delete the file meanwhile.
     const file = await stat(join(folder, name)).catch(() => undefined);
     if (file && now.getTime() - file.mtimeMs > abandonedMs) abandoned.push(name);
   }

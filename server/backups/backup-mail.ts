@@ -37,7 +37,7 @@ export async function mailBackupWorksAgain(
   });
 }
 
-/** To the addresses of OPERATOR_EMAIL, or else to the owners of the oldest team. */
+/** Queues a mail to the addresses of OPERATOR_EMAIL; without that setting, to the owners of the oldest team. */
 async function mailOperators(trx: Transaction, services: Services, message: MailContent): Promise<void> {
   const { operatorEmails } = services.config;
   const recipients = operatorEmails.length > 0 ? operatorEmails : await listFirstOwners(trx);

@@ -2,7 +2,10 @@ import { readBackupState, readRunningSeconds } from '#server/database/backup/bac
 import type { Runtime } from '#server/database/runtime.ts';
 import { addGauge, cachedQuery } from '#server/platform/process/metrics.ts';
 
-/** Registers when the nightly backup last succeeded and last failed, where 0 is never, and how long one has been reading (specification section 10.4). */
+/**
+ * Registers gauges of the nightly backup: its last success and failure (0 means never), and how long a running one has
+ * read (specification section 10.4).
+ */
 export function registerBackupMetrics({
   database,
   clock,

@@ -8,7 +8,7 @@ import { readPassphraseFile } from '#server/database/backup/passphrase.ts';
 import { verifyBackup } from '#server/database/backup/verify-backup.ts';
 import { type BackupOrder, type BackupOutcome, steadyNowMs } from './run-backup-worker.ts';
 
-/** The thread of a nightly backup: writes the file, and reads it back before it gets its name. */
+/** Runs in the thread of a nightly backup: writes the file, and reads it back before the file gets its final name. */
 async function run(order: BackupOrder): Promise<BackupOutcome> {
   try {
     const { databaseUrl, dataDir, serviceOffsetMs, passphraseFile, folder, name } = order;
@@ -31,7 +31,7 @@ async function run(order: BackupOrder): Promise<BackupOutcome> {
     );
     return { kind: 'done', file, bytes };
   } catch (error) {
-    // Another process may have written the file of the same second.
+    // Another process runs a backup, or has written the file of the same second.
     if (error instanceof OtherBackupError || error instanceof ExistingFileError)
       return { kind: 'other_runs' };
     const text = error instanceof Error ? error.message : String(error);

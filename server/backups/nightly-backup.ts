@@ -15,7 +15,10 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'config' | 'ids' | 'secrets
 
 const runsKeptMs = 90 * 86_400_000;
 
-/** The nightly backup of one process (specification section 10.10). Rounds only begin it: it may take hours. */
+/**
+ * The nightly backup of one process (specification section 10.10). A round of the loop only begins the backup, which
+ * may take hours.
+ */
 export class NightlyBackup {
   readonly #services: Services;
   readonly #databaseUrl: string;
@@ -27,7 +30,7 @@ export class NightlyBackup {
     this.#databaseUrl = databaseUrl;
   }
 
-  /** Begins a backup where one is due and none of this process runs. */
+  /** Begins a backup if one is due and this process runs none. */
   async round(): Promise<void> {
     const { database, clock, config, logger } = this.#services;
     const { backup } = config;
@@ -45,7 +48,7 @@ export class NightlyBackup {
     await this.#running;
   }
 
-  /** Ends the backup in progress, whose file stays incomplete. The next start repeats it. */
+  /** Aborts the backup in progress, whose file stays incomplete. After the next start the backup is repeated. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -55,7 +58,7 @@ export class NightlyBackup {
     const { database, clock, config, secrets, logger } = this.#services;
     const startedAt = clock.now();
     const installation = secrets.fingerprint().toString('hex').slice(0, 8);
-    // First: what killed backups left may have filled the disk.
+    // Deletes leftovers of killed backups first, because they may have filled the disk.
     await this.#prune(() => pruneAbandoned(backup.folder, installation, startedAt));
     const secretsKey = await loadSecretsKey(database.pool, config);
     const outcome = await runBackupWorker(
@@ -86,7 +89,7 @@ export class NightlyBackup {
     await this.#prune(() => pruneBackups(backup.folder, installation, backup.keep));
   }
 
-  /** A file that can't be deleted says nothing about the backup. */
+  /** Deletes files. A failure is only logged, because the backup itself succeeded. */
   async #prune(prune: () => Promise<string[]>): Promise<void> {
     const { logger } = this.#services;
     try {
@@ -100,7 +103,10 @@ export class NightlyBackup {
     }
   }
 
-  /** The row, and the mail in its transaction: once when backups begin to fail, and once when they work again. */
+  /**
+   * Records the result of a backup. The same transaction queues a mail when backups begin to fail, and one when they
+   * work again.
+   */
   async #record(
     startedAt: Date,
     outcome: Exclude<BackupOutcome, { readonly kind: 'other_runs' }>,

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
-/** The order to write one backup; plain values, because it goes to another thread. */
+/** The parameters of one backup: plain values, because they are sent to another thread. */
 export interface BackupOrder {
   readonly databaseUrl: string;
   readonly dataDir: string;
   /** Base64. */
   readonly secretsKey: string;
   readonly passphraseFile: string | undefined;
-  /** The service's time minus that of `steadyNowMs`. */
+  /** The service's time minus the time of `steadyNowMs`. */
   readonly serviceOffsetMs: number;
   readonly folder: string;
   readonly name: string;
@@ -19,14 +19,14 @@ export type BackupOutcome =
   | { readonly kind: 'failed'; readonly error: string; readonly stack: string | undefined }
   | { readonly kind: 'other_runs' };
 
-/** Milliseconds since 1970 that no step of the system's clock moves. The threads of a process read it alike. */
+/** Milliseconds since 1970, unaffected by steps of the system's clock. All threads of a process get the same time. */
 export function steadyNowMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
 /**
- * Writes a backup in a thread of its own: copying and checking rows would delay requests on the first one.
- * @param signal ends the thread; its connection and its file end with it
+ * Writes a backup in a separate thread, because copying and checking rows would delay requests on the main thread.
+ * @param signal ends the thread, its connection and its file
  */
 export async function runBackupWorker(
   order: BackupOrder,

@@ -40,7 +40,7 @@ export function addBackupCommands(program: Command): void {
               backUp(config, file, passphrase, signal),
             )),
           };
-      // Standard output has the backup, so the result goes to standard error.
+      // Standard output gets the backup, so the result goes to standard error.
       if (file === '-' && !options.verify) process.stderr.write(`${JSON.stringify(result)}\n`);
       else printResult(result, options.json);
       if (!options.verify && !result.encrypted) process.stderr.write(`${notEncrypted}\n`);
@@ -50,7 +50,7 @@ export function addBackupCommands(program: Command): void {
 function interrupted(file: string): string {
   return file === '-'
     ? 'the backup is not complete. Delete what its reader got, and run the backup again.'
-    : 'no backup was written, and no part of it is left. Run the backup again.';
+    : 'no backup was written, and no partial file remains. Run the backup again.';
 }
 
 const notEncrypted =
@@ -69,7 +69,7 @@ async function backUp(
       config,
       false,
       async (databaseUrl) => {
-        // A backup may be taken before an upgrade, so the schema is not migrated.
+        // The schema is not migrated, because a backup may be taken before an upgrade.
         const runtime = await openRuntime(config, databaseUrl, createLogger('error'));
         try {
           const secretsKey = await loadSecretsKey(runtime.database.pool, config);
@@ -101,12 +101,14 @@ async function verify(file: string, passphrase: string | undefined): Promise<Bac
 }
 
 /**
- * Standard output as a stream that is not closed at the end. A reader that leaves early is an error: its backup is
- * incomplete.
+ * Standard output as a stream that is not closed at the end. If the reader closes the pipe early, the backup fails,
+ * because the reader's copy is incomplete.
  */
 function standardOutput(): Writable {
   if (process.stdout.isTTY) {
-    throw new BackupError('A backup is no text for a terminal. Name a file, or lead `-` into a pipe.');
+    throw new BackupError(
+      'A backup is binary data, which a terminal can’t show. Name a file, or pipe the output of `-` into a program.',
+    );
   }
   process.stdout.removeAllListeners('error');
   process.stdout.on('error', () => undefined);

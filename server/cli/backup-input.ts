@@ -13,7 +13,10 @@ export function openInput(file: string): Readable {
   return file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 256 * 1_024 });
 }
 
-/** @returns an error with a sentence that names the file if it can't be read; otherwise the same error */
+/**
+ * Explains an error of reading a file. @returns an error with a sentence that names the file; the same error if it has
+ * another cause
+ */
 export function explainInput(error: unknown, file: string): unknown {
   const isOfFile = error instanceof Error && 'syscall' in error && !('address' in error);
   return isOfFile ? new BackupError(`${file} can't be read: ${fileErrorSentence(error)}.`, error) : error;

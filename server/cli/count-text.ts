@@ -3,7 +3,7 @@ export function countText(number: number, one: string, many = `${one}s`): string
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }
 
-/** The same of a count that ends at one more than `max`: `more than 10,000 messages`. */
+/** Like `countText`, for a count that stops at `max` + 1: `more than 10,000 messages`. */
 export function countUpToText(number: number, max: number, one: string, many = `${one}s`): string {
   return number > max ? `more than ${countText(max, one, many)}` : countText(number, one, many);
 }

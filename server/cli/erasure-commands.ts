@@ -18,7 +18,10 @@ interface EraseOptions {
   readonly json: boolean;
 }
 
-/** Longer than any erasure takes. The command waits for its end, unless a phone has one of the messages. */
+/**
+ * Time-out of the command, longer than any erasure takes. The command waits for the erasure's end, unless a phone still
+ * has one of the messages.
+ */
 const waitMs = 24 * 3_600_000;
 
 export function addErasureCommands(program: Command): void {
@@ -55,7 +58,7 @@ export function addErasureCommands(program: Command): void {
     });
 }
 
-/** Counts that are too large to be exact say so. */
+/** The result in words, such as `more than 10,000 messages` for a count that is not exact. */
 function inWords(result: Erasure): Readonly<Record<string, unknown>> {
   const max = erasureCountMax;
   return Object.fromEntries(
@@ -66,7 +69,7 @@ function inWords(result: Erasure): Readonly<Record<string, unknown>> {
   );
 }
 
-/** @throws AppError where the person does not type the handle, or there is no terminal to ask at */
+/** @throws AppError if the person does not type the handle, or if no terminal is attached */
 async function confirm(contact: string, { messages, waiting, files, opted_out }: Erasure): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new AppError(
@@ -92,7 +95,7 @@ async function confirm(contact: string, { messages, waiting, files, opted_out }:
   }
 }
 
-/** Where not all messages were counted, neither were their files. */
+/** Counts of messages and their files in words. If not all messages were counted, the number of files is left out. */
 function messagesAndFiles(messages: number, files: number): string {
   return messages > erasureCountMax
     ? `${upToMax(messages, 'message')} and their files`

@@ -7,7 +7,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 /** One Ctrl-C arrives twice within milliseconds: from the terminal and from npm. */
 const sameSignalMs = 1_000;
 
-/** Thrown after a signal has ended the command and it has cleaned up. */
+/** Thrown after a signal has aborted the command and the command has cleaned up. */
 export class InterruptedError extends StartError {
   /** The exit code that shells expect: 130 after SIGINT, 143 after SIGTERM. */
   readonly exitCode: number;
@@ -20,9 +20,10 @@ export class InterruptedError extends StartError {
 }
 
 /**
- * Runs work that a signal aborts, so that it can clean up. A second signal, more than a second later, exits at once.
+ * Runs work that a signal aborts, so that the work can clean up. A second signal, more than a second later, exits at
+ * once.
  * @param outcome a sentence about the state after the abort, with the next step
- * @param work calls `commit` when it can't be undone any more: later signals neither exit nor claim that outcome
+ * @param work calls `commit` before the step that can't be undone: later signals then neither exit nor report `outcome`
  * @throws InterruptedError if the work was aborted; otherwise the work's own error
  */
 export async function withInterruption<T>(

@@ -64,7 +64,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.stderr.write(`${describeCommandError(error)}\n`);
-  // A pipe that is not read would keep the process alive.
+  // The process exits explicitly, because standard input or output that is an unread pipe would keep it alive.
   if (error instanceof InterruptedError) process.exit(error.exitCode);
   process.exitCode = 1;
 }

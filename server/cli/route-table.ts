@@ -31,7 +31,7 @@ export interface RouteRow {
   readonly path: string;
   readonly audience: Audience;
   readonly permission: string | null;
-  /** The permission of members below /app/teams/:team_id; null if it is the same. */
+  /** The permission of members below /app/teams/:team_id; null if members need the same permission as keys. */
   readonly member_permission: string | null;
   /** True for a long poll, whose answer may be held. */
   readonly held: boolean;
@@ -72,8 +72,8 @@ function contentTypeOf(audience: Audience): string {
 }
 
 /**
- * Services for the route table, because handlers are closures over them. They are real, with a database pool that would
- * connect on its first query. No handler runs, so none is sent.
+ * Services for the route table, because handlers are closures over them. The services are real, with a database pool
+ * that would connect on its first query. No handler runs, so no query is sent.
  */
 function unusedServices(): Parameters<typeof createRoutes>[0] {
   const logger = createLogger('silent');

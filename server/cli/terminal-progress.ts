@@ -3,7 +3,9 @@ import type { Progress } from '#server/database/backup/progress.ts';
 const intervalMs = 250;
 const megabyte = 1_000_000;
 
-/** One line on standard error that shows progress and is overwritten; nothing if that is no terminal. */
+/**
+ * One line on standard error that shows progress and is overwritten; nothing is shown if standard error is no terminal.
+ */
 export class TerminalProgress implements Progress {
   readonly #verb: string;
   #table = '';

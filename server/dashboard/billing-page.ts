@@ -14,7 +14,7 @@ export interface PlanInUse extends ResourceCounts {
   readonly monthlyMessageLimit: number;
   /** Messages that count against the month's limit. */
   readonly sent: number;
-  /** The start of the next month, when the count begins at 0 again. */
+  /** The start of the next month, when the count of messages begins at 0 again. */
   readonly resetsAt: Date;
 }
 

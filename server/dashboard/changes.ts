@@ -19,12 +19,12 @@ export class Changes {
 
   /** @returns unsubscribe. Subscribe first and then read, so that no change is missed in between. */
   subscribe(teamId: TeamId, listener: ChangeListener): () => void {
-    // Wrapped, so that the same function can subscribe twice.
+    // The listener is wrapped, so that the same function can subscribe twice.
     const own: ChangeListener = (change) => listener(change);
     const listeners = this.#teams.get(teamId) ?? new Set();
     this.#teams.set(teamId, listeners.add(own));
     return () => {
-      // A later subscription creates a new set.
+      // An empty set is deleted; a later subscription creates a new one.
       if (listeners.delete(own) && listeners.size === 0) this.#teams.delete(teamId);
     };
   }

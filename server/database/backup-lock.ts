@@ -16,7 +16,7 @@ const tryShared = transactionStatement<[], { is_free: boolean }>(
 
 /**
  * Keeps backups from starting until the end of this transaction.
- * @returns false while a backup runs or waits: the caller leaves its work to a later round
+ * @returns false while a backup runs or waits: the caller then does its work in a later round
  */
 export async function excludeBackups(trx: Transaction): Promise<boolean> {
   return (await tryShared.row(trx))?.is_free === true;

@@ -8,12 +8,12 @@ import { changesChannel } from './channels.ts';
 /** How long the first change waits for more: thousands of changes of one resource type become one notification. */
 const windowMs = 50;
 
-/** The changes of one team and resource type that are sent at the end of the window. */
+/** The changes of one team and resource type that were gathered and are sent together at the end of the window. */
 type Gathered = Omit<Change, 'resource' | 'ids'> & { readonly ids: Set<string> | 'all' };
 
 /**
- * Notifies every process of committed changes, by team and resource type: all of some 50 ms in one statement.
- * NotifySender is separate, because its channels wake phones and loops, which must wait far less.
+ * Notifies every process of committed changes, by team and resource type. One statement sends all changes of some 50
+ * ms. NotifySender is separate, because phones and loops that it wakes must wait far less.
  */
 export class ChangeNotifySender {
   readonly #pool: Pool;
@@ -52,7 +52,7 @@ export class ChangeNotifySender {
         ),
       );
     }
-    // Runs in the same tick as the last check, so that no change recorded later is missed.
+    // This line runs in the same tick as the last check of the gathered changes, so that no later change is missed.
     this.#sending = undefined;
   }
 

@@ -2,7 +2,8 @@ import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
 /**
- * A change of a resource, which subscribers read again. `ids` are uuids of the database; `all` means any of the type.
+ * A change of a resource, which subscribers read again. `ids` are uuids of the database; `all` means that any resource
+ * of the type may have changed.
  */
 export interface Change {
   readonly resource: ResourceType;
@@ -11,12 +12,12 @@ export interface Change {
   readonly created?: true;
 }
 
-/** Stands for created rows in declarations and payloads. */
+/** The word for newly created rows in change declarations and notification payloads. */
 const created = 'created';
 
 /**
- * Records a change, which is notified after the commit. Without ids it is of any row of the type; with `created`, of
- * new rows only.
+ * Records a change, which is notified after the commit. Without ids any row of the type may have changed; `created`
+ * means new rows only.
  */
 export type ChangeRecorder = (
   teamId: TeamId,
@@ -24,18 +25,27 @@ export type ChangeRecorder = (
   ids: readonly string[] | typeof created,
 ) => void;
 
-/** Where a statement has ids: in a parameter such as `$1`, or in a result column; one uuid or an array of them. */
+/**
+ * The place of the ids in a statement: a parameter such as `$1`, or a result column. Its value is a uuid or an array of
+ * uuids.
+ */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);
 
 /** Declares the change that a statement makes: `{ changes: 'number', team: '$1', ids: 'id' }` (decision 0018). */
 export interface ChangeDeclaration<Row, Where = Source<Row>> {
   readonly changes: ResourceType;
   readonly team: Where;
-  /** undefined: any row of the type. `created`: new rows only, because listing their ids would slow a batch. */
+  /**
+   * Where the ids are. undefined: any row of the type may have changed. `created`: new rows, whose ids are not listed
+   * because that would slow a batch.
+   */
   readonly ids?: Where | typeof created;
 }
 
-/** Creates the function that records a declared change after each run of its statement, from parameters and result. */
+/**
+ * Compiles a change declaration to a function that runs after each run of the statement. It takes team and ids from the
+ * parameters and the result.
+ */
 export function compileChangeDeclaration<Row extends object>({ changes, team, ids }: ChangeDeclaration<Row>) {
   const teamsIn = readerOf<Row>(team);
   const idsIn = ids === undefined || ids === created ? undefined : readerOf<Row>(ids as Source<Row>);
@@ -56,8 +66,8 @@ function readerOf<Row extends object>(source: Source<Row>) {
 }
 
 /**
- * The distinct uuids in a value. Arrays may be in PostgreSQL's text form. null has none: an account's audit entry, for
- * example, has no team.
+ * The distinct uuids in a value. Arrays may be in PostgreSQL's text form. null contains no uuid: an account's audit
+ * entry, for example, has no team.
  */
 function uuidsIn(value: unknown): string[] {
   if (Array.isArray(value)) return [...new Set<string>(value)];
@@ -65,7 +75,10 @@ function uuidsIn(value: unknown): string[] {
   return value.startsWith('{') ? [...new Set(value.match(/[^{},]+/g))] : [value];
 }
 
-/** Ids per notification, 37 bytes each: PostgreSQL limits payloads to 8,000 bytes. A larger change is sent as `all`. */
+/**
+ * Ids per notification, 37 bytes each: PostgreSQL limits payloads to 8,000 bytes. A change with more ids is sent as
+ * `all`.
+ */
 export const idsMax = 200;
 
 /** The payload of a notification, with at most `idsMax` ids. */

@@ -8,7 +8,7 @@ export const changesChannel = 'changes';
 /** Changes of the clock's state. */
 export const clockChannel = 'service_clock';
 
-/** Numbers with news for their phone; the payload lists their ids. */
+/** Numbers whose phones have something to fetch; the payload lists the numbers' ids. */
 export const phoneQueueChannel = 'phone_queue';
 
 /** New simulated numbers. */
@@ -41,5 +41,5 @@ export const feedChannel = 'event_feed';
 /** The end of a restore hold. */
 export const restoresChannel = 'restores';
 
-/** Settings, which the processes of one database compare. */
+/** Settings that all processes of one database must share; the processes compare them. */
 export const settingsChannel = 'settings';

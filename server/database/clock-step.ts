@@ -1,26 +1,26 @@
 import { clockSettleMs, clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
 
 interface ClockComparison {
-  /** The service's time at the moment of the comparison. */
+  /** The service's time when it was compared with the database's clock. */
   readonly ownMs: number;
-  /** The reading of the database's clock at that moment, and the maximum of its error. */
+  /** The database's clock at the same moment, and the maximum error of that reading. */
   readonly databaseMs: number;
   readonly uncertaintyMs: number;
   /** The service's time minus the database's clock, as last known: 0, or the difference after a held step. */
   readonly heldMs: number;
-  /** How long ago the clock last stepped; undefined if it did not. */
+  /** Time since the database's clock last stepped; undefined without a step. */
   readonly steadyMs: number | undefined;
 }
 
 export type ClockClassification =
-  /** The clock is steady: the service's time is corrected to `timeMs`. */
+  /** The database's clock runs steadily: the service's time is corrected to `timeMs`. */
   | { readonly kind: 'steady'; readonly timeMs: number }
   /**
-   * The clock stepped: the service keeps its own time, which now differs by `heldMs`; 0 if the clock stepped back to
-   * it.
+   * The database's clock stepped: the service keeps its own time, which now differs by `heldMs`. 0 means that the clock
+   * stepped back to the service's time.
    */
   | { readonly kind: 'stepped'; readonly heldMs: number }
-  /** The clock was steady for long enough after a step: the step is followed. */
+  /** The database's clock was steady for long enough after a step, so the service's time follows the step. */
   | { readonly kind: 'settled' };
 
 /** Clock step: classifies one comparison of the service's time with the database's clock (decision 0020). */
@@ -40,7 +40,7 @@ export function classifyClockStep({
   return { kind: 'steady', timeMs: expectedMs };
 }
 
-/** True if a step pauses expiry: the database's clock is too far ahead. */
+/** True if the database's clock is so far ahead that nothing may expire until the step is resolved. */
 export function shouldPauseExpiry(heldMs: number): boolean {
   return heldMs < -expiryClockAheadMaxMs;
 }

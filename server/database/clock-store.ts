@@ -3,7 +3,7 @@ import { type Queryable, statement, type Transaction, transactionStatement } fro
 
 /** State of the database's clock, which the processes of an installation share (table service_clock). */
 export interface ClockState {
-  /** The held step: the service's time minus the database's clock. */
+  /** The step that the service does not follow: its own time minus the database's clock. */
   readonly held_ms: number;
   readonly stepped_at: Date | null;
   readonly followed_ms: number;
@@ -32,7 +32,7 @@ const samples = 5;
 
 const stateColumns = 'held_ms, stepped_at, followed_ms, version';
 
-// The only statement that reads the database's clock (decision 0007).
+// The only statement of the service that reads the database's clock (decision 0007).
 const read = transactionStatement<[], ClockState & { readonly database_ms: number }>(
   'clock.read',
   `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS database_ms, ${stateColumns} FROM service_clock`,
@@ -46,7 +46,7 @@ const updateStep = statement<[number, Date | null, number]>(
   'UPDATE service_clock SET held_ms = $1, stepped_at = $2, version = version + 1 WHERE version = $3 RETURNING version',
 );
 
-/** Records that the held step is followed from now on. */
+/** Records that the service's time has followed the held step. */
 export const markStepFollowed = transactionStatement(
   'clock.write-followed',
   `UPDATE service_clock
@@ -57,8 +57,8 @@ export const listBootClockReadings = statement<[], BootClockReading>(
   'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
 ).rows;
-// Deletes older readings, because those of machines that no longer exist would stay. The newest ones show when the
-// service last ran.
+// Also deletes old readings, because those of machines that no longer exist would stay for ever. The newest readings
+// show when the service last ran.
 const writeReading = statement<[string, number, number, Date, number]>(
   'clock.write-reading',
   `WITH old AS (
@@ -90,21 +90,21 @@ export async function sampleDatabaseClock(pool: Pool): Promise<ClockSample> {
       const { database_ms: databaseMs, ...state } = row;
       best = { ...state, databaseMs, atMs: (askedAtMs + heardAtMs) / 2, uncertaintyMs };
     }
-    if (!best) throw new Error('the clock of the database was not read');
+    if (!best) throw new Error('no reading of the database’s clock succeeded');
     return best;
   } finally {
     client.release();
   }
 }
 
-/** The service's time for a restore: its transaction runs while no process follows the clock. */
+/** Reads the service's time for a restore, during which no process of the service keeps that time. */
 export async function readServiceTime(trx: Transaction): Promise<Date> {
   const found = await read.row(trx);
   if (!found) throw new Error('the row of service_clock, which a migration wrote, was deleted');
   return new Date(found.database_ms + found.held_ms);
 }
 
-/** Locks the state against changes by other processes. */
+/** Locks the clock's state, so that no other process changes it. */
 export async function lockClockState(trx: Transaction): Promise<ClockState> {
   const state = await lock.row(trx);
   if (!state) throw new Error('the row of service_clock, which a migration wrote, was deleted');

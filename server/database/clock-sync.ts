@@ -20,7 +20,7 @@ const readsMax = 3;
 const advice = `Until then nothing expires and nothing is deleted. Set the clock right; if it is right now, run \`${commandLine} clock confirm\`.`;
 
 interface SyncOptions {
-  /** Functions that postpone leases when a step is followed. */
+  /** Functions that postpone leases when the service's time follows a step. */
   readonly leases: readonly PostponeLeases[];
   /** Called after the service's time jumped, so that timers are checked again. */
   readonly onJump: () => void;
@@ -37,9 +37,8 @@ export interface ClockStatus {
 
 /**
  * Compares the service's time with the database's clock (specification section 10.7, decision 0020). Small differences
- * are corrected. A clock step is logged and not followed: the service keeps its own time, on all processes. It is
- * followed once the clock was steady for 10 minutes, or an operator confirms it. Meanwhile a step ahead pauses
- * everything that expires.
+ * are corrected. A clock step is logged, and all processes keep the service's own time. The time follows the step once
+ * the clock was steady for 10 minutes, or an operator confirms the step. Until then nothing expires after a step ahead.
  */
 export class ClockSync {
   readonly #services: Pick<Runtime, 'database' | 'clock' | 'logger' | 'metrics'>;
@@ -48,7 +47,10 @@ export class ClockSync {
   readonly #steps: Counter;
   /** The clock's state when this process last read it. */
   #known: ClockState | undefined;
-  /** A doubt of this process since its start: when it began, and the version of the state then. */
+  /**
+   * A doubt about the clock that this process has had since its start, with the version of the clock's state at that
+   * moment.
+   */
   #doubt: { readonly sinceMs: number; readonly version: number } | undefined;
   #aligned: { readonly uptimeMs: number; readonly performanceMs: number };
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -88,7 +90,7 @@ export class ClockSync {
     };
   }
 
-  /** True if rows may expire, be deleted or dropped now. Every sweep that does so checks it first. */
+  /** True if rows may expire or be deleted now. Every sweep that deletes or expires rows checks this first. */
   mayExpire(): boolean {
     this.#align();
     return this.#services.clock.mayExpire;
@@ -101,7 +103,7 @@ export class ClockSync {
     await this.#note();
   }
 
-  /** @returns false if this changed the state, so that the clock has to be read again */
+  /** @returns false if the call changed the clock's state, so that the clock has to be read again */
   async #read(): Promise<boolean> {
     const { database, clock } = this.#services;
     const sample = await sampleDatabaseClock(database.pool);
@@ -128,14 +130,14 @@ export class ClockSync {
     return true;
   }
 
-  /** How long this process has seen a steady clock since a step; it does not know of earlier times. */
+  /** How long the clock was steady since a step, as far as this process has seen it. */
   #steadyMs({ stepped_at: steppedAt }: ClockSample): number | undefined {
     const { clock } = this.#services;
     if (steppedAt === null) return undefined;
     return Math.min(clock.nowMs() - steppedAt.getTime(), clock.elapsedMs() - this.#watchesSinceMs);
   }
 
-  /** Applies the state that this or another process wrote. */
+  /** Applies the clock's state that this or another process wrote. */
   #take(sample: ClockSample): void {
     const { clock } = this.#services;
     const known = this.#known;

@@ -3,9 +3,9 @@ import { StartError } from '#server/platform/start-error.ts';
 import { errorCodeOf } from './database.ts';
 
 /**
- * Runs the first work with the database, at a start or in a command.
+ * Runs the first database work of a start or of a command.
  * @param databaseUrl the setting DATABASE_URL; undefined: the embedded database
- * @throws StartError that names the setting and the remedy, if an operator can remove the cause
+ * @throws StartError that names the setting and the remedy, if the operator can remove the cause
  */
 export async function withDatabaseErrors<T>(
   databaseUrl: string | undefined,

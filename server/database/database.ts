@@ -8,8 +8,8 @@ import { measurePools } from './pool-metrics.ts';
 import { PoolTimeoutError, rethrowPoolTimeout } from './pool-timeout.ts';
 import type { ChangeRecordingPool, Transaction } from './statement.ts';
 
-// int8 as a number: counts stay far below 2^53, and texts would compare wrongly. date as text: it is a calendar day,
-// not a time.
+// int8 as a number: counts stay far below 2^53, and numbers as texts would compare wrongly. date as text, because a
+// calendar day is no moment.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
@@ -18,7 +18,7 @@ interface DatabaseOptions {
   readonly logger: Logger;
   /** Registers the metrics of the pools. */
   readonly metrics?: Metrics;
-  /** Connections of the pool for everything outside the hot path. */
+  /** Size of the pool for statements outside the hot path. */
   readonly poolSize?: number;
   /** Milliseconds after which a statement is cancelled. */
   readonly statementTimeoutMs?: number;
@@ -36,13 +36,13 @@ const clientTimeoutMarginMs = 2_000;
  * Three connection pools for one database: `hot` for sends and hand-outs, `pages` for lists, and one for the rest. A
  * slow page can't delay the small hot pool. Every connection has time-outs from its start.
  *
- * Hot statements are planned once, because planning the send statement takes longer than running it. The plan may be
- * made while a table is empty, when a sequential scan is cheapest, and later read a day's keys for each batch. So the
- * hot pool disables sequential scans. It also disables bitmap scans: they have no order, and would sort a whole queue
- * to find its first row.
+ * Hot statements are planned once, because planning the send statement takes longer than running it. A plan made while
+ * a table is empty would use a sequential scan, and later read a day's keys for each batch. So the hot pool disables
+ * sequential scans. It also disables bitmap scans, which return rows without an order: finding the first row would sort
+ * the whole queue.
  *
  * The pages pool forces index scans. Otherwise a full sort may look cheaper for a rare handle, or before a table was
- * first analyzed. Its cost has no bound (decision 0012).
+ * first analyzed. The cost of a full sort has no bound (decision 0012).
  */
 export class Database {
   readonly hot: ChangeRecordingPool;
@@ -56,11 +56,13 @@ export class Database {
   constructor(options: DatabaseOptions) {
     const openPlain = (own: OwnOptions): pg.Pool =>
       openPool(options, own, (error) => {
-        // Connections end after close() returns, and the embedded PostgreSQL may stop earlier: that is no loss.
+        // After `close` a lost connection is expected: connections end after close() returns, and the embedded
+        // PostgreSQL may stop earlier.
         if (!this.#isClosing)
           options.logger.warn({ err: error }, 'a database connection was lost; it is replaced');
       });
-    // A sweep replaces a notification that a crash loses, so this commit need not wait for the disk.
+    // A sweep makes up for a notification that a crash loses, so the commit of a notification need not wait for the
+    // disk.
     this.#notifying = openPlain({
       max: 1,
       application_name: 'ownline notifier',
@@ -92,7 +94,10 @@ export class Database {
       measurePools(options.metrics, { hot: this.hot, pages: this.pages, other: this.pool });
   }
 
-  /** Notifies every process, including this one, after the caller's commit. Never fails: a sweep backs it up. */
+  /**
+   * Notifies every process, including this one, after the caller's commit. Never fails: a sweep makes up for a lost
+   * notification.
+   */
   notify(channel: string, ids: Iterable<string>): void {
     this.#notifier.notify(channel, ids);
   }
@@ -123,7 +128,7 @@ export class Database {
       for (const run of committed) run();
       return result;
     } catch (error) {
-      // A connection that timed out or can't roll back is closed, which ends its transaction.
+      // A connection that timed out or can't roll back is closed, which ends its transaction in PostgreSQL.
       if (error instanceof Error && isTimeout(error)) broken = error;
       else {
         await client.query('ROLLBACK').catch((rollbackError: Error) => {
@@ -158,7 +163,7 @@ function openPool(options: DatabaseOptions, own: OwnOptions, onLost: (error: Err
     keepAlive: true,
   });
   // The pool replaces a broken connection. A connection may emit its error twice, or during a query, when the pool does
-  // not listen. Without its own listener that would end the process.
+  // not listen. An error without a listener would end the process.
   pool.on('connect', (client) => client.on('error', onLost));
   pool.on('error', () => undefined);
   return pool;

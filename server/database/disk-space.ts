@@ -6,7 +6,7 @@ const megabyte = 1_024 * 1_024;
 /** PostgreSQL writes its write-ahead log in files of 16 MB, and needs a new one for every write and for recovery. */
 export const walFreeMinBytes = 32 * megabyte;
 
-/** Minimum of free space: a table's file grows by up to 512 KB at once. */
+/** Minimum of free space for other files: a table's file grows by up to 512 KB at once. */
 const leastBytes = megabyte;
 
 /**

@@ -6,17 +6,17 @@ import type { Runtime } from './runtime.ts';
 /** SQLSTATE: PostgreSQL gave up waiting for a lock. */
 const lockTimeout = '55P03';
 
-/** The previous month by the clock: `ensurePartitions` would create it again each hour. */
+/** The previous month, which is never dropped: `ensurePartitions` would create it again each hour. */
 export function lastMonthOf(clock: Pick<Runtime['clock'], 'now'>): string {
   return monthOf(new Date(new Date(monthOf(clock.now())).getTime() - 1));
 }
 
 /**
- * Drops months of a history, oldest first. A month that another transaction uses is left to a later round, and so is
- * every month while a backup runs. A drop locks the history's writers out for a short time.
+ * Drops months of a history, oldest first. A month that another transaction uses waits for a later round, and so does
+ * every month while a backup runs. A drop blocks writers of the history for a short time.
  * @param mayDrop true if all rows of a month may be deleted
  * @param setting the setting with the retention, for the log
- * @returns the number of dropped months, and whether one that may be dropped is left
+ * @returns the number of dropped months, and whether a month that may be dropped is left
  */
 export async function dropMonths(
   { database, logger }: Pick<Runtime, 'database' | 'logger'>,

@@ -200,7 +200,8 @@ function refuseNewer(found: number): void {
 }
 
 /**
- * Explains a changed checksum. A released migration is never changed, so the database has another line of development.
+ * Explains a changed checksum. A released migration is never changed, so another development version set up the
+ * database.
  */
 function explainChecksum(error: unknown): unknown {
   const version =
@@ -209,13 +210,16 @@ function explainChecksum(error: unknown): unknown {
       : undefined;
   if (version === undefined) return error;
   return new StartError(
-    `The database was set up with another migration ${version} than this release has. Start the release that set it up, or ` +
+    `Migration ${version} of this database differs from that of this release. Start the release that set the database up, or ` +
       'restore the files in server/database/migrations.',
     error,
   );
 }
 
-/** Waits for a running backup. Otherwise the migration would wait for the tables that it reads, and sends behind it. */
+/**
+ * Waits for a running backup. Otherwise the migration would wait for the tables that the backup reads, and sends would
+ * wait behind the migration.
+ */
 async function waitForBackup(client: pg.ClientBase): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock_shared($1)', [backupLock]).catch((error: unknown) => {
     if (errorCodeOf(error) !== lockNotAvailable) throw error;
@@ -226,7 +230,7 @@ async function waitForBackup(client: pg.ClientBase): Promise<void> {
   });
 }
 
-/** Migrations of a new database are one line of the log; those of an upgrade have a line each. */
+/** The migrations of a new database make one log line; an upgrade logs a line for each. */
 function logMigrations(postgrator: Postgrator, logger: Logger, level: 'debug' | 'info'): void {
   let startedAtMs = 0;
   postgrator.on('migration-started', () => {

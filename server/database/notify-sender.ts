@@ -3,11 +3,15 @@ import type { Pool } from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 
 /**
- * PostgreSQL limits payloads to 8,000 bytes. A longer list is sent as an empty one, which means "look for yourself".
+ * PostgreSQL limits payloads to 8,000 bytes. A longer list of ids is replaced by an empty one, which makes listeners
+ * look up all.
  */
 const payloadMaxBytes = 7_900;
 
-/** A notification without ids: "look for yourself". It covers all ids of its channel, so merging drops them. */
+/**
+ * A notification without ids, which makes listeners look up all. It covers every id of its channel, so merging drops
+ * the ids.
+ */
 const everything = 'everything';
 
 /**
@@ -50,7 +54,7 @@ export class NotifySender {
         await this.#send(channel, said === everything ? '' : [...said].join(','));
       await pause(windowMs);
     }
-    // Runs in the same tick as the last check, so that no later notification is missed.
+    // Runs in the same tick as the last check, so that no later notification stays unsent.
     this.#sending = undefined;
   }
 

@@ -10,7 +10,7 @@ const makePartition = statement<[History, string, number]>(
   `SELECT make_partition($1, $2::date, $3) WHERE ${withoutBackupSql}`,
 );
 
-/** One look-up instead of a statement per month: most starts find every month. */
+/** Looks up all missing months in one statement, because at most starts none is missing. */
 const findMissing = statement<[string[], readonly History[]], { history: History; month: string }>(
   'partitions.find-missing',
   `SELECT history, month FROM unnest($1::text[]) WITH ORDINALITY AS m (month, month_place),
@@ -20,8 +20,8 @@ const findMissing = statement<[string[], readonly History[]], { history: History
 
 /**
  * Drops a month of a history with all its rows.
- * @returns false while a backup runs, which still reads it
- * @throws 55P03 if it is in use
+ * @returns false while a backup runs, because the backup still reads the month
+ * @throws 55P03 (lock_not_available) if the month is in use
  */
 export const dropMonthPartition = statement<[history: History, month: string]>(
   'partitions.drop',
@@ -56,13 +56,16 @@ const histories: readonly History[] = [
   'audit_log',
 ];
 
-/** Rows that may move into a new month: moving them takes about three seconds, less than every lock time-out. */
+/**
+ * Upper bound on the rows that may move into a new month. Moving them takes about three seconds, less than every lock
+ * time-out.
+ */
 const movedMax = 200_000;
 
 /**
- * Creates the months of all histories, from the last one to two ahead. Last month takes rows of late clocks and of
- * restores. A month that can't be created, or any while a backup runs, is left to the next round. Until then the
- * default partition takes its rows, which move when the month is created.
+ * Creates the monthly partitions of all histories, from the previous month to two ahead. The previous month takes rows
+ * of late clocks and of restores. If a month can't be created, or a backup runs, the next round tries again. Until then
+ * the default partition takes the rows, which move when the month is created.
  */
 export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logger): Promise<void> {
   const now = clock.now();
@@ -87,7 +90,7 @@ export async function ensurePartitions(db: Queryable, clock: Clock, logger: Logg
 /**
  * Creates a month of a history, and moves its rows from the default partition.
  * @param month `2026-11-01`
- * @returns false while a backup runs: it reads the history, and writers would wait behind this
+ * @returns false while a backup runs: the backup reads the history, and writers would wait behind the creation
  */
 export async function createMonthPartition(db: Queryable, history: History, month: string): Promise<boolean> {
   return makePartition.hasRow(db, history, month, movedMax);

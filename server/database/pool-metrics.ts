@@ -4,7 +4,7 @@ import type { Metrics } from '#server/platform/process/metrics.ts';
 
 /**
  * Registers gauges of the pools' connections and waiting callers, and a histogram of how long callers wait for a
- * connection (specification section 10.4). That includes opening a new one.
+ * connection (specification section 10.4). The wait includes opening a new connection.
  */
 export function measurePools(metrics: Metrics, pools: Readonly<Record<string, pg.Pool>>): void {
   const gauge = (name: string, help: string, read: (pool: pg.Pool) => number) =>

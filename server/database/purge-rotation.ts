@@ -1,9 +1,9 @@
-/** A part of a purge, for a bounded time. @returns whether nothing is left for it */
+/** Does a part of a purge within a bounded time. @returns true if nothing is left to purge */
 export type PurgeStep = () => Promise<boolean>;
 
 /**
- * Runs steps one after the other until one has something left, and begins after that one the next time. So a step that
- * never comes to its end delays no other.
+ * Runs purge steps in turn, until one runs out of time. The next run begins with the step after that one, so a step
+ * that never finishes delays no other.
  */
 export class PurgeRotation {
   readonly #steps: readonly PurgeStep[];
@@ -13,7 +13,7 @@ export class PurgeRotation {
     this.#steps = steps;
   }
 
-  /** @returns whether nothing is left for any step */
+  /** @returns true if no step has anything left to purge */
   async run(): Promise<boolean> {
     const first = this.#next;
     const ordered = [...this.#steps.slice(first), ...this.#steps.slice(0, first)];

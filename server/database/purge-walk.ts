@@ -56,8 +56,8 @@ export async function purgeInBatches(
 
 /**
  * Purge walk: deletes rows of a history that are older than a bound, day by day, in small batches with pauses. It
- * remembers its position, so that a batch never reads the index entries of earlier ones again. The position is kept in
- * memory: after a restart the walk begins at the oldest month.
+ * remembers its position, so that a batch never reads again the index entries of rows that earlier batches deleted. The
+ * position is kept in memory: after a restart the walk begins at the oldest month.
  */
 export class PurgeWalk {
   readonly #history: History;
@@ -70,14 +70,14 @@ export class PurgeWalk {
     this.#purge = purge;
   }
 
-  /** Rows from before this moment have been walked over. */
+  /** The position of the walk: older rows were deleted or skipped. */
   get reachedMs(): number {
     return this.#reachedMs;
   }
 
   /**
    * Deletes batches until `budgetMs` is over or no rows are left.
-   * @returns true once the walk has reached the bound; false if rows are left, and while a backup runs
+   * @returns true once the walk has reached the bound; false if rows are left, or while a backup runs
    */
   async run(services: Services, boundMs: number, budgetMs: number): Promise<boolean> {
     const { clock } = services;

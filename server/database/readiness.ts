@@ -14,8 +14,8 @@ const littleMemory = transactionStatement(
 );
 
 /**
- * Commits a record of the write-ahead log, which is flushed to the disk. It changes no row, so no vacuum is needed and
- * no process waits for another. The empty UPDATE fails if PostgreSQL is read-only, as on a standby.
+ * Commits a record of the write-ahead log, which is flushed to the disk. The UPDATE matches no row, so no vacuum is
+ * needed and no process waits for another. It fails if PostgreSQL is read-only, as on a standby.
  */
 const writeLog = transactionStatement(
   'database.readiness-log',

@@ -10,7 +10,7 @@ const undefinedTable = '42P01';
  * 10.8, decision 0034).
  *
  * A process reads the hold once, at its start. No hold begins while a process runs, because a restore needs an empty
- * database. So asking costs no statement, and `check` only looks for the hold's end.
+ * database. So reading the hold costs no statement, and `check` only looks for its end.
  */
 export class RestoreHold {
   #restore: Restore | undefined;
@@ -22,7 +22,7 @@ export class RestoreHold {
 
   static async read(db: Queryable): Promise<RestoreHold> {
     const restore = await findOpenRestore(db).catch((error: unknown) => {
-      // A backup before an upgrade reads the schema of an earlier release, which may have no restores.
+      // A backup before an upgrade reads the schema of an earlier release, which may lack the table restores.
       if (errorCodeOf(error) === undefinedTable) return undefined;
       throw error;
     });
@@ -33,7 +33,7 @@ export class RestoreHold {
     return this.#restore !== undefined;
   }
 
-  /** The restore that was not resumed yet. */
+  /** The restore that no person has resumed yet; undefined without a hold. */
   get restore(): Restore | undefined {
     return this.#restore;
   }
@@ -58,7 +58,10 @@ export class RestoreHold {
   }
 }
 
-/** The later of both times, because the backup's clock may have been ahead of the restore's. */
+/**
+ * The end of the time whose rows are held: the later of backup and restore, because the backup's clock may have been
+ * ahead.
+ */
 export function heldBefore({ restored_at, backup_taken_at }: Restore): Date {
   return restored_at > backup_taken_at ? restored_at : backup_taken_at;
 }

@@ -30,7 +30,7 @@ const resume = transactionStatement<
      cancelled_messages = $5, skipped_deliveries = $6
    WHERE resumed_at IS NULL RETURNING restored_at`,
 );
-// The held step was of another server's clock, and uptimes are those of other machines.
+// Resets the clock's state: the backup's held step and uptimes belong to the clocks of other machines.
 const forgetStep = transactionStatement(
   'restores.forget-clock-step',
   'UPDATE service_clock SET held_ms = 0, stepped_at = NULL, version = version + 1',
@@ -49,7 +49,7 @@ export interface ResumeChoices {
   readonly skipDeliveries: boolean;
 }
 
-/** Ends the hold. @returns false if there was none */
+/** Ends the restore hold. @returns false if there was none */
 export async function markResumed(
   trx: Transaction,
   at: Date,

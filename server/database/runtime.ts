@@ -7,7 +7,10 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import type { Database } from './database.ts';
 import type { RestoreHold } from './restore-hold.ts';
 
-/** Runtime: the first argument of every use case, created once in open-runtime.ts. */
+/**
+ * Runtime: database, clock, ids, secrets and settings, the first argument of every use case. It is created once at the
+ * start.
+ */
 export interface Runtime {
   readonly config: Config;
   readonly clock: Clock;

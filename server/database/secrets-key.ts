@@ -28,7 +28,7 @@ export async function loadSecrets(db: Queryable, config: Config): Promise<Secret
   return new Secrets(await loadSecretsKey(db, config));
 }
 
-/** loadSecrets for a backup, which stores the key itself. */
+/** Loads the secrets key for a backup, whose file contains the key itself. */
 export async function loadSecretsKey(db: Queryable, config: Config): Promise<Buffer> {
   const file = secretsKeyFile(config);
   const key = config.secretsKey ?? (await readKey(file)) ?? (await makeKey(db, config.dataDir, file));
@@ -43,7 +43,7 @@ export async function loadSecretsKey(db: Queryable, config: Config): Promise<Buf
 /** State of the secrets key, read without creating one. */
 export type SecretsKeyState =
   | { readonly kind: 'right'; readonly secrets: Secrets }
-  /** The database has no fingerprint of a key yet, or can't be reached. */
+  /** A key was found, but the database has no fingerprint to compare it with, or can't be reached. */
   | { readonly kind: 'unproven'; readonly secrets: Secrets }
   | { readonly kind: 'missing' }
   | { readonly kind: 'wrong' };
@@ -116,7 +116,7 @@ const theRightKey = 'Set SECRETS_KEY to the text of secrets.key in the DATA_DIR 
 
 const lostKey = 'Where the key is lost: docs/operations.md, "A lost secrets key".';
 
-/** @returns undefined if the file does not exist */
+/** Reads the key file. @returns undefined if the file does not exist */
 async function readKey(file: string): Promise<Buffer | undefined> {
   let text: string;
   try {
@@ -135,7 +135,8 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 
 async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Buffer> {
   if (await findFingerprint.row(db)) {
-    // Another process may have started meanwhile; it writes the file before the database gets the fingerprint.
+    // Another process that started meanwhile may have written the file: a key is in its file before its fingerprint is
+    // in the database.
     const others = await readKey(file);
     if (others) return others;
     throw new ConfigError([
@@ -156,7 +157,10 @@ async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Bu
   throw unreadable(file, 'ENOENT');
 }
 
-/** link fails if the name exists, so of two processes that start at once, both use the first one's key. */
+/**
+ * Writes the key file unless it exists. A hard link never replaces a file, so two processes that start at once both use
+ * the first one's key.
+ */
 async function writeOnce(dataDir: string, file: string, text: string): Promise<void> {
   await createDataDir(dataDir);
   const mine = `${file}.${randomBytes(6).toString('hex')}`;
@@ -174,7 +178,7 @@ async function writeOnce(dataDir: string, file: string, text: string): Promise<v
 
 function unreadable(file: string, reason: string): ConfigError {
   return new ConfigError([
-    `${file} is there and can't be read (${reason}). Let the user who runs Ownline read it, or set SECRETS_KEY ` +
+    `${file} exists and can't be read (${reason}). Let the user who runs Ownline read it, or set SECRETS_KEY ` +
       'to its text.',
   ]);
 }

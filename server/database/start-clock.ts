@@ -10,7 +10,10 @@ import {
 import { clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
 import type { ChangeRecordingPool } from './statement.ts';
 
-/** How much less the uptime may have grown than the monotonic clock; a container's uptime begins at its start. */
+/**
+ * By how much the growth of the uptime may fall short of the monotonic clock's. More means that the uptime began anew,
+ * as in a restarted container.
+ */
 const uptimeSlackMs = 1_000;
 
 /** Sets the time of a starting process (decision 0020). It writes nothing, so that commands can use it, too. */
@@ -34,12 +37,13 @@ interface FirstTime {
 }
 
 /**
- * The time with which a process starts. If another process ran since the machine's boot, the uptime gives the exact
- * time since then. Otherwise the database's clock is trusted; a different clock of the host can raise a doubt.
+ * The time with which a process starts. If a process of the service ran since the machine's boot, the uptime gives the
+ * exact time since that process. Otherwise the database's clock is trusted, unless the host's clock differs, which
+ * raises a doubt.
  */
 function firstTime(sample: ClockSample, readings: readonly BootClockReading[], host: HostClock): FirstTime {
   const { databaseMs, held_ms: heldMs, followed_ms: followedMs } = sample;
-  // The host's clocks are read a moment after the database's clock.
+  // The host's clocks were read a moment after the database's clock, so that moment is subtracted.
   const sinceSampleMs = performance.now() - sample.atMs;
   const lastSeenMs = (reading: BootClockReading) =>
     reading.service_at.getTime() + followedMs - reading.followed_ms;
@@ -53,7 +57,7 @@ function firstTime(sample: ClockSample, readings: readonly BootClockReading[], h
   }
 
   const latestMs = Math.max(0, ...readings.map(lastSeenMs));
-  // A step that was held at the last run may have ended. Time has not gone back since then.
+  // A step that was held at the last run may have been undone since. The service's time never goes back.
   const [timeMs = databaseMs] = [databaseMs, databaseMs + heldMs]
     .filter((ms) => ms >= latestMs - clockStepMinMs)
     .sort((a, b) => a - b);

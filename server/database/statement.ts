@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { type ChangeDeclaration, type ChangeRecorder, compileChangeDeclaration } from './change.ts';
 import { rethrowPoolTimeout } from './pool-timeout.ts';
 
-/** Runs statements: a pool, or a transaction's connection. */
+/** Something that runs statements: a pool, or a transaction's connection. */
 export type Queryable = ChangeRecordingPool | Transaction;
 
 /** A pool that records the declared changes of its successful statements. */
@@ -16,7 +16,7 @@ export type Transaction = PoolClient & {
    * sends it, because transactions that call NOTIFY themselves wait for each other at the commit.
    */
   readonly notifyAfterCommit: (channel: string, ids?: Iterable<string>) => void;
-  /** Calls `run` after this transaction's commit, and never after a rollback. `run` must not throw. */
+  /** Calls `run` once this transaction has committed; after a rollback `run` is not called. `run` must not throw. */
   readonly afterCommit: (run: () => void) => void;
   /** Records a change, notified after this transaction's commit. Statements call it for their declared changes. */
   readonly recordChange: ChangeRecorder;

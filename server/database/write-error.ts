@@ -15,7 +15,7 @@ const lookMs = 1_000;
 
 /**
  * Adds the cause to an error's message if the disk is full or the database is read-only (specification section 10.4).
- * @returns a function that maps the thrown error to the answered one; other errors stay as they are
+ * @returns a function that maps an error of the disk to one with the cause; other errors stay as they are
  */
 export function createWriteErrorMapper(
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
@@ -47,7 +47,8 @@ export function createWriteErrorMapper(
         { cause },
       );
     }
-    // Without space for its write-ahead log PostgreSQL ends, and does not start again.
+    // Without space for its write-ahead log the embedded PostgreSQL ends and can't start, so the disk may explain why
+    // the database is away.
     const text = isEmbedded && isDatabaseAway(cause) ? look() : undefined;
     if (text === undefined) return error;
     if (!(error instanceof AppError))
@@ -57,7 +58,7 @@ export function createWriteErrorMapper(
   };
 }
 
-/** Checks the disk; if the folder is missing, nothing is known about its space. */
+/** Describes the disk of a folder if it is full; undefined also if the folder is missing. */
 function lookAtDisk(dataDir: string): string | undefined {
   try {
     return describeFullDiskSync(dataDir, walFreeMinBytes);

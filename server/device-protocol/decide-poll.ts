@@ -15,10 +15,10 @@ export interface PollFacts {
   readonly team_id: TeamId;
   readonly number_id: NumberId;
   readonly device_id: DeviceId;
-  /** The session that the poll names; null for "new". */
+  /** The session id that the poll sends; null if the phone asks for a new session. */
   readonly asked_session: DeviceSessionId | null;
   readonly number_deleted: boolean;
-  /** True if the phone number is verified by another team, and not by this one. */
+  /** True if the phone number is verified by another team, and not by the team of this token. */
   readonly taken: boolean;
   /** True if a newer verify or reconnect of an unverified number ended the device's token. */
   readonly device_ended: boolean;
@@ -26,7 +26,7 @@ export interface PollFacts {
   readonly current_generation: number | null;
   readonly current_session: DeviceSessionId | null;
   readonly expires_at: Date | null;
-  /** True once a poll has named the current session: its phone got the answer that started it. */
+  /** True once a poll has named the current session, which proves that the phone got the session's first answer. */
   readonly session_used: boolean | null;
 }
 
@@ -39,8 +39,8 @@ export type PollDecision =
  * Decides a poll from the facts about its token, number and session (specification section 11.2). A device stops for
  * good if its token is unknown, a newer phone took over, or its number was deleted or verified by another team.
  *
- * A second loop on the same phone is refused while the first one's session lives. If no poll has used that session, it
- * is taken over: its first answer may have been lost, and then nothing else would poll.
+ * A second loop on the same phone is refused while the first one's session lives. If no poll has used that session, the
+ * new one replaces it. The session's first answer may have been lost, and then no loop would poll.
  *
  * A session newer than the current one was started after the backup from which the database was restored. Its phone
  * gets a new session, and goes on.
@@ -61,7 +61,10 @@ export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecisio
   return alive ? stop('already_running') : { kind: 'start_session' };
 }
 
-/** Ids of a number's sessions grow (start-session.ts): a newer id than the current one exists only after a restore. */
+/**
+ * Ids of a number's sessions grow (start-session.ts): an id newer than the current session's exists only after a
+ * restore.
+ */
 function isAfterBackup(asked: DeviceSessionId | null, current: DeviceSessionId | null, now: Date): boolean {
   if (asked === null || current === null || asked <= current) return false;
   return timeOfId(asked).getTime() <= now.getTime() + sessionAheadMaxMs;

@@ -39,7 +39,10 @@ function listText(values: readonly unknown[]): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
-/** Reads a field for which missing, empty and "none" mean no value. Not for message texts, which may be "none". */
+/**
+ * Reads a field for which missing, empty and "none" mean no value. Message texts are not read with this function,
+ * because a text may be "none".
+ */
 export function optionalField(body: DeviceBody, name: string): string | undefined {
   const value = body.get(name)?.trim();
   return value === undefined || value === '' || value === 'none' ? undefined : value;

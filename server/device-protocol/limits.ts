@@ -12,10 +12,13 @@ export const inboundPerMinute = 120;
 /** A phone fetches the file of a message once per hand-out. */
 export const mediaPerMinute = 120;
 
-/** Each report follows a poll, so the limit is the same. */
+/** Each report follows a poll, so the limit equals that of polls. */
 export const statusesPerMinute = 300;
 
-/** A poll within this time after a hand-out that does not report it is a proxy's repeat: the hand-out stays open. */
+/**
+ * A poll that comes within this time after a hand-out, without a report, is a proxy's repeat of the earlier poll. The
+ * hand-out stays open.
+ */
 export const repeatedPollMs = 10_000;
 
 /**
@@ -23,7 +26,10 @@ export const repeatedPollMs = 10_000;
  */
 export const takeoverReportGraceMs = 180_000;
 
-/** How far ahead of the clock a session's start may lie after a restore: the earlier clock may have been wrong. */
+/**
+ * How far ahead of the service's time a session's start may lie after a restore, because the old server's clock may
+ * have been wrong.
+ */
 export const sessionAheadMaxMs = 86_400_000;
 
 /** A setup link's token has 43 characters; the rest of the body is small. */

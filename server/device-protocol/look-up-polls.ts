@@ -8,7 +8,7 @@ import type { PollIdentity } from './poll-registry.ts';
 
 export interface PollLookup {
   readonly tokenHash: Buffer;
-  /** The session that the poll names; undefined for "new". */
+  /** The session id that the poll sends; undefined if the phone asks for a new session. */
   readonly sessionId: DeviceSessionId | undefined;
 }
 
@@ -72,9 +72,9 @@ const shortenStatement = statement<[NumberId, DeviceSessionId, number, Date, Dat
 );
 
 /**
- * Ends the session of a phone that disconnected from a held poll as soon as after an answer. Otherwise the next start
- * of the shortcut would be refused for the rest of the hold. The disconnection is recorded, as a likely cause of
- * silence (specification section 4.7).
+ * Shortens the session of a phone that disconnected from a held poll, as if the poll had been answered. Otherwise the
+ * server would refuse the next start of the shortcut until the hold's end. The disconnection is recorded, as a likely
+ * cause of silence (specification section 4.7).
  */
 export async function shortenDeviceSession(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
@@ -95,11 +95,14 @@ const batchMax = 1_000;
 const waitingMax = 50_000;
 
 export interface PollLookups {
-  /** Returns no row for an unknown token. */
+  /** Looks up a poll. The row is undefined for an unknown token. */
   readonly lookUp: (poll: PollLookup) => Promise<{ readonly row: PollLookupRow | undefined }>;
 }
 
-/** A session's lifetime after a poll: the full hold, and 35 s after its answer (specification section 11.2). */
+/**
+ * How long a session lives after a poll began: the full hold of the poll, and 35 s after its answer (specification
+ * section 11.2).
+ */
 export function sessionLifeAfterAnswerMs(holdMs: number): number {
   return holdMs + 35_000;
 }

@@ -44,7 +44,7 @@ export function deviceMediaRoute(services: Runtime): Route {
   });
 }
 
-/** The file of the message that is in flight at the token's device. @throws AppError 404 for any other */
+/** Finds the file of the message that is in flight at the token's device. @throws AppError 404 for any other message */
 async function findFile(
   { database }: Pick<Runtime, 'database'>,
   tokenHash: Buffer,

@@ -6,7 +6,9 @@ import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
  */
 export type WaitEnd = 'held' | 'replaced' | 'superseded' | 'left' | 'stopping';
 
-/** Identifies a poll. Session ids sort by time, and polls are numbered within a session. */
+/**
+ * Identifies a poll by its session and its number. Session ids sort by time, and polls are numbered within a session.
+ */
 export interface PollIdentity {
   readonly numberId: NumberId;
   readonly sessionId: DeviceSessionId;
@@ -28,7 +30,7 @@ export function sessionPayload(numberId: NumberId, sessionId: DeviceSessionId): 
 
 /**
  * Why a held poll waits. `paced`: pacing holds back every message of its number. `paced contacts`: it holds back those
- * to some contacts. `looked`: the same, and the poll has checked the queue a moment ago.
+ * to some contacts. `looked`: as `paced contacts`, but the poll checked the queue a moment ago.
  */
 type HoldReason = 'queue' | 'paced' | 'paced contacts' | 'looked';
 
@@ -49,8 +51,9 @@ export class HeldPoll extends LongPoll<WaitEnd> {
   }
 
   /**
-   * Marks that a timer will wake the poll. If every message is held back, a new message does not wake it. If only those
-   * to some contacts are, it wakes the poll after `endLook`: each check reads past all messages held back.
+   * Marks that a timer will wake the poll. If every message is held back, a new message does not wake it. If messages
+   * to some contacts are held back, a new message wakes the poll after `endLook`: each check reads past all held-back
+   * messages.
    */
   pace(isWholeNumber: boolean): void {
     this.#reason = isWholeNumber ? 'paced' : 'looked';
@@ -64,7 +67,7 @@ export class HeldPoll extends LongPoll<WaitEnd> {
     if (this.#isMessageNew) this.wake();
   }
 
-  /** Called when a message arrived or returned to the queue, or the number may send again. */
+  /** Wakes the poll: a message arrived or returned to the queue, or the number may send again. */
   wakeForMessage(): void {
     if (this.#reason === 'looked') this.#isMessageNew = true;
     else if (this.#reason !== 'paced') this.wake();
@@ -78,8 +81,8 @@ export class HeldPoll extends LongPoll<WaitEnd> {
 
 /**
  * The polls that this process holds, one per number: a newer poll of a number replaces the older one. Wakes are
- * numbered and remembered for a few seconds. If its number was woken since the look-up began, a poll is awake when it
- * registers: no wake is lost in between.
+ * numbered and remembered for a few seconds. If a wake for the number came after the poll's look-up began, the poll
+ * does not wait at all. So no wake is lost between look-up and registration.
  */
 export class PollRegistry {
   readonly #held = new Map<NumberId, HeldPoll>();
@@ -135,7 +138,7 @@ export class PollRegistry {
     }
   }
 
-  /** Wakes the polls of numbers whose pacing has changed: it may hold back nothing any more. */
+  /** Wakes the polls of numbers whose pacing has changed, because the new pacing may let messages go. */
   wakePaced(numberIds: Iterable<NumberId>): void {
     for (const numberId of numberIds) this.#held.get(numberId)?.wake();
   }
@@ -155,13 +158,16 @@ export class PollRegistry {
     for (const poll of this.#held.values()) poll.wake();
   }
 
-  /** Drops wakes from before the previous call; a look-up takes far less than the time between two calls. */
+  /**
+   * Forgets the wakes that are older than the previous call. The time between two calls is far longer than a look-up,
+   * which is all that needs them.
+   */
   purgeOldWakes(): void {
     this.#before = this.#recent;
     this.#recent = new Map();
   }
 
-  /** Ends every held poll, and later ones at once. */
+  /** Ends every held poll, and each later poll as soon as it registers. */
   stop(): void {
     this.#stopping = true;
     for (const poll of this.#held.values()) poll.end('stopping');

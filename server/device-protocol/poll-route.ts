@@ -65,7 +65,7 @@ function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<Poll, 'left' | 'wit
   };
 }
 
-/** Stands for an unknown session id: it is never current, so the poll is answered with stop. */
+/** Replaces a malformed session id: it is never the current session, so the poll is answered with stop. */
 const noSession = parseId('ses', 'ses_00000000000000000000000000');
 
 /** The phone disconnected before the first byte: returns the message to its position, for the next poll. */
@@ -91,7 +91,8 @@ async function answerOverLimit(
   const held = Promise.withResolvers<void>();
   const cancel = clock.after(overLimitHoldMs, held.resolve);
   left.addEventListener('abort', () => held.resolve(), { once: true });
-  // If the phone left while its report was written, the abort event has already fired.
+  // If the phone left while its report was written, the abort event has already fired, and waiting for it would never
+  // end.
   if (!left.aborted) await held.promise;
   cancel();
   return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };

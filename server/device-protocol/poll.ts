@@ -20,7 +20,7 @@ import { startDeviceSession } from './start-session.ts';
 
 export interface Poll {
   readonly tokenHash: Buffer;
-  /** The session that the poll names; undefined for "new". */
+  /** The session id that the poll sends; undefined if the phone asks for a new session. */
   readonly sessionId: DeviceSessionId | undefined;
   readonly last:
     | { readonly messageId: MessageId; readonly failed: boolean; readonly error: string | null }
@@ -41,8 +41,9 @@ export type PollResult =
 export type PollServices = Runtime & { readonly pollLookups: PollLookups; readonly heldPolls: PollRegistry };
 
 /**
- * One poll of a phone (specification section 11.4). Its report is committed first, whatever the answer. Then its token
- * and session decide. Then it is held until there is a message or the hold ends.
+ * One poll of a phone (specification section 11.4). The poll's report is committed first, whatever the answer. Then the
+ * token and the session decide whether the poll may continue. Then the poll is held until there is a message or the
+ * hold ends.
  */
 export async function poll(services: PollServices, asked: Poll): Promise<PollResult> {
   await reportLast(services, asked);
@@ -87,7 +88,7 @@ async function waitForMessage(
   serial: number,
 ): Promise<PollResult> {
   const sessionId = row.current_session;
-  // The session has advanced since the look-up: this older poll has no number, and does not wait.
+  // A newer poll of the session was looked up meanwhile. This older poll has no number, and does not wait.
   if (sessionId === null || row.poll === null) return { kind: 'stop', reason: 'superseded' };
   const settled = await resolveForgotten(services, row, sessionId, asked.withPermit);
   const claimant: ClaimingPoll = {
@@ -125,7 +126,10 @@ async function waitForMessage(
   return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 
-/** Returns undefined if the poll ended while it waited for its permit, or during a restore hold. */
+/**
+ * Claims the next message for the poll. Returns undefined if the poll ended while it waited for its permit, or during a
+ * restore hold.
+ */
 async function claimNext(
   services: PollServices,
   heldPoll: HeldPoll,
@@ -159,8 +163,8 @@ function wakeAfterPacing(
 }
 
 /**
- * Resolves a hand-out that the phone's next poll does not report: no report will follow, unless the poll is a proxy's
- * repeat. A hand-out of an older session keeps its grace, and the sweep resolves it.
+ * Resolves a hand-out that the phone's next poll does not report. No report will follow, unless a proxy repeated the
+ * poll. A hand-out of an older session may still be reported for a while; the sweep resolves it afterwards.
  */
 async function resolveForgotten(
   services: PollServices,
@@ -178,7 +182,7 @@ async function resolveForgotten(
     hand_out: row.in_flight_hand_out,
   };
   const settled = await withPermit(() => resolveUnconfirmed(services, flight));
-  // A newer poll of this session, perhaps on another process, may wait for this hand-out.
+  // A newer poll of this session, perhaps on another process, may wait until this hand-out is resolved.
   if (settled) services.database.notify(phoneQueueChannel, [row.number_id]);
   return settled;
 }

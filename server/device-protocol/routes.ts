@@ -102,7 +102,8 @@ function inboundRoute(services: PollServices): Route {
       if (!device) return refuse('unauthorized');
       const number = await findNumber(services.database.pool, device.team_id, device.number_id);
       if (!number || number.deleted_at) return refuseEnded('deleted');
-      // A later verify ended this token. A token that a newer phone superseded still delivers replies.
+      // A later setup link of the number ended this token. A token that a newer phone superseded still delivers
+      // replies.
       if (device.ended_at) return refuseEnded('superseded');
       const media = readMedia(body);
       const received = await receiveMessage(services, number, {

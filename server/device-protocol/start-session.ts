@@ -57,7 +57,7 @@ async function recordDeviceChange(
 
 /**
  * Takeover: the poll's device and a new session become the current ones (specification section 11.2). The first poll
- * verifies the number. The look-up was not locked, so its decision is repeated under the locks of number and session.
+ * verifies the number. The look-up took no locks, so the decision is repeated under the locks of number and session.
  */
 export async function startDeviceSession(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
@@ -90,8 +90,8 @@ export async function startDeviceSession(
         if (decision.kind === 'stop') return { stop: decision.reason };
         const now = clock.now();
         if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
-        // A newer session has a higher id, even if the clock of the process that made the older one was ahead. After a
-        // restore, the session that the phone names may be the newest.
+        // Each new session needs a higher id than all earlier ones, even if the clock of another process was ahead.
+        // After a restore, the session that the phone names may be the newest.
         const known = [current?.session_id, arrival.asked_session].flatMap((id) => id ?? []);
         const notBeforeMs = Math.max(0, ...known.map((id) => timeOfId(id).getTime() + 1));
         const sessionId = ids.next('ses', Math.max(now.getTime(), notBeforeMs));

@@ -22,8 +22,8 @@ const queue: QueueBounds = {
 
 /**
  * Bounds the memory of device bodies (specification section 11.7). A few large bodies of a token are read at a time;
- * others stay unread until one of those calls is answered. Bodies that may have a file also count against limits of
- * their team and of the process. Small bodies are not delayed.
+ * further ones stay unread until one of those calls is answered. Bodies that may contain a file also count against
+ * limits of their team and of the process. Small bodies are not delayed.
  */
 export class BodyLimiter {
   readonly #tokens: KeyedSemaphore;

@@ -4,8 +4,8 @@ import { sha256 } from '#server/platform/crypto.ts';
 import { endSetupLink, insertDeviceOnce, lockOpenSetupLink, type SetupLinkRow } from './device-store.ts';
 
 /**
- * Claim of a device: exchanges a setup link for the device token (specification section 11.1). Until Done is pressed,
- * the same link returns the same token, for reloaded pages and failed copies.
+ * Claim of a device: exchanges a setup link for the device token (specification section 11.1). Until the person presses
+ * Done, the same link returns the same token, because a page may be reloaded or a copy may fail.
  * @throws AppError 404 if the link was used up, replaced, expired or never made
  */
 export async function claimDevice(

@@ -12,11 +12,11 @@ export interface DeviceRow {
   readonly id: DeviceId;
   readonly number_id: NumberId;
   readonly ended_at: Date | null;
-  /** Names of the inbound tests that the phone has passed (inbound-tests.ts). */
+  /** Names of the inbound tests that the phone has passed. */
   readonly received_tests: readonly string[];
 }
 
-/** A token that was given to a phone. */
+/** A device token in the database, with the reason if the token has ended. */
 export interface KnownTokenRow {
   readonly hash: Buffer;
   readonly team_id: TeamId;
@@ -28,7 +28,7 @@ export interface SetupLinkRow {
   readonly team_id: TeamId;
   readonly id: SetupLinkId;
   readonly number_id: NumberId;
-  /** Higher for each later link of a number; a device has that of its link. */
+  /** The generation, which is higher for each later setup link of a number. A device has the generation of its link. */
   readonly generation: number;
 }
 
@@ -79,13 +79,13 @@ export const endAllDevices = transactionStatement<[teamId: TeamId, numberId: Num
 const openLink = `SELECT ${linkColumns} FROM setup_links
   WHERE token_hash = $1 AND ended_at IS NULL AND expires_at > $2`;
 
-/** The open setup link of a token; undefined for a used, replaced, expired or unknown one. */
+/** Finds the open setup link of a token; undefined if the link was used, replaced, has expired or does not exist. */
 export const findOpenSetupLink = statement<[tokenHash: Buffer, at: Date], SetupLinkRow>(
   'devices.find-link',
   openLink,
 ).row;
 
-/** The hashes among these that belong to open setup links. */
+/** Filters these hashes to those of open setup links. */
 export const findOpenSetupLinks = statement<[hashes: readonly Buffer[], at: Date], { hash: Buffer }>(
   'devices.find-open-links',
   `SELECT token_hash AS hash FROM setup_links
@@ -93,15 +93,15 @@ export const findOpenSetupLinks = statement<[hashes: readonly Buffer[], at: Date
 ).rows;
 
 /**
- * Locks the open setup link of a token until the transaction ends. Statements that end devices end their links first,
- * and so find every device that a link gave out.
+ * Locks the open setup link of a token until the transaction ends. Every writer that ends devices ends their setup
+ * links first. So the writer waits for this lock, and then finds every device that a link gave out.
  */
 export const lockOpenSetupLink = transactionStatement<[tokenHash: Buffer, at: Date], SetupLinkRow>(
   'devices.lock-link',
   `${openLink} FOR SHARE`,
 ).row;
 
-/** @returns false if the link was already closed */
+/** Closes a setup link. @returns false if the link was already closed */
 export const endSetupLink = statement<
   [tokenHash: Buffer, at: Date],
   Pick<SetupLinkRow, 'team_id' | 'number_id'>
@@ -123,7 +123,7 @@ export const findDeviceByToken = statement<[tokenHash: Buffer], DeviceRow>(
   'SELECT team_id, id, number_id, ended_at, received_tests FROM devices WHERE token_hash = $1',
 ).row;
 
-/** The hashes among these that belong to device tokens, including ended ones. */
+/** Filters these hashes to those of device tokens, ended tokens included. */
 export const findKnownTokens = statement<[hashes: readonly Buffer[]], KnownTokenRow>(
   'devices.find-known-tokens',
   `SELECT d.token_hash AS hash, d.team_id,
@@ -131,7 +131,8 @@ export const findKnownTokens = statement<[hashes: readonly Buffer[]], KnownToken
    FROM devices d JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
    WHERE d.token_hash = ANY($1::bytea[])`,
 ).rows;
-// An empty text means unknown, which is no change.
+// SQL condition: the device sent another name or system than before. An empty text means unknown, and counts as no
+// change.
 const isOtherDevice = `(name <> '' AND $3 NOT IN ('', name) OR system_version <> '' AND $4 NOT IN ('', system_version))`;
 const describe = statement<[TeamId, DeviceId, string, string, string, Date], DescribedRow>(
   'devices.describe',
@@ -176,7 +177,10 @@ const startDeviceSession = transactionStatement<[TeamId, NumberId, DeviceId, Dev
   { changes: 'number', team: '$1', ids: '$2' },
 );
 
-/** Ends the sessions of a restored database, so that polls from before do not block a start of the shortcut. */
+/**
+ * Ends the sessions of a restored database, so that a session from before the restore does not block a start of the
+ * shortcut.
+ */
 export const endDeviceSessions = transactionStatement<[now: Date]>(
   'devices.end-sessions',
   'UPDATE device_sessions SET expires_at = $1 WHERE expires_at > $1',
@@ -203,7 +207,7 @@ export async function insertSetupLink(trx: Transaction, link: NewSetupLink): Pro
   );
 }
 
-/** Inserts the device of a setup link; a repeated claim with the same link finds the first one's device. */
+/** Inserts the device of a setup link; a repeated claim with the same link finds the device of the first claim. */
 export async function insertDeviceOnce(
   trx: Transaction,
   link: SetupLinkRow,
@@ -231,7 +235,7 @@ export type PreviousDescription = Pick<DeviceDescription, 'name' | 'systemVersio
 
 /**
  * Stores the description that a device sends at a takeover, and the earlier one if its name or system has changed.
- * @returns the earlier description; undefined if it is the same or not known
+ * @returns the earlier description; undefined if nothing changed or no description was known
  */
 export async function updateDeviceDescription(
   db: Queryable,

@@ -35,7 +35,7 @@ class KnownToken {
 /**
  * Remembers the device tokens that this process found in the database, so that a poll costs no look-up of its own. No
  * device is ever deleted, so a known token stays known. Each call still checks in the database whether its device may
- * make it.
+ * make the call.
  */
 export class DeviceTokenLookup {
   readonly #lookup: CredentialLookup<KnownTokenRow>;
@@ -74,7 +74,10 @@ export class DeviceTokenLookup {
     this.#kept.set(token, known);
   }
 
-  /** Counts a refusal. Beyond the limit the answer stays the same, but look-ups of this network are delayed. */
+  /**
+   * Counts a refusal. Counts a refused token of a client network. Beyond the limit the answer stays the same, but
+   * look-ups of this network are delayed.
+   */
   #refuse(ip: string): undefined {
     this.#lookup.countRefusal(ip);
     return undefined;

@@ -9,8 +9,8 @@ export interface InboundTest {
   /** The text to send to the number from another phone. */
   readonly reply: string;
   /**
-   * `needed` automations catch texts of several words and the most frequent replies of one word; `full`, nearly all
-   * others. `answers` automations catch replies to texts that ask for one letter or digit.
+   * The set of automations. `needed` catches texts of several words and the most frequent replies of one word. `full`
+   * catches nearly all other replies. `answers` catches replies to texts that ask for one letter or digit.
    */
   readonly set: 'needed' | 'full' | 'answers';
 }
@@ -32,11 +32,12 @@ export const inboundTests: readonly InboundTest[] = [
   { name: '2', contains: '2', reply: '2', set: 'answers' },
 ];
 
-/** In received_tests: the phone has passed on any text at all. */
+/** An entry of the column received_tests: the phone has passed on any text at all. */
 export const anyText = 'any';
 
 /**
- * The names of the tests that a received text passes. Case, white space around it and a mark at its end are ignored.
+ * Names the inbound tests that a received text passes. Case, surrounding white space and a punctuation mark at the end
+ * are ignored.
  */
 export function inboundTestsOf(text: string): string[] {
   const plain = plainReply(text);
@@ -45,7 +46,7 @@ export function inboundTestsOf(text: string): string[] {
 }
 
 function plainReply(text: string): string {
-  // The tests' replies are short: a long text is not normalized.
+  // The replies of the tests are short, so a long text passes none and need not be normalized.
   if (text.length > 40) return text;
   return text
     .normalize('NFKC')

@@ -8,16 +8,16 @@ export const setupLinkMs = 24 * 3_600_000;
 /** How long a setup link that no phone used is kept after it expired. */
 export const setupLinkRetentionMs = 30 * 86_400_000;
 
-/** Large bodies of a device token that are in memory at a time: larger than an ordinary request. */
+/** How many large bodies of one device token are in memory at a time. Large means larger than an ordinary request. */
 export const largeDeviceBodiesMax = 4;
 
-/** Only a body with a file is larger than this. */
+/** Size above which a body contains a file: no other body is this large. */
 export const fileBodyMinBytes = 1_024 * 1_024;
 
-/** Bodies with a file that are in memory at a time: of a team, and of a process. */
+/** How many bodies with a file are in memory at a time: of a team, and of a process. */
 export const fileBodiesOfTeamMax = 2;
 
 export const fileBodiesMax = 6;
 
-/** How long another such body may wait: as long as iOS waits for an answer. */
+/** How long a further large body may wait: as long as iOS waits for an answer. */
 export const deviceBodyWaitMaxMs = 60_000;

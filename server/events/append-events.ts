@@ -16,7 +16,7 @@ import { storeEnvelope } from './stored-envelope.ts';
 
 interface EventFields {
   readonly teamId: TeamId;
-  /** Counts 1, 2, 3 … per message, contact or number, so that a receiver can order its events. */
+  /** The event's sequence number: 1, 2, 3 … per message, contact or number, so that a receiver can order its events. */
   readonly sequence: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -31,8 +31,8 @@ export type NewEvent = EventFields &
 
 // This statement's snapshot decides which webhooks match; it locks no webhook (decision 0017).
 //
-// A delivery's id is its event's id with an index in the last 32 bits. It is unique, of the same month, and sorts as
-// its event does: random ids would keep that order only to the millisecond.
+// A delivery's id is its event's id with an index in the last 32 bits. So the id is unique, belongs to the same month,
+// and sorts as the event does. Random ids would keep that order only to the millisecond.
 //
 // Returns the teams with new deliveries, whether any is due now, and whether a fan-out was recorded.
 const insertEvents = transactionStatement<

@@ -5,13 +5,13 @@ import { type EnvelopeColumns, readStoredEnvelope } from './stored-envelope.ts';
 
 type EnvelopeRow = EnvelopeColumns & { readonly body: string };
 
-/** @returns the `data` of an event without the erased texts */
+/** Erases texts from the `data` of an event. @returns the `data` without the erased texts */
 type EraseData = (
   type: EventType,
   data: Readonly<Record<string, unknown>>,
 ) => Readonly<Record<string, unknown>>;
 
-// An event's id is never smaller than its message's: months before the message are not read.
+// An event's id is never smaller than its message's id, so months before the message are not read.
 const ofMessages = transactionStatement<[TeamId, readonly MessageId[]], EnvelopeRow>(
   'events.list-of-messages',
   `SELECT e.team_id, e.id, e.type, e.message_id, e.body FROM unnest($2::uuid[]) AS i (id)
@@ -19,8 +19,8 @@ const ofMessages = transactionStatement<[TeamId, readonly MessageId[]], Envelope
      SELECT e.* FROM events e WHERE e.team_id = $1 AND e.message_id = i.id AND e.id >= i.id OFFSET 0
    ) e`,
 );
-// Reads backwards along the primary key, because no index covers contacts. `is_last` marks the row that the walk
-// reached.
+// Reads a team's events backwards along the primary key, because no index covers contacts. `is_last` marks the last row
+// that was read.
 const ofContact = transactionStatement<
   [TeamId, string, string, number],
   EnvelopeRow & { readonly fits: boolean }

@@ -3,13 +3,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
 
-/** Deliveries of an event that one statement writes, in about 20 ms. */
+/** How many deliveries of an event one statement writes, in about 20 ms. */
 const batchMax = 500;
 
 /** Upper bound on the rounds of one run; the next run continues. */
 const roundsMax = 1_000;
 
-/** SQL for the id of an event's delivery to the webhook with this index (append-events.ts says why it is derived). */
+/** SQL for the id of an event's delivery to the webhook with this index (derived from the event's id). */
 export function sqlDeliveryId(eventId: string, index: string): string {
   return `overlay(${eventId}::text PLACING lpad(to_hex(${index}), 8, '0') FROM 29)::uuid`;
 }
@@ -25,7 +25,7 @@ const listTeams = statement<[], { readonly team_id: TeamId }>(
   'SELECT DISTINCT team_id FROM fan_outs',
 );
 // The lock reads the newest version of the row, so `done` includes a batch that another process wrote meanwhile. A
-// deleted webhook gets no delivery, and one that was disabled gets a skipped one.
+// deleted webhook gets no delivery, and a disabled webhook gets a skipped delivery.
 const writePart = statement<[TeamId, Date], { readonly team_id: TeamId; readonly due: boolean }>(
   'events.write-fan-out',
   `WITH oldest AS MATERIALIZED (
@@ -61,7 +61,7 @@ const hasOf = statement<[string], { readonly found: boolean }>(
   'SELECT EXISTS (SELECT FROM fan_outs WHERE event_id < $1) AS found',
 );
 
-/** Whether deliveries of an event whose id is smaller are not written yet. */
+/** True if an event with a smaller id still has deliveries to be written. */
 export async function hasFanOutsBefore(db: Queryable, eventId: string): Promise<boolean> {
   return (await hasOf.row(db, eventId))?.found === true;
 }
@@ -69,7 +69,7 @@ export async function hasFanOutsBefore(db: Queryable, eventId: string): Promise<
 /**
  * Fan-out: writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch
  * of its oldest event, so that no team waits for another. A team whose batch fails waits for the next run. Several
- * processes may run it; a batch that a kill interrupts is written again.
+ * processes may run it; the next run writes again a batch that a kill interrupted.
  */
 export async function writeFanOutDeliveries(
   { database, clock, logger }: Pick<Runtime, 'database' | 'clock' | 'logger'>,
@@ -94,7 +94,7 @@ export async function writeFanOutDeliveries(
         );
       }
     }
-    // The other teams are locked by other processes, or failed in this run.
+    // Nothing was written: other processes have locked the remaining teams, or their batches failed in this run.
     if (written === 0) return;
   }
 }

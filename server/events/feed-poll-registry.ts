@@ -15,7 +15,10 @@ class FeedPoll extends LongPoll<FeedPollEnd> {
   }
 }
 
-/** The long polls for events in this process. Each reads the feed again once registered, so that it misses no event. */
+/**
+ * The long polls for events in this process. Each long poll reads the feed again once it is registered, so that it
+ * misses no event.
+ */
 export class FeedPollRegistry {
   readonly #polls = new Map<TeamId, Set<FeedPoll>>();
   #count = 0;
@@ -29,7 +32,7 @@ export class FeedPollRegistry {
     }));
   }
 
-  /** @returns the reached limit, of the team or of the process; undefined where another long poll fits */
+  /** @returns the limit that is reached, of the team or of the process; undefined if one more long poll may wait */
   fullFor(teamId: TeamId): 'team' | 'process' | undefined {
     if ((this.#polls.get(teamId)?.size ?? 0) >= heldFeedRequestsMax.ofTeam) return 'team';
     return this.#count >= heldFeedRequestsMax.ofProcess ? 'process' : undefined;
@@ -61,7 +64,7 @@ export class FeedPollRegistry {
     this.wake(this.#polls.keys());
   }
 
-  /** Ends every long poll, and each later one as soon as it is registered. */
+  /** Ends every long poll, and each later long poll as soon as it is registered. */
   stop(): void {
     this.#stopping = true;
     for (const feedPolls of this.#polls.values()) for (const poll of feedPolls) poll.end('stopping');

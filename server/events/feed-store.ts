@@ -49,12 +49,13 @@ export const publishNext = transactionStatement<
 ).rows;
 const findPosition = statement<[TeamId, EventId], { readonly position: number | null }>(
   'events.find-position',
-  // While the month of an event is dropped, its position goes before its row: such an event counts as unknown.
+  // When a month is dropped, the positions of its events are deleted before the events. An event without its position
+  // counts as unknown then.
   `SELECT f.position FROM events e LEFT JOIN event_feed f ON f.team_id = e.team_id AND f.event_id = e.id
    WHERE e.team_id = $1 AND e.id = $2
      AND (f.position IS NOT NULL OR EXISTS (SELECT FROM unpublished_events u WHERE u.event_id = $2))`,
 );
-// Joins each position to one event, which lies in the month of its id.
+// Joins each position to its event, reading only the month that the event's id contains.
 const page = statement<[TeamId, number, number], FeedEvent & Omit<EnvelopeColumns, 'team_id'>>(
   'events.feed-page',
   `SELECT f.event_id AS id, f.position, e.type, e.message_id, e.body
@@ -68,7 +69,7 @@ const withMore = statement<[TeamId[], number[]], { readonly team_id: TeamId }>(
    WHERE EXISTS (SELECT FROM event_feed f WHERE f.team_id = t.team_id AND f.position > t.position)`,
 );
 
-/** Makes this transaction the only publisher until it ends. @returns false where another transaction is */
+/** Makes this transaction the only publisher until it ends. @returns false if another transaction is the publisher */
 export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
   return (await tryLock.row(trx))?.taken === true;
 }

@@ -13,7 +13,7 @@ const beginning = 0;
 export interface FeedClient {
   /** A signal that aborts once the client disconnects. */
   readonly left: AbortSignal;
-  /** Throws if the caller has lost the permission to read events. */
+  /** Authenticates the caller again; throws if the caller has lost the permission to read events. */
   readonly reauthenticate: () => Promise<unknown>;
   /** Runs a statement under the team's concurrency limit. A held request has no permit while it waits. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
@@ -22,8 +22,8 @@ export interface FeedClient {
 type Services = Pick<Runtime, 'database' | 'clock'> & { readonly feedPolls: FeedPollRegistry };
 
 /**
- * Lists a page of the feed: the events after `after`, oldest first (specification section 4.5). Without such events it
- * waits up to `wait` seconds for one. The wait ends early when the process stops or the client disconnects.
+ * Lists a page of the feed: the events after `after`, oldest first (specification section 4.5). Without such events the
+ * call waits up to `wait` seconds for one. The wait ends early when the process stops or the client disconnects.
  * @throws AppError 400, param after, for the id of no event that is kept; 429 and 503 where too many requests wait
  */
 export async function listEvents(
@@ -41,7 +41,7 @@ export async function listEvents(
         const rows = await readPage();
         return rows.length > 0 ? rows : undefined;
       })) ?? [];
-    // The caller may have lost the permission, or the key may have been revoked, during the wait.
+    // The caller may have lost the permission during the wait, or the key may have been revoked.
     if (found.length > 0) await reader.reauthenticate();
   }
   return feedPage(found, limit, after);
@@ -71,14 +71,14 @@ async function readAfter(
   return position ?? waitUntilPublished(services, teamId, find, reader);
 }
 
-/** Waits for the position of an event so new that a webhook delivered it before it was published. */
+/** Waits until a new event has a position. A webhook may deliver an event before the publisher gives it one. */
 async function waitUntilPublished(
   services: Services,
   teamId: TeamId,
   find: () => Promise<number | null | undefined>,
   reader: FeedClient,
 ): Promise<number> {
-  // Any newly published event of the team may be this one.
+  // Each newly published event of the team wakes this wait, because any of them may be the expected event.
   const everything = { teamId, position: beginning };
   const position = await waitForEvents(services, everything, publishWaitMaxMs, reader, async () => {
     const found = await find();
@@ -91,7 +91,7 @@ async function waitUntilPublished(
   );
 }
 
-/** Reads at each wake. @returns the first result; undefined where the wait ended without one */
+/** Calls `read` at each wake. @returns its first result; undefined if the wait ended without a result */
 async function waitForEvents<T>(
   { clock, feedPolls }: Services,
   position: FeedPosition,

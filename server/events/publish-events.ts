@@ -3,23 +3,24 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publishNext, tryPublisherLock } from './feed-store.ts';
 
-/** Events of one batch, a transaction of some milliseconds. */
+/** Most events of one batch, which is a transaction of some milliseconds. */
 const batchMax = 1_000;
 
-/** Batches of one round; the next round, at most a second later, continues. */
+/** Most batches of one round; the next round, at most a second later, continues. */
 const batchesMax = 100;
 
 /**
  * Publishes events: moves them to the feed, batch by batch (specification section 4.5, decision 0017). If two processes
- * publish at once, one gets the lock and the other returns. The holder reads again after its batch, so that it
- * publishes the events of both notifications.
+ * publish at once, one gets the publisher lock and the other returns. The process with the lock reads again after its
+ * batch, and so publishes the events of both notifications.
  * @returns the number of published events
  */
 export async function publishEvents({ database }: Pick<Runtime, 'database'>): Promise<number> {
   let published = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const moved = await database.transaction(async (trx) => {
-      // A separate statement: the snapshot of the next one begins after the previous holder has released the lock.
+      // The lock is taken in a separate statement, so that the snapshot of the next one begins after the previous
+      // publisher has released the lock.
       if (!(await tryPublisherLock(trx))) return 0;
       const teams = await publishNext(trx, batchMax);
       if (teams.length > 0)

@@ -9,7 +9,7 @@ export interface EnvelopeColumns {
   readonly message_id: MessageId | null;
 }
 
-/** The values of these columns in the form that the envelope has. */
+/** The values of those columns in the form in which the envelope contains them. */
 interface Repeated {
   readonly type: EventType;
   readonly event: string;
@@ -32,11 +32,11 @@ function repeatedOf({ team_id, id, type, message_id }: EnvelopeColumns): Repeate
 }
 
 /**
- * Dictionary coding of stored envelopes (decision 0035). One control character stands for a text that other columns of
- * the row contain, or that every event contains. JSON escapes control characters, so that an envelope itself has none.
+ * Dictionary coding of stored envelopes (decision 0035). A control character stands for a text that other columns of
+ * the row contain, or that every event contains. JSON escapes control characters, so an envelope contains none.
  *
- * Stored rows depend on it: a character keeps its text for ever, and new texts get new characters. An envelope without
- * any of these texts is stored unchanged.
+ * Stored rows depend on this dictionary: a character keeps its text for ever, and new texts get new characters. An
+ * envelope without any of these texts is stored unchanged.
  */
 const dictionary: readonly (readonly [string, (repeated: Repeated) => string])[] = [
   ['\u0001', ({ event, type, at }) => `{"id":"${event}","type":"${type}","timestamp":"${at}","data":{`],
@@ -72,7 +72,8 @@ export function readStoredEnvelope(columns: EnvelopeColumns, stored: string): st
   return stored.replace(controlCharacters, (character) => {
     repeated ??= repeatedOf(columns);
     const text = textOf.get(character)?.(repeated);
-    if (text === undefined) throw new Error(`event ${columns.id}: its envelope has an unknown character`);
+    if (text === undefined)
+      throw new Error(`the stored envelope of event ${columns.id} has an unknown placeholder`);
     return text;
   });
 }

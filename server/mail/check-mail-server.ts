@@ -4,8 +4,8 @@ import type { MailHealth } from './mail-health.ts';
 import type { CheckServer } from './smtp-sender.ts';
 
 /**
- * Connects and signs in to the mail server once at start, and logs a failure with advice. The start does not wait for
- * it; a mail server that starts later works from its first mail on.
+ * Connects and signs in to the mail server once at start, and logs a failure with advice. The start of the service does
+ * not wait for the check. A mail server that starts later is used from the next mail on.
  */
 export async function checkMailServer(
   check: CheckServer,

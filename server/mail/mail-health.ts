@@ -5,11 +5,11 @@ export class MailHealth {
   fails = false;
 }
 
-// Mail fails, as seen by all processes, if a mail waits after an error and no later mail was sent. Errors about one
-// recipient or content (`to RCPT TO`, `to DATA`) do not count: they concern that mail alone.
+// Sending of mail fails if some mail waits after an error and no mail was sent later, by any process. Errors about one
+// recipient or content (`to RCPT TO`, `to DATA`) do not count, because they concern one mail only.
 const find = statement<[], { fails: boolean }>(
   'mail.find-failing',
-  // Each step uses an index, even in a plan that PostgreSQL made while the table was empty.
+  // Each subquery uses an index, even in a plan that PostgreSQL made while the table was empty.
   `SELECT EXISTS (
      SELECT FROM (
        SELECT id, last_error FROM mails WHERE body IS NOT NULL AND next_attempt_at > '-infinity'
@@ -22,7 +22,7 @@ const find = statement<[], { fails: boolean }>(
    ) AS fails`,
 );
 
-/** Whether mail fails at present, so that answers have to show links as well (specification section 12.5). */
+/** True if sending of mail fails at present: answers then show links to copy, too (specification section 12.5). */
 export async function isMailFailing(db: Queryable, health: MailHealth): Promise<boolean> {
   return health.fails || ((await find.row(db))?.fails ?? false);
 }

@@ -13,12 +13,12 @@ export const attemptOffsetsMs: readonly number[] = [
   24 * hour,
 ];
 
-/** Age at which a waiting mail is given up, because its links have expired. */
+/** Age at which a waiting mail is given up, because the links in it have expired. */
 export const staleMs = 48 * hour;
 
 /**
- * Returns the time of the next attempt. The delay counts from the failed attempt, so that late attempts keep their
- * distance.
+ * Returns the time of the next attempt. The delay counts from the failed attempt, so that late attempts keep the same
+ * delay.
  * @param attempts the number of attempts so far, the failed one included
  * @param startedAt the start of the failed attempt
  * @returns undefined after the last attempt

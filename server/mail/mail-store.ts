@@ -24,7 +24,7 @@ export interface MailQueue {
   readonly oldest: Date | null;
 }
 
-/** The recorded error of a mail whose link expired, or whose invitation ended, before it was sent. */
+/** The recorded error of an unsent mail whose link expired or whose invitation ended. */
 export const obsoleteMailReason = 'useless';
 
 const insert = transactionStatement<[MailId, string, Buffer, Date, Date | undefined, string | undefined]>(
@@ -45,7 +45,10 @@ const claim = statement<[Date, Date, number, Date | null], ClaimedMail>(
    RETURNING m.id, m.recipient, m.body, m.created_at, m.expires_at, m.attempts`,
 );
 
-/** Records a mail as sent, even after its lease: the mail server accepted it, so it must not go out again. */
+/**
+ * Records a mail as sent, even after the lease has ended: the mail server accepted the mail, so it must not be sent
+ * again.
+ */
 export const recordSent = statement<[id: MailId, at: Date]>(
   'mail.finish',
   `UPDATE mails SET sent_at = $2, failed_at = NULL, body = NULL, leased_until = NULL
@@ -75,7 +78,7 @@ const countHeld = statement<[Date, number], { readonly count: number }>(
   'SELECT count(*) FROM (SELECT FROM mails WHERE body IS NOT NULL AND created_at <= $1 LIMIT $2) m',
 );
 
-/** @param before mails with smaller ids are deleted */
+/** Deletes mails. @param before mails with smaller ids are deleted */
 export const deleteMails = statement<[before: string]>('mail.purge', 'DELETE FROM mails WHERE id < $1').run;
 
 /** Inserts a mail. The mail workers are notified once the transaction has committed. */
@@ -110,7 +113,7 @@ export function claimMails(
   return claim.rows(db, now, leasedUntil, limit, heldBefore ?? null);
 }
 
-/** Schedules the next attempt. It changes nothing where another process has claimed the mail meanwhile. */
+/** Schedules the next attempt. If another process has claimed the mail meanwhile, nothing changes. */
 export async function recordRetry(
   db: Queryable,
   { id, attempts }: Pick<ClaimedMail, 'id' | 'attempts'>,
@@ -120,7 +123,7 @@ export async function recordRetry(
   await retry.run(db, id, attempts, nextAttemptAt, error);
 }
 
-/** Gives a mail up. @returns false, without a change, where another process has claimed the mail meanwhile */
+/** Gives a mail up. @returns false if another process has claimed the mail meanwhile; nothing changes then */
 export async function recordGivenUp(
   db: Queryable,
   { id, attempts }: Pick<ClaimedMail, 'id' | 'attempts'>,
@@ -130,7 +133,7 @@ export async function recordGivenUp(
   return giveUp.hasRow(db, id, attempts, at, error);
 }
 
-/** Gives up the waiting mails with a reference. A mail in an attempt may still go out. */
+/** Gives up the waiting mails about a subject. A mail that is being sent may still go out. */
 export async function markMailsCancelled(trx: Transaction, reference: string, at: Date): Promise<void> {
   await cancel.run(trx, reference, at, obsoleteMailReason);
 }

@@ -20,8 +20,9 @@ export interface RenderedMail {
 }
 
 /**
- * Renders a mail as text and HTML, with the one template of all mails (specification section 10.6). Its colours are the
- * reader's own, light or dark, except the button's. It stays readable without styles, has no image and loads nothing.
+ * Renders a mail as text and HTML, with the one template of all mails (specification section 10.6). Except for the
+ * button, colours follow the reader's light or dark theme. The mail is readable without styles, has no image and loads
+ * nothing.
  * @throws Error where the action's URL is not an http or https URL without spaces, a fault of the caller
  */
 export function renderMail(content: MailContent): RenderedMail {
@@ -64,7 +65,7 @@ function oneLine(text: string): string {
 
 function checkedUrl(url: string): string {
   if (/^https?:\/\/[^\s\p{C}<>"]+$/u.test(url)) return url;
-  // The error does not quote the URL, which may be a magic link.
+  // The error text does not quote the URL, which may be a magic link.
   throw new Error('the address of a mail’s action is not an http or https address');
 }
 
@@ -85,7 +86,7 @@ h1 { font-size: 1.4rem; line-height: 1.25; }
 pre { padding: 0.7rem; border: 1px solid; border-radius: 6px; font-size: 0.8125rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .address { overflow-wrap: anywhere; word-break: break-word; }`;
 
-/** Webmail strips html and body with their attributes, so an inner block repeats the language and the role. */
+/** Webmail strips html and body with their attributes, so an inner element repeats the language and the role. */
 function page(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

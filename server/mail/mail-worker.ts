@@ -98,7 +98,7 @@ export class MailWorker {
 
   async #try(mail: ClaimedMail, startedAt: Date, stopping: AbortSignal): Promise<MailSendOutcome> {
     const { clock, secrets } = this.#services;
-    // Without a reliable time, sending a useless mail is better than giving up a good one.
+    // While the time is in doubt, no mail is given up as expired: an expired link does less harm than a missing mail.
     if (clock.mayExpire) {
       if (startedAt.getTime() - mail.created_at.getTime() > staleMs)
         return { kind: 'refused', error: 'too old' };

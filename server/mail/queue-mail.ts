@@ -14,9 +14,9 @@ export function isMailEnabled(config: Pick<Config, 'mail'>): boolean {
 interface QueuedMail {
   readonly to: string;
   readonly message: MailContent;
-  /** The expiry of the link in the mail; an unsent mail is dropped then. */
+  /** When the link in the mail expires; a mail that is unsent by then is given up. */
   readonly expiresAt?: Date;
-  /** The public id of the mail's subject, such as an invitation; `cancelMails` finds the mail by it. */
+  /** The public id of the mail's subject, such as an invitation. `cancelMails` finds the mail by this id. */
   readonly reference?: string;
 }
 

@@ -2,7 +2,7 @@ import type { Secrets } from '#server/platform/crypto.ts';
 import { type MailId, publicId } from '#server/platform/ids/ids.ts';
 import type { RenderedMail } from './mail-template.ts';
 
-/** The mail that a sealed body belongs to. The body can't be opened for another id or recipient. */
+/** Identifies the mail that a sealed body belongs to. The body can't be opened for another id or recipient. */
 interface Envelope {
   readonly id: MailId;
   readonly recipient: string;

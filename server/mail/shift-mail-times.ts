@@ -3,16 +3,18 @@ import { statement, transactionStatement } from '#server/database/statement.ts';
 import { mailLeaseMs } from './limits.ts';
 import { attemptOffsetsMs } from './mail-schedule.ts';
 
-/** Times up to this far ahead stay: small corrections of the clock are no clock step. */
+/** Times that are less than this too far ahead are kept, because small corrections of the clock are no clock step. */
 const slackMs = 10_000;
 
-/** Extends the leases of mails in an attempt before the service's time steps ahead, so that they do not expire. */
+/**
+ * Extends the leases of mails in an attempt before the service's time steps ahead, so that the leases do not end early.
+ */
 export const postponeMailLeases = transactionStatement<[now: Date, byMs: number]>(
   'mail.postpone-leases',
   `UPDATE mails SET leased_until = leased_until + make_interval(secs => $2 / 1000.0)
    WHERE body IS NOT NULL AND leased_until > $1`,
 ).run;
-/** Mails with a lease come first in the order of due times; this bounds how many of them are read. */
+/** Upper bound on the mails that are read to find those with a lease, which come first in the order of due times. */
 const leasedMax = 1_000;
 
 // $2 holds, for each number of attempts, the delay until the next one in milliseconds. An untried mail is due at once.
@@ -33,7 +35,10 @@ const limitFutureTimes = statement<[Date, number[], Date, string]>(
      AND (m.next_attempt_at > f.latest + $4::interval OR m.leased_until > $3::timestamptz + $4::interval)`,
 );
 
-/** After a step back of the service's time, limits the times of the next attempts and of leases to the schedule. */
+/**
+ * After a step back of the service's time, limits the times of next attempts and of leases to what the schedule allows
+ * from now.
+ */
 export async function limitMailTimes({
   database,
   clock,

@@ -14,7 +14,7 @@ export interface OutgoingMail {
 /** Outcome of an attempt. `error` consists of codes, such as `550 5.1.1 to RCPT TO` or `ETIMEDOUT GREETING_TIMEOUT`. */
 export type MailSendOutcome =
   | { readonly kind: 'sent' }
-  /** The mail server refuses this mail for good. */
+  /** The mail server refuses this mail, and a retry is useless. */
   | { readonly kind: 'refused'; readonly error: string }
   /** The mail server may accept the mail later. */
   | { readonly kind: 'failed'; readonly error: string };
@@ -22,11 +22,14 @@ export type MailSendOutcome =
 /** Makes one attempt; never throws. An abort counts as failed, though the mail server may have the mail already. */
 export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<MailSendOutcome>;
 
-/** Time-outs: of connecting until the greeting, and of silence after it. */
+/** Time-outs: from the connection to the server's greeting, and of silence after the greeting. */
 const connectionTimeoutMs = 10_000;
 const silenceMs = 20_000;
 
-/** Connects and signs in without sending a mail. @returns undefined on success, else error codes as of an attempt */
+/**
+ * Connects and signs in without sending a mail. @returns undefined on success, otherwise error codes like those of an
+ * attempt
+ */
 export type CheckServer = () => Promise<string | undefined>;
 
 export function createSmtpCheck({ server }: NonNullable<Config['mail']>): CheckServer {
@@ -70,10 +73,11 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
         subject: mail.rendered.subject,
         text: mail.rendered.text,
         html: mail.rendered.html,
-        // The Message-ID is equal on every attempt: a mail server can recognize a mail that a crash made go out twice.
+        // The Message-ID is equal on every attempt: a mail server can recognize a mail that was sent twice because of a
+        // crash.
         messageId: `<${publicId('mail', mail.id)}@${host}>`,
         date: mail.createdAt,
-        // The headers ask for no automatic replies, because this server reads none.
+        // These headers suppress automatic replies, because Ownline receives no mail.
         headers: { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'All' },
         xMailer: false,
         signal,
@@ -87,8 +91,8 @@ export function createSmtpSender({ server, from }: NonNullable<Config['mail']>):
 
 /**
  * STARTTLS: smtp:// begins in plain text and uses STARTTLS if the mail server offers it. A login on another machine
- * requires it, so that no password is sent in plain text. A local connection skips it: it crosses no network, and local
- * certificates are seldom valid.
+ * requires it, so that no password is sent in plain text. A connection on the same machine skips STARTTLS, because no
+ * network is crossed and local certificates are seldom valid.
  */
 function startTls({ host, login }: SmtpServer): {
   readonly ignoreTLS: boolean;
@@ -100,7 +104,8 @@ function startTls({ host, login }: SmtpServer): {
 
 /**
  * Whether a retry is useless: a 5xx reply to the recipient or to the content. A 5xx reply to a greeting, a login or a
- * sender points to the settings, which an operator may correct within a day. 503 is about the order of commands.
+ * sender points to the settings, which an operator may correct within a day. Code 503 is about the order of commands,
+ * so a retry may help.
  */
 function isFinal(error: unknown): boolean {
   const [code, command] = [field(error, 'responseCode'), field(error, 'command')];

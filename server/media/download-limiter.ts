@@ -10,7 +10,10 @@ const queue: QueueBounds = {
   refuse: () => unavailable('Too many files are being downloaded. Repeat the request in a moment.'),
 };
 
-/** Limits concurrent downloads of a device token, link or team: they hold memory, but no permit of their team. */
+/**
+ * Limits concurrent downloads of a device token, link or team: downloads use memory, but no permit of their team's
+ * concurrency limiter.
+ */
 export class DownloadLimiter {
   readonly #semaphore: KeyedSemaphore;
 

@@ -7,7 +7,7 @@ import { mediaMaxBytes, mediaRedirectsMax, mediaSilenceMs } from './limits.ts';
 import type { MediaFailure } from './media-failure.ts';
 import { MediaWriter, type WrittenMedia } from './media-writer.ts';
 
-/** Result of one try to fetch a file. `removed`: the message no longer needs the file. */
+/** Result of one try to fetch a file. `removed`: the message left the queue, so its file is not needed. */
 export type MediaFetchResult =
   | { readonly kind: 'written'; readonly written: WrittenMedia }
   | { readonly kind: 'failed'; readonly failure: MediaFailure }
@@ -69,8 +69,8 @@ export async function fetchMedia(
   });
   if (storeError !== undefined) throw storeError;
   const failure = refused ?? failureOf(outcome);
-  // If the writer refuses the file, it ends the transfer, which looks like a failure of the host: the writer's reason
-  // is the real one.
+  // A writer that refuses the file ends the transfer, which looks like a failure of the host. So the writer's reason is
+  // reported.
   if (failure !== undefined && writer.problem === undefined) return { kind: 'failed', failure };
   const written = await writer.end();
   if (written === 'removed') return { kind: 'removed' };

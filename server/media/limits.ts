@@ -1,12 +1,15 @@
 /* Limits and periods of media (specification sections 2.8 and 8). */
 
-/** Largest file: 5 MiB, so that every file of 5 MB fits in either reading of the unit. */
+/** Largest file: 5 MiB, so that a file of 5 MB fits, whether MB means 1,000,000 or 1,048,576 bytes. */
 export const mediaMaxBytes = 5 * 1_024 * 1_024;
 
 /** Size of a stored chunk; a fetch holds one chunk in memory. */
 export const mediaChunkBytes = 256 * 1_024;
 
-/** Slice that a download holds in memory. Its base64 fits one socket read of 64 KiB, so the driver joins no buffers. */
+/**
+ * Size of the slice that a download holds in memory. Its base64 fits one socket read of 64 KiB, so the driver joins no
+ * buffers.
+ */
 export const mediaSliceBytes = 47 * 1_024;
 
 /** Age from which an incomplete file counts as abandoned: longer than any transfer. */
@@ -15,7 +18,7 @@ export const incompleteMediaMs = 3_600_000;
 /** Upper bound on a file's name without its extension. */
 export const mediaNameMaxCharacters = 64;
 
-/** Redirects that a fetch follows; the SSRF guard checks each. */
+/** How many redirects a fetch follows; the SSRF guard checks each one. */
 export const mediaRedirectsMax = 3;
 
 /** A fetch ends when its host sends no byte for this long, even before the first byte. */
@@ -34,7 +37,7 @@ export const downloadBytesPerSecondMin = 16 * 1_024;
 
 export const downloadStartMs = 30_000;
 
-/** Upper bounds on further downloads: how many wait, and for how long. */
+/** Upper bounds on downloads beyond the limits above: how many wait, and for how long. */
 export const downloadsWaitingMax = 64;
 
 export const downloadWaitMaxMs = 30_000;

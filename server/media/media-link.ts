@@ -5,7 +5,7 @@ import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 
 /**
  * Creates the public link of an inbound message's file (specification section 2.8). Its token is derived from
- * SECRETS_KEY and the message: it needs no storage, and a wrong token is refused without a query.
+ * SECRETS_KEY and the message: so the token needs no storage, and a wrong one is refused without a query.
  */
 export function mediaLink(
   { config, secrets }: Pick<Runtime, 'config' | 'secrets'>,

@@ -28,7 +28,8 @@ const create = statement<[TeamId, MessageId, string, string, Date], MediaFileKey
   `INSERT INTO media (message_id, team_id, name, type, created_at) VALUES ($2, $1, $3, $4, $5)
    RETURNING message_id, file_id`,
 );
-// The lock on the file makes the purge of that file wait for this chunk, so that no chunk stays without a file.
+// The statement locks the row of the file, so a purge of the file waits for this chunk, and no chunk stays without its
+// file.
 const append = statement<[MessageId, number, number, Buffer]>(
   'media.append',
   `WITH file AS MATERIALIZED (
@@ -54,8 +55,8 @@ const readSlice = statement<[MessageId, number, number, number, number], { data:
   `SELECT encode(substring(data FROM $4 + 1 FOR $5), 'base64') AS data FROM media_chunks
    WHERE message_id = $1 AND file_id = $2 AND position = $3`,
 );
-// The lock is a separate statement: the snapshot of the delete then has the chunks of every writer that the lock waited
-// for.
+// The files are locked in a separate statement before the delete. So the delete's snapshot has the chunks of every
+// writer that the lock waited for.
 const lockIncomplete = transactionStatement<[readonly MessageId[]], MediaFileKey>(
   'media.lock-incomplete',
   `SELECT message_id, file_id FROM media WHERE message_id = ANY($1::uuid[]) AND NOT is_complete
@@ -86,18 +87,18 @@ const removeOfMessages = transactionStatement<[readonly MessageId[], string, str
    WHERE m.message_id = i.id AND m.message_id >= $2 AND m.message_id < $3`,
 );
 
-/** Begins a file. It stays incomplete, and readers do not find it, until `completeMediaFile`. */
+/** Begins a file. Readers do not find the file before `completeMediaFile` has run. */
 export async function createMediaFile(
   db: Queryable,
   teamId: TeamId,
   file: { readonly messageId: MessageId; readonly name: string; readonly type: string; readonly at: Date },
 ): Promise<MediaFileKey> {
   const created = await create.row(db, teamId, file.messageId, file.name, file.type, file.at);
-  if (!created) throw new Error('a file was not created');
+  if (!created) throw new Error('the INSERT of a media file returned no row');
   return created;
 }
 
-/** @returns false where the file was removed meanwhile, so that its writer has to end */
+/** @returns false if the file was removed meanwhile: its writer has to stop */
 export async function appendMediaChunk(
   db: Queryable,
   file: MediaFileKey,
@@ -107,7 +108,7 @@ export async function appendMediaChunk(
   return append.hasRow(db, file.message_id, file.file_id, position, data);
 }
 
-/** Completes a file, so that readers find it. @returns false where it was removed meanwhile */
+/** Completes a file, so that readers find it. @returns false if the file was removed meanwhile */
 export async function completeMediaFile(
   trx: Transaction,
   file: MediaFileKey,
@@ -133,14 +134,15 @@ export async function readMediaSlice(
     offset - position * mediaChunkBytes,
     bytesMax,
   );
-  if (!slice?.data) throw new Error('a part of a file is missing');
+  if (!slice?.data) throw new Error('a chunk of a media file is missing');
   const { data } = slice;
-  // The driver's dead objects keep a row until the next full garbage collection; without its text the row is small.
+  // Objects of the driver keep the row in memory until the next full garbage collection. Emptying the text keeps that
+  // row small.
   slice.data = '';
   return Buffer.from(data, 'base64');
 }
 
-/** Removes the incomplete files of these messages; their writers end at the next chunk. */
+/** Removes the incomplete files of these messages; their writers stop at the next chunk. */
 export async function removeIncompleteMedia(
   trx: Transaction,
   messageIds: readonly MessageId[],

@@ -39,13 +39,16 @@ const accepted: ReadonlyMap<string, MediaType> = new Map(
   ).map(([type, extension]) => [type, { type, extension }]),
 );
 
-/** Every program shows an animated PNG as a PNG. */
+/** An animated PNG counts as a PNG, because every program can show it as one. */
 const aliases: ReadonlyMap<string, string> = new Map([['image/apng', 'image/png']]);
 
-/** A TIFF file may have its directory at its end, where `file-type` does not look for it. */
+/** The first bytes of a TIFF file. `file-type` misses TIFF files whose directory is at their end. */
 const tiffMarks = ['49492a00', '4d4d002a'];
 
-/** Names may have any case (RFC 6350, section 3.3; RFC 5545, section 2); `file-type` knows capitals only. */
+/**
+ * The first line of a vCard or an iCalendar file. `file-type` recognizes capitals only, but RFC 6350 (3.3) and RFC 5545
+ * (2) allow any case.
+ */
 const contentLine = /^(?:\u00ef\u00bb\u00bf)?begin:(?<name>vcard|vcalendar)[ \t]*\r?\n/i;
 
 /**

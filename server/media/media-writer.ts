@@ -13,7 +13,7 @@ import {
 } from './media-store.ts';
 import { sniffMediaType } from './media-type.ts';
 
-/** Reason why a file was refused. `removed`: the message no longer needs the file. */
+/** Reason why a file was refused. `removed`: the file was deleted because its message left the queue. */
 export type MediaProblem = 'empty' | 'too_large' | 'unsupported_type' | 'removed';
 
 /** A file whose bytes are all stored, but which is not complete yet. */
@@ -32,8 +32,8 @@ interface MediaTarget {
 }
 
 /**
- * Stores the file of a message as its bytes arrive: detects the type from the first chunk, counts and hashes. It holds
- * one chunk in memory, and no transaction is open between chunks. Readers do not find the file before
+ * Stores the file of a message as its bytes arrive: detects the type from the first chunk, counts and hashes the bytes.
+ * The writer holds one chunk in memory, and no transaction is open between chunks. Readers do not find the file before
  * `completeWrittenMedia`. If the writer dies, a purge removes the file.
  */
 export class MediaWriter {
@@ -58,7 +58,7 @@ export class MediaWriter {
   }
 
   /**
-   * Writes the next bytes. It copies them, so that the caller may reuse the buffer once it resolves.
+   * Writes the next bytes. The bytes are copied, so the caller may reuse the buffer once the promise resolves.
    * @returns false for a refused file, which needs no more bytes
    */
   async write(bytes: Uint8Array): Promise<boolean> {
@@ -82,7 +82,7 @@ export class MediaWriter {
     if (this.#sizeBytes === 0) this.#refuse('empty');
     if (!this.#problem && this.#buffered > 0) await this.#flush();
     if (this.#problem) return this.#problem;
-    if (!this.#file) throw new Error('bytes were written, and no file');
+    if (!this.#file) throw new Error('bytes of a media file were written without a row for the file');
     return { ...this.#file, sizeBytes: this.#sizeBytes, sha256: this.#hash.digest() };
   }
 
@@ -119,7 +119,7 @@ export class MediaWriter {
   }
 }
 
-/** Completes a written file, so that readers find it. @returns false where it was removed meanwhile */
+/** Completes a written file, so that readers find it. @returns false if the file was removed meanwhile */
 export function completeWrittenMedia(trx: Transaction, written: WrittenMedia): Promise<boolean> {
   return completeMediaFile(trx, written.key, written.sizeBytes, written.sha256);
 }

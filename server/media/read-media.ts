@@ -3,7 +3,10 @@ import type { ByteRange } from '#server/platform/http/byte-range.ts';
 import { mediaSliceBytes } from './limits.ts';
 import { type MediaFile, readMediaSlice } from './media-store.ts';
 
-/** Reads a range of a file in slices, one statement each; the next runs once the reader took the previous slice. */
+/**
+ * Reads a range of a file in slices, with one statement each. The next statement runs once the reader has taken the
+ * previous slice.
+ */
 export async function* readMedia(
   db: Queryable,
   file: MediaFile,

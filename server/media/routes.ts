@@ -15,8 +15,8 @@ import { isShownInline } from './media-type.ts';
 import { readMedia } from './read-media.ts';
 
 /**
- * Route of the public link to an inbound file (specification section 2.8): every holder of the link may read the file.
- * A wrong token, id or name gets the same 404.
+ * Route of the public link to the file of an inbound message (specification section 2.8). Everyone with the link may
+ * read the file. A wrong token, id or name gets the same 404.
  */
 export function mediaRoutes(services: Runtime): Route[] {
   const downloads = {
@@ -57,7 +57,7 @@ async function findPublicFile(
   return file;
 }
 
-/** Answers with 200, 206 or 304. @throws AppError 416 for a range outside the file; 503 over capacity */
+/** Answers a download with 200, 206 or 304. @throws AppError 416 for a range outside the file; 503 over capacity */
 async function answerFile(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   downloads: Downloads,
@@ -110,7 +110,7 @@ async function answerFile(
   return { body: undefined };
 }
 
-/** A browser shows images, videos and audio, and downloads everything else; nothing in a file runs. */
+/** Headers that make a browser show images, videos and audio, download everything else, and run no script of a file. */
 function fileHeaders(file: MediaFile, etag: string): Readonly<Record<string, string>> {
   return {
     etag,

@@ -45,7 +45,7 @@ interface Attempt extends SendRow {
 export interface SendOutcome {
   readonly verdict: Exclude<SendVerdict, 'again' | 'month_missing' | 'locked'>;
   readonly createdAt: Date;
-  /** The message that was accepted, or the earlier one of its key; null where there is neither. */
+  /** The accepted message, or the earlier message with the same idempotency key; null if there is neither. */
   readonly messageId: MessageId | null;
   readonly monthlyLimit: number;
   readonly used: number;
@@ -59,9 +59,10 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
 export type LockWaitPolicy = 'wait' | 'skip_locked';
 
 /**
- * Accepts sends and returns one outcome per row, in order. A row that lost a race for its key, or had no usage row for
- * its month, runs again at once. So does a refused row whose key is known by now. Each run has its own time, which its
- * message ids contain, so ids sort as created_at does. A row can be `locked` only with `skip_locked`.
+ * Accepts sends and returns one outcome per row, in order. A row that lost a race for its idempotency key, or found no
+ * usage row for its month, runs again at once. A refused row whose key was accepted meanwhile also runs again. Each run
+ * has its own time, which its message ids contain, so ids sort as created_at does. The outcome `locked` occurs only
+ * with `skip_locked`.
  */
 export async function acceptSends(
   services: Services,
@@ -121,9 +122,9 @@ const refusals: ReadonlySet<SendVerdict> = new Set([
 ]);
 
 /**
- * Returns the indexes of refused rows whose idempotency key is known by now. The statement looks keys up in its
- * snapshot, but decides refusals under locks. While it waited for a lock, the request that the row repeats may have
- * been accepted.
+ * Finds refused rows whose idempotency key exists by now, and returns their indexes. The send statement looks keys up
+ * in its snapshot, but decides refusals under locks. While the statement waited for a lock, the request that the row
+ * repeats may have been accepted.
  */
 async function findIdempotentRepeats(
   { database, clock }: Services,
@@ -149,7 +150,7 @@ async function findIdempotentRepeats(
   return new Set(
     known.flatMap(({ n, same }) => {
       const found = refused[n];
-      // The key still belongs to a request with other fields: `key_reused` stands.
+      // If the key belongs to a request with other fields, the verdict `key_reused` is kept.
       return found && (same || found.verdict !== 'key_reused') ? [found.position] : [];
     }),
   );
@@ -180,8 +181,8 @@ async function runBatch(
     return await runStatement(services, rows, at, locking);
   } catch (error) {
     const code = errorCodeOf(error);
-    // SQLSTATE classes 22 and 23: PostgreSQL can't store one of the rows. Each row runs alone, so that only that one
-    // fails.
+    // SQLSTATE classes 22 and 23: PostgreSQL can't store one of the rows. Each row then runs alone, so that only the
+    // bad row fails.
     if (code?.startsWith('22') || code?.startsWith('23')) {
       if (rows.length === 1) return [notStored(services, error)];
       const results: SendOutcomeGroupRow[] = [];
@@ -256,7 +257,8 @@ async function runStatement(
 type Sender = Pick<SendRow, 'teamId' | 'sentBy'>;
 
 /**
- * Lists each sender of a batch once, and for each row its sender's position, from 1: PostgreSQL is slow to parse ids.
+ * Lists each sender of a batch once, and for each row the position of its sender, from 1. Repeated ids would be slow,
+ * because PostgreSQL parses each.
  */
 function listSenders(rows: readonly Sender[]) {
   const positionOf = new Map<string, number>();

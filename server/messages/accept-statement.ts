@@ -22,9 +22,9 @@ export interface SendRow {
 }
 
 /**
- * The outcome of one row. `again`: it lost a race for its idempotency key, or for quota that may be freed, and runs in
- * a later batch. `locked`: another transaction has locked its team or number; it runs again in a batch of its own team,
- * which waits. `not_stored`: PostgreSQL can't store the row.
+ * The outcome of one row. `again`: the row lost a race for its idempotency key, or for quota that may be freed, and
+ * runs in a later batch. `locked`: another transaction has locked the row's team or number. The row runs again in a
+ * batch of its team, which waits. `not_stored`: PostgreSQL can't store the row.
  */
 export type SendVerdict =
   | 'accepted'
@@ -42,7 +42,7 @@ export type SendVerdict =
   | 'not_stored'
   | 'again';
 
-/** One outcome, with all rows of a batch that share it: most batches have few. */
+/** One outcome, with all rows of a batch that have it. Most batches have few different outcomes. */
 export interface SendOutcomeGroupRow {
   /** Positions of the rows in the batch, from 1. */
   readonly indexes: readonly number[];
@@ -65,15 +65,15 @@ const plansWithoutMedia = planNames
  * a whole.
  *
  * Locks are taken in the order of every writer: usage rows by team, then numbers by id. The snapshot is older than the
- * wait for a lock. So values that decide are read through the lock (PostgreSQL re-reads a row after a wait) or through
- * a unique key. Sweeps handle a number that is deleted, or a contact that opts out, in between.
+ * wait for a lock. So values that decide an outcome are read through the lock (PostgreSQL re-reads a row after a wait)
+ * or through a unique key. If a number is deleted or a contact opts out in between, sweeps fail the message later.
  *
  * `messages.to_handle` keeps `to` as it was given, for the phone. `send_queue.to_handle` holds the contact, so that all
  * spellings of a handle share a queue, an opt-out and a conversation.
  *
  * Each column adds about 1 % per step to the cost of a row (decision 0005). So rows name their sender, a team with its
- * key or member, by its position in $1 and $15. Columns that decide nothing are read from the input again, by n, once a
- * row is granted.
+ * key or member, by its position in $1 and $15. Columns that decide nothing are read from the input only once a row is
+ * granted, by its index n.
  *
  * A batch holds sends of many teams. With SKIP LOCKED no team waits for another one's lock.
  */
@@ -193,12 +193,15 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
    FROM ranked r LEFT JOIN accepted a ON a.n = r.n
    GROUP BY 2, 3, 4, 5, 6`;
 
-/** The SQL case `locked`: the row exists, but was skipped because another transaction has locked it. */
+/**
+ * SQL for the outcome `locked`: the team's or number's row exists, but was skipped because another transaction has
+ * locked it.
+ */
 function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): string {
   return locking === '' ? '' : `WHEN ${passedOver} AND EXISTS (SELECT ${row}) THEN 'locked'`;
 }
 
-// Without message ids: a batch notifies one change per team, not one per message.
+// The change has no message ids: a batch notifies one change per team, not one per message.
 /** The values $1 to $18: first the columns of the batch, where a null column means that every row's value is null. */
 type AcceptParams = [
   senderTeams: readonly TeamId[],

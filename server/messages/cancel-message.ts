@@ -20,7 +20,7 @@ export async function cancelMessage(
 ): Promise<MessageRow> {
   return services.database.transaction(async (trx) => {
     await lockUsage(trx, [teamId]);
-    // Removing the message from the queue decides a race with a claim: only one of the two finds its row.
+    // The removal from the queue decides a race with a poll's claim: only one of the two finds the queue row.
     const cancelled = await failQueued(trx, services, teamId, [messageId], 'cancelled');
     const message = await findMessage(trx, teamId, messageId);
     if (!message) throw notFound('message');

@@ -33,12 +33,12 @@ export interface InboundIdentity {
   readonly deviceGivenId: string | undefined;
   /** The run of the shortcut that reports the message, if it names one. */
   readonly run: string | undefined;
-  /** Sender, text and the file's hash. */
+  /** The content: sender, text and the hash of the file. */
   readonly content: readonly string[];
 }
 
 export interface ClaimedInbound {
-  /** The id of the stored message: the given one, or that of the message that this one repeats. */
+  /** The id of the stored message: the given id, or the id of the earlier message that this one repeats. */
   readonly id: MessageId;
   /** True if the device repeats a call; false for an equal text, which may be another message. */
   readonly isSameCall: boolean;
@@ -64,7 +64,7 @@ export async function claimInbound(
     const row = await claimFingerprint.row(trx, numberId, fingerprint, id, clock.now(), clock.in(-periodMs));
     return row?.message_id ?? id;
   };
-  // The hash includes sender and text, so that two runs with the same random number never lose a text.
+  // The hash includes sender and text, so that no text is lost if two runs have the same random number.
   const ofRun = run === undefined ? undefined : sha256(JSON.stringify({ run, content }));
   const known = ofRun ? await claim(ofRun, inboundRunMs) : id;
   if (known !== id) return { id: known, isSameCall: true };

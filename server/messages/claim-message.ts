@@ -29,7 +29,7 @@ export interface HandOut {
   readonly media_name: string | null;
 }
 
-/** The outcome for one number: a message, or a sign that pacing holds its messages back. */
+/** The outcome of a claim for one number: a message, or the information that pacing holds its messages back. */
 type ClaimRow =
   | (HandOut & { readonly team_id: TeamId; readonly number_id: NumberId; readonly is_whole_number: false })
   | {
@@ -40,7 +40,7 @@ type ClaimRow =
       readonly may_send_at: Date | null;
     };
 
-/** The outcome of a claim: a message, or the time at which pacing lets one go. */
+/** The outcome of a claim: a message, or the time from which pacing lets a message go. */
 export type Claim =
   | { readonly kind: 'hand_out'; readonly handOut: HandOut }
   | {
@@ -58,7 +58,7 @@ export type Claim =
  *
  * The share lock on a number orders the claim with a pause or a deletion. The lock on the session row orders it with
  * other polls, reports and takeovers. PostgreSQL re-reads both rows after a wait. Locks are taken in the order of
- * numbers, as every writer takes them. The primary key of in_flight refuses a second message in flight.
+ * numbers, as every writer takes them. The primary key of the table in_flight refuses a second message in flight.
  *
  * The queue is first in, first out for each contact: a head is the oldest message to its contact. The oldest head that
  * may go is next. A head that may not go holds back only its own conversation. A message to a contact that opted out
@@ -71,7 +71,7 @@ export type Claim =
  * Pacing is decided under the session row lock, from rows of the snapshot (specification section 8, decision 0026). The
  * snapshot is older than the lock, but it has every hand-out that counts. Only the newest poll of the session gets a
  * message, and its look-up committed before this statement began. Every hand-out of an earlier poll committed before
- * that look-up. The snapshot may miss a release or a reply: both only allow more.
+ * that look-up. The snapshot may miss a released hand-out or a reply: both only allow more messages.
  *
  * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
  * cached while the queue or a new month is empty, and would then read whole tables.
@@ -196,7 +196,7 @@ const claim = statement<
 
 /**
  * Claims the next message of a number for a poll.
- * @returns undefined if no message may go, or the poll may not have it
+ * @returns undefined if no message may go, or the poll is not the newest one of the current session
  */
 export async function claimMessage(
   { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,

@@ -5,8 +5,8 @@ import { contactSpellingsMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
 
 /**
- * The SET list that a hand-out and an inbound message share in their upsert of a conversation, named c. It adds a new
- * spelling of the contact. greatest: the clocks of processes differ a little.
+ * The SET list for the upsert of a conversation c, which hand-outs and inbound messages share. It adds a new spelling
+ * of the contact. `greatest` is needed because the clocks of processes differ a little.
  */
 export const sqlNoteActivity = `last_activity_at = greatest(c.last_activity_at, excluded.last_activity_at),
   last_message_id = greatest(c.last_message_id, excluded.last_message_id),
@@ -20,8 +20,9 @@ const uncount = transactionStatement<[NumberId, string, Date]>(
 );
 
 /**
- * Uncounts a hand-out that its phone could not send from the messages without a reply (specification section 8). A
- * later reply has reset the count already. The conversation stays open: the phone tried to reach a new contact.
+ * Corrects the count of messages without a reply after a hand-out that the phone could not send (specification section
+ * 8). If a reply came later, the count was reset already. The conversation stays open: the phone tried to reach a new
+ * contact.
  */
 export async function uncountFailedHandOut(
   trx: Transaction,

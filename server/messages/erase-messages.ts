@@ -9,17 +9,17 @@ import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
 import { firstIdAt, type MessageId, type TeamId, timeOfId } from '#server/platform/ids/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
 
-/** Counts of the rows that an erasure concerns. */
+/** How many rows an erasure has to change. */
 export interface ErasureCounts {
   readonly messages: number;
-  /** Messages among them that wait for a phone. */
+  /** How many of the messages wait for a phone. */
   readonly waiting: number;
   readonly in_flight: number;
   readonly files: number;
   readonly events: number;
 }
 
-/** SQL of the messages of team $1 to a contact that wait for a phone, up to $3. */
+/** SQL of the messages of team $1 to a contact that wait for a phone, up to the id $3. */
 const waitingOfContact = (contact: string, limit: string) =>
   `SELECT q.message_id FROM numbers n
    CROSS JOIN LATERAL (
@@ -27,7 +27,7 @@ const waitingOfContact = (contact: string, limit: string) =>
    ) q
    WHERE n.team_id = $1 LIMIT ${limit}`;
 
-/** The messages with a contact, by its spellings $2, up to $3: along the indexes of handles. */
+/** SQL of the messages with a contact, by its spellings $2, up to the id $3. It reads along the indexes of handles. */
 const ofContact = `unnest($2::text[]) AS h (handle) CROSS JOIN LATERAL (
      SELECT m.id, m.last_event_sequence FROM messages m
      WHERE m.team_id = $1 AND m.to_handle = h.handle AND m.direction = 'outbound' AND m.id <= $3
@@ -36,7 +36,7 @@ const ofContact = `unnest($2::text[]) AS h (handle) CROSS JOIN LATERAL (
      WHERE m.team_id = $1 AND m.from_handle = h.handle AND m.direction = 'inbound' AND m.id <= $3
    ) m`;
 
-// Each count ends at $4. A message has counted its events.
+// Each count stops at $4. Events are counted by the column last_event_sequence of their messages.
 const count = statement<[TeamId, readonly string[], MessageId, number, string], ErasureCounts>(
   'messages.count-of-contact',
   `WITH found AS MATERIALIZED (SELECT m.id, m.last_event_sequence FROM ${ofContact} LIMIT $4::int)
@@ -86,7 +86,8 @@ const erase = transactionStatement<[TeamId, MessageId[], MessageId, string]>(
    WHERE m.team_id = $1 AND m.id = i.id AND m.id >= $3 AND m.id < $4`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
-// A repeat of the send is refused for the rest of the key's day: it would send the text again.
+// Keeps the idempotency key of an erased send without its message. A repeat of the send would send the text again, so
+// it is refused for the rest of the key's day.
 const eraseKeys = transactionStatement<[TeamId, MessageId[]]>(
   'messages.erase-idempotency-keys',
   `UPDATE idempotency_keys SET fingerprint = '' WHERE team_id = $1 AND message_id = ANY($2::uuid[]) AND fingerprint <> ''
@@ -97,7 +98,7 @@ const eraseFingerprints = transactionStatement<[TeamId, MessageId[]]>(
   `DELETE FROM inbound_fingerprints f USING numbers n
    WHERE n.team_id = $1 AND f.number_id = n.id AND f.message_id = ANY($2::uuid[]) RETURNING f.message_id`,
 );
-// One with a later message has begun anew.
+// A conversation with a later message has begun anew, and is kept.
 const eraseConversation = transactionStatement<[TeamId, string, MessageId]>(
   'messages.erase-conversations',
   `DELETE FROM conversations c USING numbers n
@@ -105,7 +106,7 @@ const eraseConversation = transactionStatement<[TeamId, string, MessageId]>(
 );
 const eraseHandOuts = transactionStatement<[TeamId, string, MessageId]>(
   'messages.erase-recent-hand-outs',
-  // Number by number: a day's hand-outs at most.
+  // Reads number by number; each has at most the hand-outs of a day.
   `UPDATE recent_hand_outs SET contact = '' WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM numbers n
      CROSS JOIN LATERAL (
@@ -118,18 +119,20 @@ const eraseHandOuts = transactionStatement<[TeamId, string, MessageId]>(
 
 type Contact = Pick<ErasureRow, 'team_id' | 'contact' | 'handles' | 'until_id'>;
 
-/** Counts up to a maximum. Events and files are those of the messages that were counted. */
+/**
+ * Counts the rows that an erasure has to change, up to a maximum. Events and files are those of the counted messages.
+ */
 export async function countMessagesOfContact(
   db: Queryable,
   { team_id, contact, handles, until_id }: Contact,
   max: number,
 ): Promise<ErasureCounts> {
   const row = await count.row(db, team_id, handles, until_id, max, contact);
-  if (!row) throw new Error('a count returned no row');
+  if (!row) throw new Error('the count of messages to erase returned no row');
   return row;
 }
 
-/** Whether a message with the contact is not erased yet. */
+/** True if a message with the contact is still to be erased. */
 export async function hasMessagesOfContact(
   db: Queryable,
   { team_id, handles, until_id }: Contact,
@@ -137,7 +140,7 @@ export async function hasMessagesOfContact(
   return findLeft.hasRow(db, team_id, handles, until_id);
 }
 
-/** Messages to the contact that wait for a phone. */
+/** Lists the messages to the contact that wait for a phone. */
 export async function listWaitingOfContact(
   db: Queryable,
   { team_id, contact, until_id }: Contact,
@@ -151,14 +154,14 @@ export async function listWaitingOfContact(
 export interface MessagesOfHandle {
   readonly direction: 'outbound' | 'inbound';
   readonly handle: string;
-  /** Only messages with greater ids. */
+  /** Only messages with greater ids are read. */
   readonly after: string;
   readonly until: MessageId;
 }
 
 /**
- * Erases the next finished messages: handle, text, files, and what is kept to know their repeats.
- * @returns their ids; fewer than `limit` where no more are there
+ * Erases the next finished messages: handles, texts, files, and the fingerprints that recognize repeats.
+ * @returns their ids; fewer than `limit` if no more are left
  */
 export async function eraseMessages(
   trx: Transaction,
@@ -170,7 +173,7 @@ export async function eraseMessages(
   const ids = (await lock.rows(trx, teamId, handle, after, until, limit)).map((row) => row.id);
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return ids;
-  // The months of the batch.
+  // The range of ids limits the updates to the months of the batch.
   const range = { from: first, to: firstIdAt(timeOfId(last).getTime() + 1) };
   await removeMediaOf(trx, ids, range);
   await erase.run(trx, teamId, ids, range.from, range.to);
@@ -179,7 +182,10 @@ export async function eraseMessages(
   return ids;
 }
 
-/** Deletes the conversations with a contact, and takes it out of the windows of pacing, which count on. */
+/**
+ * Deletes the conversations with a contact, and removes the contact from the recent hand-outs, which pacing goes on
+ * counting.
+ */
 export async function eraseConversations(
   trx: Transaction,
   { team_id, contact, until_id }: Contact,

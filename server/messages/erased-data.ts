@@ -13,7 +13,10 @@ export function eraseMessageRow(message: MessageRow): MessageRow {
   };
 }
 
-/** Removes the same fields from the `data` of an event, and the phone's error text, which may quote a handle. */
+/**
+ * Removes the contact's handle, the text and the media from the `data` of an event. It also removes the phone's error
+ * text, which may quote a handle.
+ */
 export function eraseEventData(
   type: EventType,
   data: Readonly<Record<string, unknown>>,

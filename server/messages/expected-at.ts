@@ -4,20 +4,20 @@ import type { PacingPolicy } from '#server/numbers/pacing-policy.ts';
 export interface PacedQueue {
   readonly nowMs: number;
   readonly policy: PacingPolicy;
-  /** Messages ahead that need no new conversation, without those that strict pacing holds for a reply. */
+  /** Messages ahead that need no new conversation, except those that strict pacing holds back until a reply. */
   readonly ahead: number;
   /**
-   * New contacts of the messages ahead under strict: for each, how many messages follow the one that opens its
+   * For each new contact of the messages ahead under strict pacing: how many messages follow the one that opens its
    * conversation.
    */
   readonly openingsAhead: readonly number[];
-  /** The number of those conversations that must open first: all, or those up to the message's own contact. */
+  /** How many of those conversations must open first: all, or those up to the message's own contact. */
   readonly openingsNeeded: number;
-  /** Whether the message opens a conversation under strict. */
+  /** Whether the message itself opens a conversation under strict pacing. */
   readonly isOpening: boolean;
-  /** The number's latest hand-outs, oldest first: as many as its windows allow. */
+  /** The number's latest hand-outs, oldest first: as many as the limits of its windows. */
   readonly handedOutAtMs: readonly number[];
-  /** When the number opened its latest conversations, oldest first: as many as its windows allow. */
+  /** When the number opened its latest conversations, oldest first: as many as the limits of its windows. */
   readonly openedAtMs: readonly number[];
   /** The end of the current gap between two messages; a past time means now. */
   readonly gapUntilMs: number;
@@ -26,8 +26,9 @@ export interface PacedQueue {
 const hourMs = 3_600_000;
 
 /**
- * Estimates when pacing lets a message go (specification section 4.3). It assumes gaps of the mean length, and that a
- * message that waits for a new conversation lets the others pass. Reports, replies and other messages may change it.
+ * Estimates when pacing lets a message go (specification section 4.3). The estimate assumes gaps of the mean length,
+ * and that a message waiting for a new conversation lets the others pass. Reports, replies and other messages may
+ * change it.
  */
 export function expectedAt(queue: PacedQueue): number {
   const { policy, openingsAhead } = queue;
@@ -54,7 +55,7 @@ export function expectedAt(queue: PacedQueue): number {
   }
 }
 
-/** The earliest time at which the limits per hour and day allow one more. @param timesMs oldest first */
+/** The earliest time at which the limits per hour and day allow one more hand-out. @param timesMs oldest first */
 function freeAtMs(timesMs: readonly number[], perHour: number, perDay: number): number {
   return Math.max(
     (timesMs.at(-perHour) ?? -Infinity) + hourMs,

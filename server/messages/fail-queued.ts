@@ -17,7 +17,7 @@ const takeFromQueue = transactionStatement<
   { message_id: MessageId; waits_for_media: boolean }
 >(
   'messages.take-from-queue',
-  // Locks in the order of numbers, as a claim for several numbers does.
+  // Rows are locked in the order of numbers, the order in which a claim for several numbers locks them.
   `WITH locked AS MATERIALIZED (
      SELECT message_id FROM send_queue WHERE team_id = $1 AND message_id = ANY($2::uuid[])
      ORDER BY number_id, seq FOR UPDATE
@@ -42,8 +42,8 @@ export type UnsentCode = Extract<
 >;
 
 /**
- * Fails queued messages of a team, and ends their media fetches. Messages that were never handed out are refunded to
- * their day and month. The caller has locked the team's usage.
+ * Fails queued messages of a team, and ends their media fetches. The quota of messages that were never handed out is
+ * refunded to their day and month. The caller has locked the team's usage.
  * @param isErased true while the contact is being erased: the events have neither text nor handle
  * @returns the number of failed messages; a message that a poll claimed meanwhile is skipped
  */

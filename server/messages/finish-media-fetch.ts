@@ -8,7 +8,7 @@ import { type ClaimedFetch, endWaitForMedia, isFetchCurrent, removeMediaFetch } 
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
-/** Thrown to roll back: another process has claimed the fetch, or the message left the queue. */
+/** Thrown to roll the transaction back: another process has claimed the fetch, or the message left the queue. */
 class FetchTakenError extends Error {}
 
 /**
@@ -32,7 +32,8 @@ export async function finishMediaFetch(
   } catch (error) {
     if (!(error instanceof FetchTakenError)) throw error;
     await discardWrittenMedia(database.pool, written);
-    if (await isFetchCurrent(database.pool, fetch)) throw new Error('the file of a fetch was removed');
+    if (await isFetchCurrent(database.pool, fetch))
+      throw new Error('the file of a media fetch was deleted before its message used it');
   }
 }
 

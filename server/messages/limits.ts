@@ -5,16 +5,19 @@
 /** How long an Idempotency-Key is kept (specification section 4.3). */
 export const idempotencyKeyMs = 24 * 3_600_000;
 
-/** An equal text within this time is the same message: several automations of an iPhone may fire for one text. */
+/**
+ * An equal text within this time counts as the same message, because several automations of an iPhone may fire for one
+ * text.
+ */
 export const duplicateInboundMs = 20_000;
 
-/** How long repeats of one run of a shortcut are recognized: it makes at most 12 calls of a minute, 15 s apart. */
+/** How long repeats of one run of a shortcut are recognized. A run makes at most 12 calls of a minute, 15 s apart. */
 export const inboundRunMs = 15 * 60_000;
 
 /** How long the fingerprint of an inbound message is kept: three times the longer of the two periods above. */
 export const fingerprintRetentionMs = 45 * 60_000;
 
-/** Longer than any real handle: an index entry has a maximum size. */
+/** Upper bound on stored handles, longer than any real one, because an index entry has a maximum size. */
 export const handleMaxCharacters = 320;
 
 /** How long after a hand-out a late "sent" is accepted (specification section 3.2). */
@@ -31,19 +34,22 @@ export const messagePageExaminedMax = 10_000;
  */
 export const sendsWaitingMax = 5_000;
 
-/** Fetches of media that a process runs at a time: of all teams, of one team, and of one team to one origin. */
+/** Media fetches that a process runs at a time: in all, for one team, and for one team from one origin. */
 export const mediaFetchesMax = 32;
 
 export const mediaFetchesPerTeamMax = 12;
 
 export const mediaFetchesPerOriginMax = 4;
 
-/** Limits for the first fetch of a team to an origin: a reserve, because hosts that hang may fill the other slots. */
+/**
+ * Higher limits for the first fetch of a team from an origin: a reserve of slots, because hosts that hang may fill the
+ * others.
+ */
 export const mediaFetchesPerTeamWithReserveMax = 24;
 
 export const mediaFetchesWithOriginReserveMax = 48;
 
-/** The limit of the process for the first fetch of a team. */
+/** The process's higher limit for the first fetch of a team. */
 export const mediaFetchesWithReserveMax = 64;
 
 /** Teams with waiting fetches, and origins per team, that a claim of media fetches examines. */
@@ -57,7 +63,7 @@ export const mediaOldestExaminedMax = 100;
 /** How much longer than its deadline a fetch is leased: time to store the rest and to finish. */
 export const mediaLeaseMarginMs = 30_000;
 
-/** How long hand-outs are kept for pacing: its longest window is a day. */
+/** How long hand-outs are kept for pacing, whose longest window is a day. */
 export const recentHandOutMs = 25 * 3_600_000;
 
 /** Messages ahead that an estimate of a hand-out examines; if there are more, no estimate is given. */

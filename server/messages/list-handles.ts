@@ -27,8 +27,8 @@ const ofConversations = statement<[TeamId, string], { handle: string }>(
 );
 
 /**
- * Lists all spellings of a contact that the team's messages may have. Those of a mail address differ in case, and such
- * a contact only writes: they are found among all senders.
+ * Lists all spellings of a contact that the team's messages may have. Spellings of a mail address differ in case and
+ * are found among all senders: Ownline never texts a mail address.
  */
 export async function listHandlesOfContact(
   db: Queryable,

@@ -29,7 +29,7 @@ type PageStatement = Statement<
 
 /**
  * A scan of a team's messages along an index, newest first. One statement returns both the matches and the last
- * position: with two snapshots, messages that arrive in between would shift the position.
+ * position, because messages that arrive between two statements would shift the position.
  * @param order the order of the index
  * @param rows SELECT of the messages before $2 in that order; $8 is the handle
  */
@@ -46,8 +46,8 @@ function source(name: string, order: string, rows: string): PageStatement {
 }
 
 /**
- * A scan along (team, handle, id). Row comparisons instead of `handle = $8` force this index, whatever the statistics
- * say; another index would read rows that do not match.
+ * A scan along (team, handle, id). Row comparisons instead of `handle = $8` force the planner to use this index,
+ * whatever the statistics say. Another index would read rows that do not match.
  */
 const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
   source(
@@ -59,8 +59,8 @@ const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
   );
 
 /**
- * A scan of the ids in a small table, for states that no index of the history covers. OFFSET 0 makes the planner start
- * there.
+ * A scan of the ids in a small table, for states that no index of the table messages covers. OFFSET 0 makes the planner
+ * read the small table first.
  */
 const alongIds = (name: string, messageIds: string) =>
   source(
@@ -119,8 +119,8 @@ export async function listMessages<View extends Message>(
 }
 
 /**
- * The direction that status and direction imply: only inbound messages are `received`. `none`: the two exclude each
- * other.
+ * The direction that the filters status and direction imply, because only inbound messages are `received`. `none`: the
+ * two filters exclude each other.
  */
 function directionOf({ status, direction }: ListMessagesQuery): 'inbound' | 'outbound' | 'none' | undefined {
   if (status === undefined) return direction;
@@ -137,7 +137,7 @@ async function choose(
   if (status === 'polling') return { source: polling, along: [] };
   if (status === 'failed') return { source: failed, along: [] };
   if (from !== undefined && to !== undefined) {
-    // Search by the contact: the team's own number has more messages.
+    // The contact is searched for, because the team's own number has more messages.
     const isOwn = (await findLiveNumberByPhone(database.pool, teamId, from)) !== undefined;
     return isOwn ? { source: byRecipient, along: [to] } : { source: bySender, along: [from] };
   }

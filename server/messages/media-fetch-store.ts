@@ -28,12 +28,12 @@ export interface ClaimedFetch {
 }
 
 /**
- * Claims due fetches with a lease, which is a future due_at. Each team has slots, and each origin of a team some of
- * them: a host that hangs delays neither other hosts nor other teams. Slots are shared out round robin. Some are
- * reserved for the first fetch of a team, and for its first one to an origin.
+ * Claims due fetches with a lease, which is a future due_at. Each team has slots, and each origin may use some of its
+ * team's slots. So a host that hangs delays neither other hosts nor other teams. Slots are shared out round robin. Some
+ * slots are reserved for the first fetch of a team, and for its first fetch from an origin.
  *
- * Steps 2 and 3 jump along the index from team to team and from origin to origin: long queues cost nothing. They have a
- * limit, so the oldest due fetches are examined, too.
+ * Steps 2 and 3 jump along the index from team to team and from origin to origin, so long queues cost nothing. Both
+ * steps have a limit, so the oldest due fetches are examined, too.
  */
 const claim = statement<[Date, Date, TeamId[], string[]], ClaimedFetch>(
   'messages.claim-media-fetches',
@@ -135,7 +135,7 @@ export function claimMediaFetches(
   return claim.rows(db, now, leasedUntil, teams, origins);
 }
 
-/** Lets a fetch be claimed again at `dueAt`. @returns false if another process has claimed it meanwhile */
+/** Lets a fetch be claimed again at `dueAt`. @returns false if another process has claimed the fetch meanwhile */
 export async function postponeMediaFetch(
   trx: Transaction,
   fetch: ClaimedFetch,
@@ -157,7 +157,10 @@ export async function lockCurrentFetch(trx: Transaction, fetch: ClaimedFetch): P
   return lockCurrent.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
 }
 
-/** Lets a message be handed out. @returns its number; undefined if it does not wait any more */
+/**
+ * Lets a message whose media are stored be handed out. @returns the message's number; undefined if the message no
+ * longer waits
+ */
 export async function endWaitForMedia(trx: Transaction, fetch: ClaimedFetch): Promise<NumberId | undefined> {
   return (await release.row(trx, fetch.team_id, fetch.message_id))?.number_id;
 }

@@ -106,7 +106,10 @@ export class MediaFetchWorker {
     }
   }
 
-  /** Removes the bytes that arrived, unless another process has claimed the fetch: then they may be that one's. */
+  /**
+   * Removes the bytes that arrived, unless another process has claimed the fetch, because that process may have written
+   * them.
+   */
   async #postpone(fetch: ClaimedFetch, dueAt: Date, how: { readonly isCounted: boolean }): Promise<void> {
     await this.#services.database.transaction(async (trx) => {
       if (await postponeMediaFetch(trx, fetch, dueAt, how))

@@ -5,7 +5,7 @@ import { addGauge, ageSeconds, cachedQuery } from '#server/platform/process/metr
 
 interface FetchesRow {
   readonly waiting: number;
-  /** The id of the oldest message with a waiting fetch; its time is part of it. */
+  /** The id of the oldest message with a waiting fetch; the id contains the time. */
   readonly oldest: string | null;
 }
 

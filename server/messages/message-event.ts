@@ -13,7 +13,9 @@ const outcomeOfType: Readonly<Record<MessageEventType, CountedOutcome>> = {
   'message.failed': 'failed',
 };
 
-/** Writes the event of each message's latest change. The change itself has raised last_event_sequence. */
+/**
+ * Writes the event of each message's latest change. The statement that made the change has raised last_event_sequence.
+ */
 export async function appendMessageEvents(
   trx: Transaction,
   services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>,

@@ -18,14 +18,14 @@ export type MessageAction =
 interface Step {
   readonly from: MessageStatus;
   readonly to: MessageStatus;
-  /** The cause, as docs/states.md shows it. */
+  /** The cause of the change, in the words of docs/states.md. */
   readonly when: string;
 }
 
 /**
- * The state table of messages. SQL guards and docs/states.md are derived from it. A trigger of the first migration
- * repeats it, and a test compares the two. The sweep fails a queued message that no poll gets, and resolves one in
- * polling once its lease ends.
+ * The state table of messages. SQL guards and docs/states.md are derived from this table. A trigger of the first
+ * migration has the same table, and a test compares the two. The sweep fails a queued message that no poll claims in
+ * time, and resolves a handed-out message once its lease ends.
  */
 export const messageSteps: Readonly<Record<MessageAction, Step>> = {
   hand_out: { from: 'queued', to: 'polling', when: 'a poll of its number gets it' },
@@ -40,7 +40,8 @@ export const messageSteps: Readonly<Record<MessageAction, Step>> = {
     when: 'unconfirmed, on its first hand-out by a number with retry_once',
   },
   confirm_sent: { from: 'polling', to: 'sent', when: 'the phone reported it as sent' },
-  // Applies only to device_timeout: after every other failure it is certain that the message was not sent.
+  // Allowed only after a failure with device_timeout: after every other failure it is certain that the message was not
+  // sent.
   confirm_sent_late: {
     from: 'failed',
     to: 'sent',
@@ -97,7 +98,10 @@ const failureTexts: Readonly<Record<FailureCode, string>> = {
   not_delivered: 'The phone sent the message, but it was not delivered.',
 };
 
-/** Texts for a message whose earlier hand-out stayed unconfirmed. Only these codes are possible after a retry. */
+/**
+ * Failure texts for a message whose earlier hand-out stayed unconfirmed. Only these failure codes are possible after a
+ * retry.
+ */
 const retriedTexts: Readonly<Partial<Record<FailureCode, string>>> = {
   expired: 'No phone picked the message up again in time.',
   cancelled: 'The message was cancelled before a phone picked it up again.',

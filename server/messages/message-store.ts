@@ -36,7 +36,8 @@ export const findMessage = statement<[teamId: TeamId, messageId: MessageId], Mes
 
 export const lockMessage = transactionStatement<[teamId: TeamId, messageId: MessageId], MessageRow>(
   'messages.lock',
-  // Locks the message's queue row first, if it has one: failing, claiming and cancelling use the same order.
+  // Locks the message's queue row before the message, the same order in which a message is failed, claimed and
+  // cancelled.
   `WITH place AS MATERIALIZED (
      SELECT FROM send_queue WHERE team_id = $1 AND message_id = $2 FOR UPDATE
    )
@@ -154,7 +155,7 @@ export async function isInFlightAt(
   return inFlightAt.hasRow(db, device.number_id, device.id, messageId);
 }
 
-/** Returns a message to its position in the queue. @param seq its position when it was accepted */
+/** Returns a message to its position in the queue. @param seq the position that the message got when it was accepted */
 export async function returnToQueue(
   trx: Transaction,
   message: MessageRow,
@@ -185,7 +186,10 @@ export function confirmSent(
   return markSent.row(trx, message.team_id, message.id, at);
 }
 
-/** @param withEvent true if the team's plan has message.delivered; without the event no sequence number is used */
+/**
+ * Records that a message was delivered. @param withEvent true if the team's plan has message.delivered; otherwise no
+ * event number is used
+ */
 export function confirmDelivered(
   trx: Transaction,
   message: MessageRow,

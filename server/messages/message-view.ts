@@ -13,7 +13,10 @@ const time = (moment: Date | null) => moment?.toISOString() ?? null;
 
 let shared: { readonly moment: Date; readonly text: string } | undefined;
 
-/** Formats a time once for all sends of a batch, which share it: formatting is the slowest part of an answer. */
+/**
+ * Formats the acceptance time of a batch once, because all its sends share it and formatting is the slowest part of an
+ * answer.
+ */
 function timeOfBatch(moment: Date): string {
   if (shared?.moment !== moment) shared = { moment, text: moment.toISOString() };
   return shared.text;
@@ -55,7 +58,7 @@ export function listedMessageView(message: MessageRow): ListedMessage {
   return { ...messageView(message), error_code: message.error_code };
 }
 
-/** Returns `group` only if it is true, so that the objects of other messages keep their fields. */
+/** Returns `group` only if it is true, so that the objects of other messages get no new field. */
 function groupMark({ is_group }: MessageRow): { readonly group?: true } {
   return is_group ? { group: true } : {};
 }

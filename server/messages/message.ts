@@ -24,7 +24,7 @@ export interface MessageRow {
   readonly last_event_sequence: number;
   /** Why the media could not be fetched, a MediaFailure; null otherwise. */
   readonly media_failure: string | null;
-  /** The API key or member that sent it; null for inbound messages and for test texts of the setup page. */
+  /** The API key or member that sent the message; null for inbound messages and for test texts of the setup page. */
   readonly sent_by: KeyId | MemberId | null;
 }
 

@@ -2,7 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { isE164 } from '#contract/phone-number.ts';
 import { normalizePhoneNumber } from '#server/opt-outs/normalize-phone-number.ts';
 
-/** Shorter numbers without a country code are short codes, which stay as they are. */
+/** Fewest digits of a local phone number. Shorter ones without a country code are short codes, which stay unchanged. */
 const localDigitsMin = 7;
 
 /**

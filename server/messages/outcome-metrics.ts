@@ -4,12 +4,16 @@ import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MessageRow } from './message.ts';
 
-/** Outcomes of messages that are counted. A late report changes `failed` to `sent`: the message counts in both. */
+/**
+ * Outcomes of messages that are counted. A late report changes `failed` to `sent`: such a message counts under both.
+ */
 export type CountedOutcome = 'received' | 'sent' | 'delivered' | 'failed';
 
 const name = 'ownline_message_outcomes_total';
 
-/** Registers the counter with all its series at 0, so that an increase shows the first outcome of a series as well. */
+/**
+ * Registers the counter with all its series at 0, so that the first outcome of a series already shows as an increase.
+ */
 export function registerOutcomeMetrics({ metrics }: Pick<Runtime, 'metrics'>): void {
   const counter = new Counter({
     name,

@@ -3,7 +3,7 @@
  * these fragments.
  */
 
-/** A time further ahead than this was stored before a clock step back, and does not limit. */
+/** A stored time further ahead than this is from before a clock step back, and sets no limit. */
 export const clockSlack = "interval '10 seconds'";
 
 /**
@@ -17,7 +17,10 @@ export function sqlPacingPolicy(defaults: string, own: string): string {
        new_contacts_per_hour integer, new_contacts_per_day integer, unanswered_per_contact integer)`;
 }
 
-/** The time from which one more hand-out is within a limit: the one that is `limit` back, plus the window's length. */
+/**
+ * SQL for the time from which a limit allows one more hand-out: that of the `limit`-th latest hand-out, plus the
+ * window's length.
+ */
 function sqlHandOutWindow(row: string, limit: string, length: string, now: string): string {
   return `(SELECT r.handed_out_at + interval '${length}' FROM recent_hand_outs r
          WHERE r.number_id = ${row}.number_id AND r.ordinal = ${row}.hand_out_total - p.${limit} + 1
@@ -33,9 +36,9 @@ function sqlNewContactWindow(row: string, limit: string, length: string, now: st
 
 /**
  * The times from which a number may send again, as LATERAL `w`: gap_until, hour_until, day_until, and
- * new_contacts_until under strict. NULL or a past time means now. With pacing off nothing is evaluated. The gap counts
- * from the last hand-out or its report, whichever is later. A hash of that hand-out gives its length, so that every
- * process computes the same.
+ * new_contacts_until under strict. NULL or a past time means now. If pacing is off, none of the times is computed. The
+ * gap counts from the last hand-out or its report, whichever is later. The length of the gap is derived from a hash of
+ * that hand-out, so that every process computes the same.
  * @param row alias of a row with number_id and hand_out_total
  * @param now parameter with the time
  */
@@ -64,7 +67,7 @@ export function sqlPacingWindows(row: string, now: string): string {
 
 /**
  * The SQL condition that strict pacing lets a message go: its contact has answered, or is new and the windows allow a
- * new one.
+ * new contact.
  * @param queued alias of the message in send_queue
  * @param row alias of a row with mode, unanswered_per_contact and new_contacts_until
  */

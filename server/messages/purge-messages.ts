@@ -9,8 +9,8 @@ import { removeMediaOf } from '#server/media/media-store.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
 
-// Reads team by team along the primary key. Messages are locked before their files, as an erasure does. Locked
-// messages, and those that wait or are in flight, are skipped until the next walk.
+// Reads team by team along the primary key. Messages are locked before their files, as an erasure does. Messages that
+// are locked, wait for a phone or are in flight are skipped until the next walk.
 const listFinished = transactionStatement<
   [string, string, number],
   { team_id: TeamId; id: MessageId; has_media: boolean }
@@ -23,7 +23,7 @@ const listFinished = transactionStatement<
      ORDER BY m.team_id, m.id LIMIT $3 FOR UPDATE SKIP LOCKED
    ) o LIMIT $3`,
 );
-// The range of ids limits each step to the partitions that have them.
+// The range of ids limits each delete to the partitions that contain the ids.
 const purge = transactionStatement<[TeamId[], MessageId[], string, string]>(
   'messages.purge',
   `WITH handed AS (
@@ -44,7 +44,7 @@ const findUnfinished = statement<[string, string]>(
 /** Deletes conversations without activity since a time, for which no message waits. @returns the number deleted */
 export const purgeConversations = transactionStatement<[before: Date, limit: number]>(
   'messages.purge-conversations',
-  // Locked rows are skipped: a transaction that holds one writes to its conversation, which is then not old.
+  // Locked rows are skipped: the transaction with the lock writes to that conversation, which is then no longer old.
   `DELETE FROM conversations c USING (
      SELECT o.number_id, o.contact FROM teams t
      CROSS JOIN LATERAL (
@@ -64,7 +64,7 @@ export const purgeInboundIds = transactionStatement<[before: string, limit: numb
    RETURNING message_id`,
 ).count;
 
-/** Upper bound on the files that a batch deletes: 20 MB in all. */
+/** Upper bound on the files that a batch deletes, 20 MB together. */
 const filesMax = 4;
 
 /**

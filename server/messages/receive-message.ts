@@ -43,17 +43,18 @@ export interface Inbound {
   readonly media: { readonly bytes: Buffer; readonly name: string | undefined } | undefined;
 }
 
-/** `not_stored`: an error prevented it; the log has the error. */
+/** Why the file of an inbound message was not stored. `not_stored`: an error, which the log contains. */
 type InboundMediaProblem = MediaProblem | 'not_stored';
 
-/** `problem`: why the message's file was not stored, although its text was. */
+/** An accepted inbound message. `problem`: why its file was not stored, although its text was. */
 export interface Received {
   readonly id: MessageId;
   readonly repeated: boolean;
   readonly problem: InboundMediaProblem | undefined;
 }
 
-// `may_restore`: one look-up of the team in place of a statement for each message.
+// `may_restore`: the team has opt-outs without a handle, because of an erasure. Without this column, each message would
+// need another statement.
 const insert = transactionStatement<
   [TeamId, MessageId, NumberId, string, string, string, Date, boolean, string | null],
   MessageRow & { readonly may_restore: boolean }
@@ -76,7 +77,7 @@ const noteInbound = transactionStatement<[TeamId, NumberId, string, Date, Messag
 
 /**
  * Stores an inbound message once (specification section 11.5), even if calls on several processes repeat it. A keyword
- * opts its sender out or in. The text is stored even if the file can't be.
+ * opts its sender out or in. If the file can't be stored, the text is stored alone.
  * @returns the id of the message; for a repeat, that of the earlier one
  */
 export async function receiveMessage(
@@ -85,7 +86,7 @@ export async function receiveMessage(
   inbound: Inbound,
 ): Promise<Received> {
   const from = normalizeSender(inbound.from, number.phone_number);
-  // Taken before the wait for a repeat, so that the message counts on the day of its id.
+  // The time is read before the wait for a repeat, so that the message counts on the day that its id contains.
   const now = services.clock.now();
   const id = services.ids.next('msg', now.getTime());
   const file = inbound.media && (await writeFile(services, number, id, inbound.media));
@@ -97,8 +98,8 @@ export async function receiveMessage(
 }
 
 /**
- * Writes the file before the transaction of the message, so that its locks are held no longer than without a file. If
- * that transaction fails, the purge removes the file.
+ * Writes the file before the transaction of the message, so that the transaction does not hold its locks longer. If the
+ * transaction fails, the purge removes the file.
  * @throws if the database is away: the phone repeats the message with its file
  */
 async function writeFile(
@@ -136,14 +137,14 @@ function storeOnce(
 ): Promise<MessageId> {
   const keyword = findKeyword(inbound.text);
   return services.database.transaction(async (trx) => {
-    // An opt-out refunds the messages that it fails: the usage row is locked before all others.
+    // An opt-out fails queued messages and refunds their quota. The usage row has to be locked before all other rows.
     if (keyword === 'opt_out') await lockUsage(trx, [number.team_id]);
-    // The file's hash tells two pictures without a text apart.
+    // The hash of the file is part of the content, so that two pictures without a text are different messages.
     const file = written ? [written.sha256.toString('hex')] : [];
     const identity = { ...inbound, content: [inbound.from, inbound.text, ...file] };
     const claimed = await claimInbound(trx, services, number.id, identity, id);
     if (claimed.id !== id) {
-      // An equal text in another call may follow an opt-in, so it opts out again. A repeated call does not.
+      // An equal text in another call may follow an opt-in, so it opts the sender out again. A repeated call does not.
       if (keyword === 'opt_out' && !claimed.isSameCall)
         await applyKeyword(trx, services, number, { id: claimed.id, from: inbound.from, at }, keyword);
       return claimed.id;
@@ -163,8 +164,8 @@ function storeOnce(
       written ? mediaLink(services, id, written.name) : null,
     );
     if (written && !(await completeWrittenMedia(trx, written)))
-      throw new Error('a file was removed too soon');
-    // Its contact has given the handle again.
+      throw new Error('the media file of an inbound message was deleted before its message was stored');
+    // The contact's opt-out lost its handle in an erasure; this message shows the handle again.
     if (message?.may_restore && contact !== '') await restoreOptOut(trx, services, number.team_id, contact);
     if (message) await appendMessageEvents(trx, services, 'message.received', [message]);
     if (keyword) await applyKeyword(trx, services, number, { id, from: inbound.from, at }, keyword);
@@ -177,7 +178,7 @@ function storeOnce(
       id,
       handle === contact ? [] : [handle],
     );
-    // Under strict pacing a queued message may have waited for this reply.
+    // Under strict pacing a queued message may have waited for this reply, so the phone's poll is woken.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);
     await countInboundMessage(trx, number.team_id, dayOf(at));
@@ -187,7 +188,7 @@ function storeOnce(
 
 /**
  * Opts the sender of a message out or in (specification section 4.6), in the transaction that stores it. A text to a
- * group counts as well. A message without a known sender has no effect.
+ * group has the same effect. A message without a known sender has no effect.
  */
 async function applyKeyword(
   trx: Transaction,

@@ -8,8 +8,8 @@ import { sqlNextStatus, sqlStatusGuard } from './message-status.ts';
 import { findMessage } from './message-store.ts';
 
 /**
- * Release: the message returns to its position in the queue. The hand-out is deleted, also from pacing and the
- * conversation.
+ * Release: returns a message to its position in the queue. The hand-out is deleted, and no longer counts for pacing and
+ * the conversation.
  */
 const release = transactionStatement<[TeamId, NumberId, MessageId, DeviceSessionId, number, Date, string]>(
   'messages.release',

@@ -45,7 +45,7 @@ export async function reportMessage(
   report: Report,
 ): Promise<boolean> {
   return services.database.transaction(async (trx) => {
-    // The lock on the session row orders reports, hand-outs and takeovers of a number.
+    // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another.
     await lockCurrentSession(trx, device.team_id, device.number_id);
     const message = await lockMessage(trx, device.team_id, report.messageId);
     if (message?.number_id !== device.number_id || message.direction !== 'outbound') return false;
@@ -75,7 +75,7 @@ async function reportSent(
   const sinceMs = services.clock.expiryNow().getTime() - meant.handed_out_at.getTime();
   if (message.status === 'failed' && sinceMs > lateReportMs) return;
   const sent = await confirmSent(trx, message, now);
-  // After the end of a message, a report only fills in an outcome that its hand-out still lacks.
+  // The message is finished already: the report only records an outcome if its hand-out has none.
   await recordOutcome(trx, message.id, meant.hand_out, 'sent', now, sent !== undefined);
   if (!sent) return;
   if (message.status === 'queued') await removeFromQueue(trx, message.team_id, message.id);
@@ -97,7 +97,7 @@ async function reportFailed(
     report.status === 'not_delivered' && message.status === 'sent'
       ? await failNotDelivered(trx, message, now, error)
       : await failByDevice(trx, message, now, error);
-  // A late failure does not change the message, but the hand-out is no longer in doubt.
+  // A late report of a failure does not change the message, but settles the outcome of an unconfirmed hand-out.
   const isBelieved = failed !== undefined || meant.outcome === 'unconfirmed';
   const changed = await recordOutcome(trx, message.id, meant.hand_out, 'failed', now, isBelieved);
   if (changed && meant.outcome !== 'sent') await uncountFailedHandOut(trx, message, meant.handed_out_at);

@@ -17,7 +17,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
 /**
  * Resolves an unconfirmed hand-out: one that was never reported (specification section 3.2). The message fails with
- * device_timeout. After its first hand-out it is queued again instead if its number's setting is retry_once.
+ * device_timeout. If the number's setting is retry_once, the message is queued again after its first hand-out instead.
  * @returns false if a report or another process was faster
  */
 export async function resolveUnconfirmed(

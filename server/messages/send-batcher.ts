@@ -14,7 +14,8 @@ const batchSizeMax = 256;
 const batchesInFlightMax = 1;
 
 /**
- * Batches that may wait for a lock at a time. The other half of the connections for sends and hand-outs never waits.
+ * Batches that may wait for a lock at a time. The other half of the connections for sends and hand-outs never waits for
+ * a lock.
  */
 const lanesInFlightMax = 3;
 
@@ -24,12 +25,12 @@ export interface SendBatcher {
 
 /**
  * Accepts single sends in batches: while a statement runs, new sends wait for the next batch. Each team has its own
- * queue, and a batch takes from all of them round robin. Once 5,000 sends wait, a team that has its share of them gets
- * 503 with retry-after.
+ * queue, and a batch takes from all of them round robin. Once 5,000 sends wait, a team that has at least its equal
+ * share of them gets 503 with retry-after.
  *
- * The batch of all teams waits for no lock. Sends of a locked team or number move to a batch of their own team. The
- * team's later sends follow them until that batch is empty. Few such batches run at once, so that other teams find free
- * connections.
+ * The batch that serves all teams waits for no lock. Sends of a locked team or number move to a batch of their own
+ * team. The team's later sends follow them until that batch is empty. Few such batches run at once, so that other teams
+ * find free connections.
  */
 export function createSendBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics' | 'secrets'>,
@@ -100,7 +101,7 @@ function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome |
   return (outcomes) => {
     batchSize.observe(outcomes.length);
     for (const [verdict, of] of Map.groupBy(outcomes, (outcome) => outcome.verdict)) {
-      // A locked send runs again, and is counted then.
+      // A locked send runs again, and is counted after that run.
       if (verdict !== 'locked') sends.inc({ verdict }, of.length);
     }
   };

@@ -21,7 +21,7 @@ type Services = Runtime & { readonly sends: SendBatcher };
  * Accepts a message (specification section 4.3).
  * @param sender the team, and the key or member that sends; null for the server itself
  * @param input validated against its schema
- * @returns the answer, and whether it repeats an earlier one with the same Idempotency-Key
+ * @returns the answer, and whether the request repeats an earlier one with the same Idempotency-Key
  * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit or for media
  * that the plan does not include, 503
  */
@@ -84,7 +84,7 @@ function readMediaUrl({ config }: Pick<Runtime, 'config'>, url: string): SendRow
 }
 
 function newMessage(input: SendMessageRequest, { messageId, createdAt }: SendOutcome) {
-  if (messageId === null) throw new Error('an accepted send has no message');
+  if (messageId === null) throw new Error('an accepted send has no message id');
   return {
     id: messageId,
     to_handle: input.to,
@@ -101,13 +101,19 @@ async function replay(services: Services, teamId: TeamId, outcome: SendOutcome):
   return acceptedView(message);
 }
 
-/** Hashes the parsed fields: their order, and whether media_url is absent, null or empty, make no difference. */
+/**
+ * Hashes the parsed fields, so that neither their order nor the form of a missing media_url (absent, null or empty)
+ * makes a difference.
+ */
 function fingerprint(input: SendMessageRequest): Buffer {
   const fields = JSON.stringify([input.to, input.from, input.content, input.media_url || null]);
   return createHash('sha256').update(fields).digest();
 }
 
-/** The refusal of a send to a contact that opted out. It says when, by which message or request, and what to do. */
+/**
+ * The refusal of a send to a contact that opted out. The text says when the contact opted out, by which message or
+ * request, and what to do.
+ */
 async function optedOut(
   services: Pick<Runtime, 'database' | 'secrets'>,
   teamId: TeamId,

@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, transactionStatement } from '#server/database/statement.ts';
 
-/** Times that are too far ahead by less than this stay: clocks of processes differ a little. */
+/** Times that are too far ahead by less than this are kept, because the clocks of processes differ a little. */
 const slackMs = 10_000;
 
 /** A session lives this long after a hold or an answer (specification section 11.2). */
@@ -38,7 +38,10 @@ const limitFutureTimes = statement<[Date, Date, Date, string]>(
    WHERE number_id = ANY (ARRAY(SELECT number_id FROM held))`,
 );
 
-/** Limits the ends of hand-outs and sessions after the service's time stepped back, as if they began now. */
+/**
+ * Limits the ends of hand-outs and sessions after the service's time stepped back, to what they would be if they began
+ * now.
+ */
 export async function limitHandOutTimes({
   database,
   clock,

@@ -3,7 +3,7 @@ import { statement, transactionStatement } from '#server/database/statement.ts';
 import { mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMaxMs } from './media-fetch-schedule.ts';
 
-/** Times that are too far ahead by less than this stay: clocks of processes differ a little. */
+/** Times that are too far ahead by less than this are kept, because the clocks of processes differ a little. */
 const slackMs = 10_000;
 
 /** Postpones the leases of running fetches before the service's time steps ahead. */

@@ -18,15 +18,15 @@ export interface QueuedRow {
 /** Rows that a round takes at most; the rest waits for the next round. */
 export const roundMax = 500;
 
-/** How long a send, or a sweep, may still run after its number was deleted. */
+/** How long a send or a sweep that began before its number was deleted may still run. */
 const orphanSlackMs = 3_600_000;
 
-/** Rounds that run in a row before other work. */
+/** Most rounds of one sweep. */
 const roundsMax = 50;
 
 const expired = statement<[string, number, readonly TeamId[], Date, PacingMode], QueuedRow>(
   'messages.expired',
-  // Reads team by team along the queue's key. The subquery runs once, and only if a message is old enough.
+  // Reads team by team along the queue's key. The subquery runs only if a message is old enough, and then once.
   `SELECT q.team_id, q.message_id FROM teams t
    CROSS JOIN LATERAL (
      SELECT q.team_id, q.message_id FROM send_queue q
@@ -40,7 +40,7 @@ const expired = statement<[string, number, readonly TeamId[], Date, PacingMode],
 );
 const orphaned = statement<[Date, number, readonly TeamId[]], QueuedRow>(
   'messages.orphaned',
-  // Reads number by number: a join would read the whole queue every second.
+  // Reads number by number, because a join would read the whole queue every second.
   `SELECT q.team_id, q.message_id FROM numbers n
    CROSS JOIN LATERAL (SELECT team_id, message_id FROM send_queue WHERE number_id = n.id LIMIT $2) q
    WHERE n.deleted_at > $1 AND n.team_id <> ALL($3::uuid[]) LIMIT $2`,
@@ -67,7 +67,7 @@ const overdue = statement<[Date, number], InFlightRow>(
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
    FROM in_flight WHERE leased_until <= $1 ORDER BY leased_until LIMIT $2`,
 );
-// Old rows come first in a heap, so each round's scan finds them soon.
+// A scan reads a table from its start, where the oldest rows are, so each round finds them soon.
 const purgeKeys = statement<[Date, number]>(
   'messages.purge-idempotency-keys',
   `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)
@@ -81,7 +81,7 @@ const purgeRecent = statement<[Date, number]>(
 
 const purgeHandOuts = statement<[Date, number]>(
   'messages.purge-recent-hand-outs',
-  // Reads number by number from the oldest, because no index has the times.
+  // Reads number by number from the oldest, because no index contains the times.
   `DELETE FROM recent_hand_outs WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM device_sessions s
      CROSS JOIN LATERAL (SELECT r.ctid AS place, r.handed_out_at FROM recent_hand_outs r
@@ -94,7 +94,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'
 
 /**
  * Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), also while their number is
- * paused by a person. A message that only pacing holds back does not expire, unless its phone is away for as long.
+ * paused by a person. A message that only pacing holds back expires only if its phone was silent for that long.
  */
 export async function failExpired(services: Services): Promise<number> {
   const { clock, config, database } = services;
@@ -105,8 +105,8 @@ export async function failExpired(services: Services): Promise<number> {
 }
 
 /**
- * Fails messages of deleted numbers: those accepted during the deletion, and the rest of a long queue. Older deletions
- * are not examined, because no message waits longer than the expiry.
+ * Fails the messages of deleted numbers that the deletion left: those accepted meanwhile, and the rest of a long queue.
+ * Older deletions are not examined, because no message waits longer than the expiry.
  */
 export async function failOrphaned(services: Services): Promise<number> {
   const since = services.clock.in(-returnedMessagesMs(services));
@@ -116,8 +116,8 @@ export async function failOrphaned(services: Services): Promise<number> {
 }
 
 /**
- * Fails messages to contacts that opted out in the last `windowMs`; no claim takes them meanwhile. They were accepted
- * during the opt-out, returned from a phone, or were too many for the opt-out's transaction.
+ * Fails messages to contacts that opted out in the last `windowMs`; until then no poll can claim them. These messages
+ * were accepted during the opt-out, returned from a phone, or were too many for the opt-out's transaction.
  */
 export async function failOptedOut(services: Services, windowMs: number): Promise<number> {
   return failInRounds(services, 'opted_out', (without) =>
@@ -125,13 +125,16 @@ export async function failOptedOut(services: Services, windowMs: number): Promis
   );
 }
 
-/** How long after an opt-out or a deletion a message may still return to the queue: no message waits longer. */
+/**
+ * How long after an opt-out or a deletion a message may still return to the queue. It equals the longest time that a
+ * message waits.
+ */
 export function returnedMessagesMs({ config }: Pick<Runtime, 'config'>): number {
   return config.queueExpiryMs + orphanSlackMs;
 }
 
 /**
- * Runs short rounds, so that no other transaction waits long for their locks.
+ * Runs short rounds, so that no other transaction waits long for the locks of a round.
  * @returns the number of rows of all rounds
  */
 async function inRounds(round: () => Promise<number>): Promise<number> {
@@ -231,7 +234,7 @@ export async function resolveOverdue(services: Services): Promise<number> {
     try {
       if (await resolveUnconfirmed(services, flight)) freed.push(flight.number_id);
     } catch (error) {
-      // One failure does not delay the other hand-outs; the next round tries it again.
+      // A failure does not delay the other hand-outs; the next round tries the failed one again.
       services.logger.error({ err: error }, 'resolving an unconfirmed hand-out failed');
     }
   }
@@ -243,7 +246,9 @@ export async function hasOverdue({ database, clock }: Pick<Runtime, 'database' |
   return overdue.hasRow(database.pool, clock.now(), 1);
 }
 
-/** Purge: deletes idempotency keys after 24 h, and inbound fingerprints that can match no more. */
+/**
+ * Purge: deletes idempotency keys after 24 h, and fingerprints of inbound messages whose repeats can no longer come.
+ */
 export async function purgeKeysAndFingerprints({ database, clock }: Services): Promise<void> {
   await inRounds(async () => await purgeKeys.count(database.pool, clock.in(-idempotencyKeyMs), roundMax));
   await inRounds(

@@ -13,7 +13,7 @@ import { clockSlack, sqlPacingPolicy, sqlPacingWindows } from './pacing-sql.ts';
 /** Why a queued message waits, and when it is expected to go. */
 export interface Waiting {
   readonly reason: WaitingReason | null;
-  /** An estimate while pacing holds back the message or one ahead of it; null otherwise. */
+  /** The estimated time of the hand-out while pacing holds back the message or one ahead of it; null otherwise. */
   readonly expectedAt: Date | null;
 }
 
@@ -29,19 +29,21 @@ interface Circumstances extends PacingPolicy {
   readonly hour_until: Date | null;
   readonly day_until: Date | null;
   readonly new_contacts_until: Date | null;
-  /** Messages to the contact without a reply; null if the message opens its conversation. */
+  /** Number of messages to the contact since its last reply; null if the message opens the conversation. */
   readonly unanswered_count: number | null;
   readonly handed_out_at: Date[];
-  /** Under strict: when the number opened its latest conversations, the latest first. */
+  /** Under strict pacing: when the number opened its latest conversations, the latest first. */
   readonly opened_at: Date[] | null;
-  /** Under strict: the contacts of the messages ahead, in order. It may include the message's own contact. */
+  /**
+   * Under strict pacing: the contacts of the messages ahead, in order. The list may include the message's own contact.
+   */
   readonly contacts_ahead: readonly ContactAhead[] | null;
 }
 
 interface ContactAhead {
   readonly is_own: boolean;
   readonly messages: number;
-  /** Messages to the contact without a reply; null if the first one ahead opens its conversation. */
+  /** Number of messages to the contact since its last reply; null if the first message ahead opens the conversation. */
   readonly unanswered: number | null;
 }
 
@@ -95,7 +97,10 @@ export async function explainWaiting(
   return { reason: reasonOf(found, now), expectedAt: estimate(found, now) };
 }
 
-/** The first reason that a person can change; if several limits of pacing apply, the one that lasts longest. */
+/**
+ * Chooses the reason that is shown: the first one that a person can change. If several limits of pacing apply, the
+ * longest one counts.
+ */
 function reasonOf(found: Circumstances, now: Date): WaitingReason | null {
   const isAhead = (time: Date | null) => time !== null && time > now;
   if (found.number_status === 'paused') return 'number_paused';
@@ -123,7 +128,8 @@ function isNewContact({ mode, unanswered_count }: Circumstances): boolean {
 }
 
 /**
- * Estimates the hand-out; null if something besides pacing holds the message, it needs a reply, or too many are ahead.
+ * Estimates the hand-out; null if something besides pacing holds the message, if it needs a reply, or if too many
+ * messages are ahead.
  */
 function estimate(found: Circumstances, now: Date): Date | null {
   const isHeldOtherwise =
@@ -150,7 +156,10 @@ function gentlyAhead({ ahead }: Circumstances): Ahead {
   return { ahead, openingsAhead: [], openingsNeeded: 0, isOpening: false };
 }
 
-/** @returns undefined if the message needs a reply: earlier messages to its contact reach the limit without one */
+/**
+ * @returns undefined if the message needs a reply, because earlier messages to its contact reach the limit of messages
+ * without a reply
+ */
 function strictlyAhead(found: Circumstances): Ahead | undefined {
   const contacts = found.contacts_ahead ?? [];
   const limit = found.unanswered_per_contact;

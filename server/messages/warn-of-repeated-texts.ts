@@ -12,12 +12,12 @@ interface RepeatedText {
   readonly team_id: TeamId;
   readonly number_id: NumberId;
   readonly phone_number: string;
-  /** A bigint as text: it does not fit into a number. */
+  /** A bigint as text, because it may not fit into a JavaScript number. */
   readonly text_hash: string;
   readonly contacts: number;
 }
 
-/** Conversations of a number that are examined, from the latest. */
+/** How many of a number's latest conversations are examined. */
 const openingsExaminedMax = 10_000;
 
 const findRepeated = statement<[Date, PacingPolicy, number], RepeatedText>(

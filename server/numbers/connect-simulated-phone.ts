@@ -6,8 +6,9 @@ import { isLeaseLive, type SimulatedPhoneLease } from './simulated-phone-store.t
 
 /**
  * Creates a setup link for the phone of a simulated number, with the effects of a reconnect (specification section
- * 4.2). Another process's phone works until the new one's first poll. Only its creator knows the token of a link, so
- * each start of a phone needs a new link. It is not audited, because no person reconnected anything.
+ * 4.2). A simulated phone of another process works until the new phone's first poll. Only the creator of a link knows
+ * its token, so each start of a phone needs a new link. The creation is not audited, because no person reconnected
+ * anything.
  * @returns the link's token; undefined if the number is deleted or not simulated, or the lease has ended
  */
 export async function connectSimulatedPhone(

@@ -13,12 +13,12 @@ import { findSimulatedNumber, findTakenPhoneNumbers, insertNumber } from './numb
 
 const label = 'Simulated';
 
-/** Random candidates out of 80,000 fictional numbers: in practice at least one of them is free. */
+/** How many of the 80,000 fictional numbers are tried at random: in practice at least one of them is free. */
 const candidatesMax = 20;
 
 /**
- * Creates a simulated number, whose phone the server runs (specification section 12.13). A team has one at most, which
- * its plan does not count. The first poll of its phone verifies it, like any other number.
+ * Creates a simulated number, whose phone the server runs (specification section 12.13). A team has at most one, which
+ * does not count against its plan. The first poll of the simulated phone verifies the number, as with an iPhone.
  * @param wanted undefined: a free number is chosen
  * @throws AppError 400 and 409, param phone_number; 409 if the team has a simulated number
  */

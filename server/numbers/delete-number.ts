@@ -8,7 +8,10 @@ import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.t
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
 
-/** Transaction hook of the deletion of a number, wired in transaction-hooks.ts: numbers do not import messages. */
+/**
+ * Transaction hook: runs when a number is deleted. It is wired in transaction-hooks.ts, because this slice does not
+ * import messages.
+ */
 export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<void>;
 
 /**

@@ -23,7 +23,9 @@ interface HealthReport {
 const footnote =
   'You get this because you are an owner or an admin of the team. At most one mail an hour says that a number is offline.';
 
-/** The mails about numbers that went offline and that came back: at most one of each, with all its numbers. */
+/**
+ * The mails about numbers that went offline and that came back: at most one mail of each kind, with all its numbers.
+ */
 export function healthMails(report: HealthReport): MailContent[] {
   const { offline, online } = report;
   return [
@@ -109,7 +111,7 @@ function lastSeen({ last_seen_at: at }: NumberFactsRow): string {
   return at === null ? 'its last session' : momentForPeople(at);
 }
 
-/** The count of waiting messages in words; it stops at the limit of the facts. */
+/** The count of waiting messages in words; counting stops at a limit, then the text says `more than`. */
 function waitingCount({ waiting_messages: waiting }: NumberFactsRow): string {
   if (waiting === 0) return 'No message waits for it';
   if (waiting === 1) return 'One message waits for it';

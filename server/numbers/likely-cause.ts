@@ -8,7 +8,7 @@ export interface CauseFacts {
   readonly has_taken_message: boolean;
   /** True if the phone disconnected from its last poll. */
   readonly has_left: boolean;
-  /** The latest setup link; null if the number has none any more. */
+  /** True if the latest setup link is open; null if the number has no setup link. */
   readonly link_is_open: boolean | null;
   readonly link_has_device: boolean | null;
   readonly link_has_polled: boolean | null;

@@ -5,7 +5,10 @@
 /** How long a number may stay without a phone (specification section 4.2). */
 export const pendingNumberMs = 7 * 24 * 3_600_000;
 
-/** Lease of a process on a simulated phone (specification section 12.13), renewed four times before it ends. */
+/**
+ * Length of a process's lease on a simulated phone (specification section 12.13). The process renews the lease at a
+ * quarter of this time.
+ */
 export const simulatedPhoneLeaseMs = 20_000;
 export const simulatedPhoneSweepMs = 5_000;
 
@@ -23,7 +26,10 @@ export const offlineAfterMs = 5 * 60_000;
 /** How often a process that serves polls records its heartbeat. */
 export const pollServiceIntervalMs = 10_000;
 
-/** After a longer gap between heartbeats, polls were not served: a number's silence is counted from the gap's end. */
+/**
+ * A longer gap between heartbeats means that no process served polls. A number's silence is then counted from the gap's
+ * end.
+ */
 export const pollServiceGapMs = 30_000;
 
 /** How long a mail waits after the first change, so that it lists the numbers that changed together. */
@@ -32,10 +38,10 @@ export const healthMailDelayMs = 60_000;
 /** Shortest time between two mails that say the same number went offline. */
 export const offlineMailIntervalMs = 3_600_000;
 
-/** Waiting messages of a number that its health event counts at most. */
+/** Upper bound on the waiting messages that a health event counts. */
 export const queuedCountMax = 10_000;
 
-/** After a longer silence, a stopped automation is more likely than a lack of power or network. */
+/** After a silence longer than this, a stopped automation is a likelier cause than a lack of power or network. */
 export const shortSilenceMs = 3_600_000;
 
 /** Phones whose last polls are within this time of each other fell silent together. */

@@ -5,7 +5,7 @@ import { lateAfterMs, offlineAfterMs } from './limits.ts';
  * session s, its reported health h and the poll service p.
  */
 
-/** Joins the tables that the other fragments read. @param n the alias of the number */
+/** SQL that joins the tables which the other SQL of this file reads. @param n the alias of the number */
 export function sqlHealthSources(n = 'n'): string {
   return `LEFT JOIN device_sessions s ON s.number_id = ${n}.id
    LEFT JOIN number_health h ON h.number_id = ${n}.id
@@ -13,9 +13,9 @@ export function sqlHealthSources(n = 'n'): string {
 }
 
 /**
- * The HealthState of a number. Its silence begins with the phone's last poll, or with the start of the poll service if
- * that is later. It ends with the service's last heartbeat. A number that was reported offline stays offline until the
- * next poll.
+ * SQL of the HealthState of a number. The silence of a number begins with the phone's last poll, or with the start of
+ * the poll service if that is later. It ends with the service's last heartbeat. A number that was reported offline
+ * stays offline until the next poll.
  * @param now the parameter with the time of the service
  */
 export function sqlHealthState(now: string, n = 'n'): string {
@@ -27,7 +27,7 @@ export function sqlHealthState(now: string, n = 'n'): string {
      ELSE 'late' END`;
 }
 
-/** The HealthState of a number as a subquery. @param n the alias of the number */
+/** SQL of the HealthState of a number, as a subquery. @param n the alias of the number */
 export function sqlHealthOfNumber(n: string, now: string): string {
   return `(SELECT ${sqlHealthState(now, n)} FROM poll_service p LEFT JOIN device_sessions s ON s.number_id = ${n}.id
      LEFT JOIN number_health h ON h.number_id = ${n}.id WHERE p.id)`;

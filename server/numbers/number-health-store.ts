@@ -14,7 +14,8 @@ export interface HealthChangeRow {
   readonly queued: number;
 }
 
-// Verified numbers whose health differs from the reported one. Without a session there is no silence to report.
+// Verified numbers whose health differs from the reported one. A number without a session never had a phone, so it
+// can't be silent.
 const watched = `FROM numbers n ${sqlHealthSources()}
    WHERE n.verified_at IS NOT NULL AND n.deleted_at IS NULL AND s.last_seen_at IS NOT NULL
      AND (${sqlHealthState('$1')} = 'offline') <> (coalesce(h.state, 'online') = 'offline')`;
@@ -24,7 +25,8 @@ export const listTeamsWithHealthChanges = statement<[now: Date, limit: number], 
   'numbers.list-teams-with-health-changes',
   `SELECT DISTINCT n.team_id ${watched} LIMIT $2`,
 ).rows;
-// The lock orders a health change with the deletion of its number. A second process finds the state already recorded.
+// The lock orders a health change with the deletion of its number. A second process finds the state recorded already,
+// and reports nothing.
 const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
   'numbers.record-health-changes',
   `WITH found AS MATERIALIZED (
@@ -44,8 +46,8 @@ const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
   { changes: 'number', team: '$2', ids: 'id' },
 );
 
-// Numbers that a mail names. A paused number may be silent on purpose, and a simulated one is no iPhone. A number with
-// an unreported change waits for its report.
+// Numbers whose health change is due in a mail. A paused number may be silent on purpose, and a simulated number has no
+// iPhone: both are skipped. A number with an unreported change waits for its report.
 const unmailed = `FROM number_health h
    JOIN numbers n ON n.team_id = h.team_id AND n.id = h.number_id
    JOIN device_sessions s ON s.number_id = h.number_id

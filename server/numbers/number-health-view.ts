@@ -17,8 +17,8 @@ export function numberHealthView(facts: NumberFactsRow, now: Date): NumberHealth
 }
 
 /**
- * When the state began. For a change that is not reported yet, this is the last poll, or when its silence became too
- * long.
+ * When the health state began. Before the change is reported, that is the last poll, or the time at which the silence
+ * became too long.
  */
 function since(facts: NumberFactsRow, now: Date): Date {
   const { state, reported_state: reported, reported_at: reportedAt, last_seen_at: lastSeenAt } = facts;

@@ -19,7 +19,7 @@ export interface NumberRow {
   readonly on_unconfirmed: UnconfirmedPolicy;
   /** The number's own pacing settings; null for none. */
   readonly pacing: OwnPacing | null;
-  /** True if the server runs the number's phone. */
+  /** True if the number is simulated: the server runs its phone. */
   readonly is_simulated: boolean;
   readonly created_at: Date;
   readonly deleted_at: Date | null;
@@ -80,7 +80,7 @@ export const findSimulatedNumber = statement<[teamId: TeamId], NumberRow>(
   'numbers.find-simulated',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND is_simulated AND deleted_at IS NULL`,
 ).row;
-// Numbers of the team, verified or not, and numbers that any team has verified.
+// Phone numbers that the team can't have: its own, verified or not, and those that any team has verified.
 const findTaken = statement<[TeamId, readonly string[]], { phone_number: string }>(
   'numbers.find-taken',
   `SELECT phone_number FROM numbers WHERE phone_number = ANY($2::text[]) AND verified_at IS NOT NULL AND deleted_at IS NULL
@@ -104,7 +104,7 @@ export const extendPendingNumber = transactionStatement<[teamId: TeamId, id: Num
   { changes: 'number', team: '$1', ids: '$2' },
 ).run;
 
-/** Locks a number: waits for its hand-outs and sessions, and blocks later ones. */
+/** Locks a number: waits for running hand-outs and session starts of the number, and blocks later ones. */
 export const lockNumber = transactionStatement<[teamId: TeamId, numberId: NumberId], NumberRow>(
   'numbers.lock',
   `SELECT ${columns} FROM numbers WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE`,
@@ -143,7 +143,7 @@ export const markDeleted = transactionStatement<[teamId: TeamId, numberId: Numbe
 /** Deletes numbers that were not verified within 7 days. */
 export const deleteOverduePending = statement<[at: Date], Pick<NumberRow, 'team_id' | 'id'>>(
   'numbers.remove-overdue',
-  // Locks numbers in the order of ids, as sends do. A number that was verified meanwhile is skipped.
+  // Locks numbers in the order of ids, as sends do. The statement skips a number that was verified meanwhile.
   `WITH overdue AS MATERIALIZED (
      SELECT team_id, id FROM numbers
      WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= $1 ORDER BY id FOR NO KEY UPDATE
@@ -167,7 +167,7 @@ export function findListedNumber(
   return findListed.row(db, teamId, todayFirstId, numberId);
 }
 
-/** The phone numbers among these that the team can't have: its own, and those that any team has verified. */
+/** Filters phone numbers to those that the team can't have: its own, and those that any team has verified. */
 export async function findTakenPhoneNumbers(
   db: Queryable,
   teamId: TeamId,
@@ -177,7 +177,7 @@ export async function findTakenPhoneNumbers(
   return new Set(rows.map((row) => row.phone_number));
 }
 
-/** Counts the team's numbers as its plan does: pending ones, but no simulated one. */
+/** Counts the team's numbers against its plan: pending numbers count, simulated ones do not. */
 export async function countNumbers(db: Queryable, teamId: TeamId): Promise<number> {
   return (await countLive.row(db, teamId))?.numbers ?? 0;
 }
@@ -213,7 +213,7 @@ export interface NumberChange {
   readonly pacing: OwnPacing | null | undefined;
 }
 
-/** Changes the given fields; undefined ones stay as they are. */
+/** Changes the given fields of a number; undefined ones stay as they are. */
 export function changeNumber(
   db: Queryable,
   teamId: TeamId,

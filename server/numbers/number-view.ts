@@ -14,7 +14,7 @@ export function numberView(number: NumberListRow): NumberResource {
     last_seen_at: number.last_seen_at?.toISOString() ?? null,
     messages_today: number.messages_today,
     created_at: number.created_at.toISOString(),
-    // Present only if true, so that the objects of other numbers keep their fields.
+    // The field is present only if true, so that the objects of other numbers get no new field.
     ...(number.is_simulated && { simulated: true as const }),
   };
 }

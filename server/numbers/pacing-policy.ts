@@ -13,7 +13,7 @@ export type PacingPolicy = Omit<Pacing, 'set_by_number'>;
 /** A number's own pacing settings; missing fields have the defaults. */
 export type OwnPacing = Partial<PacingPolicy>;
 
-/** The default limits of gentle and strict (specification section 8). */
+/** The default limits of the pacing modes gentle and strict (specification section 8). */
 const defaultLimits: Omit<PacingPolicy, 'mode'> = {
   gap_min_seconds: 2,
   gap_max_seconds: 5,

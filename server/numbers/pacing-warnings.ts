@@ -5,7 +5,7 @@ import type { PacingPolicy } from './pacing-policy.ts';
 
 const hourMs = 3_600_000;
 
-/** The number's latest hand-outs whose contacts are counted. */
+/** How many of a number's latest hand-outs are examined for new contacts. */
 const handOutsExaminedMax = 1_000;
 
 interface Counts {

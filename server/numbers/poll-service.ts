@@ -2,8 +2,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { pollServiceGapMs } from './limits.ts';
 
-// A record that ends before this process began is of a time without a server between them. One in the future is of a
-// time before the clock was set back.
+// SQL condition: the stored time of service reaches up to this process. A record that ends before this process began
+// leaves a time without a server in between. One in the future is from before the clock was set back.
 const overlaps = `served_until BETWEEN $1::timestamptz AND $2::timestamptz + interval '${pollServiceGapMs} ms'`;
 
 const record = statement<[Date, Date]>(
@@ -26,8 +26,8 @@ export class PollService {
   }
 
   /**
-   * Heartbeat. It uses the pool of the polls: where that can't write, polls are not served, and no silence of a phone
-   * counts.
+   * Heartbeat: records that this process serves polls. It uses the connection pool of the polls: if that pool can't
+   * write, polls are not served, and no silence of a phone counts.
    */
   async record(): Promise<void> {
     const { database, clock } = this.#services;

@@ -8,8 +8,8 @@ import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.t
 import { lockNumber } from './number-store.ts';
 
 /**
- * Creates a setup link for a new or wiped phone (specification section 4.2). Id, queue and history stay, and the old
- * phone works until the new one's first poll.
+ * Creates a setup link for a new or wiped phone (specification section 4.2). The number keeps its id, queue and
+ * history, and the old phone works until the new phone's first poll.
  * @throws AppError 404; 409 for a simulated number
  */
 export async function reconnectNumber(

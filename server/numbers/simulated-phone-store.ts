@@ -10,18 +10,19 @@ export interface SimulatedPhoneLease {
   readonly holder: string;
 }
 
-// A lease that ends too far ahead is from before the clock was set back, and nothing renews it.
+// SQL condition: no process has a live lease. A lease that ends too far ahead is from before the clock was set back,
+// and no process renews it.
 const isFree = (alias: string) =>
   `NOT (${alias}.leased_until > $2 AND ${alias}.leased_until <= $2::timestamptz + interval '${2 * simulatedPhoneLeaseMs} ms')`;
 
-/** Renews the leases of a process that no other process has claimed meanwhile. */
+/** Renews the leases of a process, except those that another process has claimed meanwhile. */
 export const renewSimulatedPhones = statement<
   [holder: string, numberIds: readonly NumberId[], leasedUntil: Date]
 >(
   'numbers.renew-simulated-phones',
   `UPDATE simulated_phones SET leased_until = $3 WHERE holder = $1 AND number_id = ANY($2::uuid[]) RETURNING number_id`,
 ).run;
-// Also deletes rows of deleted numbers, which killed processes leave behind.
+// Also deletes the leases of deleted numbers, which killed processes leave behind.
 const claim = statement<[string, Date, Date, number], SimulatedPhoneLease>(
   'numbers.claim-simulated-phones',
   `WITH ended AS (
@@ -41,7 +42,7 @@ const release = statement<[NumberId, string]>(
   'DELETE FROM simulated_phones WHERE number_id = $1 AND holder = $2',
 );
 
-/** Ends the leases of a restored database: their processes are gone. */
+/** Ends the leases on simulated numbers in a restored database, because their processes are gone. */
 export const endSimulatedPhoneLeases = transactionStatement(
   'numbers.release-all-simulated-phones',
   'DELETE FROM simulated_phones',
@@ -65,7 +66,7 @@ export async function releaseSimulatedPhone(db: Queryable, lease: SimulatedPhone
   await release.run(db, lease.number_id, lease.holder);
 }
 
-/** True while a process holds its lease. */
+/** True while the process has its lease on a simulated number. */
 export async function isLeaseLive(db: Queryable, lease: SimulatedPhoneLease, now: Date): Promise<boolean> {
   return findLease.hasRow(db, lease.number_id, lease.holder, now);
 }

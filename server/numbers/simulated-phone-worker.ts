@@ -25,8 +25,8 @@ export type RunSimulatedPhone = (setupToken: string, signal: AbortSignal) => Pro
 
 /**
  * Runs the phones of simulated numbers in this process (specification section 12.13, decision 0033). A lease per number
- * ensures that only one process runs it. After its end a phone is connected again with backoff, unless the number or
- * the service has ended. The backoff is reset by a phone that ran longer than the longest pause.
+ * ensures that only one process runs it. A phone that ended is connected again with backoff, unless the number was
+ * deleted or the service stops. A phone that ran longer than the longest pause resets the backoff.
  */
 export function createSimulatedPhoneWorker(
   services: Runtime,
@@ -58,7 +58,8 @@ export function createSimulatedPhoneWorker(
     clock,
     logger,
     sweepMs: simulatedPhoneSweepMs,
-    // `claim` limits the number of phones. It must run even at the limit, because it renews the leases.
+    // The worker itself sets no limit: `claim` limits the number of phones, and has to run even at the limit, because
+    // it renews the leases.
     runningMax: Number.POSITIVE_INFINITY,
     stopMs: 0,
     claim: async (running) => {

@@ -18,8 +18,8 @@ import {
 } from './number-store.ts';
 
 /**
- * Begins the connection of a phone (specification section 4.2). The number exists at once, unverified, and its first
- * poll verifies it. If the number is already pending in this team, its older link and devices end.
+ * Begins the connection of a phone (specification section 4.2). The number exists at once, unverified, and the phone's
+ * first poll verifies it. If the number is already pending in this team, its older setup link and devices end.
  * @returns the setup link
  * @throws AppError 409 if the number is verified, in this or another team; 402 over the plan
  */
@@ -33,8 +33,8 @@ export async function startNumberVerification(
   return database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
-    // The number is locked before its links and devices, as the first poll does. Then it is checked whether that poll
-    // has verified it meanwhile.
+    // The number is locked before its links and devices, as the first poll does. The code then checks whether that poll
+    // has verified the number meanwhile.
     const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);
     const pending = found && found.verified_at === null ? await lockNumber(trx, teamId, found.id) : undefined;
     if (pending?.is_simulated && pending.deleted_at === null) {

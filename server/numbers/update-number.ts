@@ -10,8 +10,9 @@ import { changeNumber, type NumberRow } from './number-store.ts';
 import { ownPacing } from './pacing-policy.ts';
 
 /**
- * Changes label, status, on_unconfirmed or pacing. The update waits for a running hand-out's row lock: once a pause is
- * answered, no message is handed out (specification section 3.3). A resume or a change of pacing wakes held polls.
+ * Changes label, status, on_unconfirmed or pacing. The update waits for a running hand-out's row lock: once the request
+ * to pause was answered, no message is handed out (specification section 3.3). A resume or a change of pacing wakes
+ * held polls.
  */
 export async function updateNumber(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,

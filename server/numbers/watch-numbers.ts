@@ -22,7 +22,7 @@ const roundTeamsMax = 500;
 
 /**
  * Watches the health of all numbers (specification section 4.7). Each change commits with its event, once for all
- * processes. The mail follows a minute later, in its own transaction, which marks the numbers that it names.
+ * processes. The mail follows a minute later, in a separate transaction that marks the numbers in the mail.
  */
 export async function watchNumbers(services: Services): Promise<void> {
   const { database, clock, config } = services;
@@ -35,7 +35,7 @@ export async function watchNumbers(services: Services): Promise<void> {
 
 type TeamWork = (trx: Transaction, services: Services, teamId: TeamId) => Promise<void>;
 
-/** One failure does not delay the other teams; the next round tries it again. */
+/** Runs work for each team. A failure does not delay the other teams; the next round tries the failed one again. */
 async function eachTeam(
   services: Services,
   teams: readonly { readonly team_id: TeamId }[],

@@ -22,8 +22,8 @@ export interface OptOutChange {
 }
 
 /**
- * Opts a contact out of the whole team: its row, audit entry and event (specification section 4.6). The caller has
- * locked the team's usage, because it then fails the contact's queued messages.
+ * Opts a contact out of the whole team: writes the row, the audit entry and the event (specification section 4.6). The
+ * caller has locked the team's usage, because the contact's queued messages fail next.
  * @returns undefined, without a change, if the contact was opted out already
  */
 export async function optOut(
@@ -60,7 +60,9 @@ export async function optIn(
   return row;
 }
 
-/** The audit entry names the opt-out by its id, because entries stay and must hold no handle. */
+/**
+ * The audit entry names the opt-out by its id, because audit entries stay after an erasure and must contain no handle.
+ */
 async function record(
   trx: Transaction,
   services: Services,

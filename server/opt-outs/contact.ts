@@ -23,7 +23,7 @@ export function removeSeparators(text: string): string {
 }
 
 /**
- * Reads a contact of a path. Any handle that a message may have is one.
+ * Reads the contact in a path. Any handle that a message may have is valid.
  * @throws AppError 400, param contact
  */
 export function parseContact(text: string): string {

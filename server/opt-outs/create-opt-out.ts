@@ -7,15 +7,18 @@ import { optOut } from './change-opt-out.ts';
 import { parseNewContact } from './contact.ts';
 import { findOptOut, type OptOutRow } from './opt-out-store.ts';
 
-/** Transaction hook of an opt-out, wired in transaction-hooks.ts: opt-outs do not import messages. */
+/**
+ * Transaction hook: runs when a contact opts out. It is wired in transaction-hooks.ts, because this slice does not
+ * import messages.
+ */
 export type OnOptedOut = (
   trx: Transaction,
   optedOut: { readonly teamId: TeamId; readonly contact: string },
 ) => Promise<void>;
 
 /**
- * Opts a contact out by request (specification section 4.6); its queued messages fail, as after STOP. A contact that is
- * already opted out keeps its earlier opt-out.
+ * Opts a contact out by request (specification section 4.6); the contact's queued messages fail, as after a text STOP.
+ * A contact that is already opted out keeps its earlier opt-out.
  * @param contact as the path has it
  * @throws AppError 400, param contact
  */
@@ -36,7 +39,7 @@ export async function createOptOut(
       for (const hook of services.onOptedOut) await hook(trx, change);
       return created;
     }
-    // optOut has locked the row of the contact that was opted out already.
+    // The contact was opted out already, and `optOut` has locked that row.
     const standing = await findOptOut(trx, teamId, change.contact);
     if (!standing) throw new Error('an opt-out was neither created nor found');
     return standing;

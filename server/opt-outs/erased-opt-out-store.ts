@@ -43,7 +43,7 @@ const restore = transactionStatement<[TeamId, Buffer<ArrayBufferLike>, string], 
 /**
  * The SQL condition that an erased contact of a team is opted out. It hashes the contact as `Secrets.contactHash` does.
  * OFFSET 0 makes it one look-up by the primary key per row.
- * @param inner SQL of the key's inner pad; outer is that of the outer one
+ * @param inner SQL of the key's inner pad (RFC 2104) @param outer SQL of its outer pad
  */
 export function sqlIsErasedOptOut(teamId: string, contact: string, inner: string, outer: string): string {
   const text = `convert_to(${teamId}::text || ' ' || ${contact}, 'UTF8')`;
@@ -74,7 +74,7 @@ export async function eraseOptOut(
   return { events: row.sequence, isOptedOut };
 }
 
-/** The opt-out of an erased contact; undefined if it is not opted out. */
+/** Finds the opt-out of an erased contact; undefined if the contact is not opted out. */
 export function findErasedOptOut(
   db: Queryable,
   { secrets }: Services,
@@ -84,7 +84,7 @@ export function findErasedOptOut(
   return find.row(db, teamId, secrets.contactHash(teamId, contact));
 }
 
-/** Gives an erased opt-out its contact back, because the contact wrote again or a request named it. */
+/** Stores the contact's handle in its erased opt-out again, because the contact wrote again or a request named it. */
 export async function restoreOptOut(
   trx: Transaction,
   { secrets }: Services,

@@ -17,12 +17,12 @@ export interface ErasureRow {
   readonly until_id: MessageId;
   /** The contact's opt-out events that are left to erase. */
   readonly contact_events: number;
-  /** The walk over those events continues before this one; null at its beginning. */
+  /** The walk over the contact's events continues before this event; null at its beginning. */
   readonly events_before: EventId | null;
   readonly created_at: Date;
 }
 
-// A second request for a contact that is being erased extends the first one up to now.
+// A second request for a contact that is being erased extends the first erasure up to now.
 const insert = transactionStatement<[TeamId, string, readonly string[], MessageId, number, Date], ErasureRow>(
   'erasures.insert',
   `INSERT INTO erasures AS e (team_id, contact, handles, until_id, contact_events, created_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -45,7 +45,7 @@ const saveWalk = transactionStatement<[TeamId, string, number, EventId | null]>(
   'erasures.save-walk',
   'UPDATE erasures SET contact_events = $3, events_before = $4 WHERE team_id = $1 AND contact = $2',
 );
-// If the erasure was requested again, until_id has changed and the row stays.
+// If the erasure was requested again meanwhile, until_id has changed, and the row is kept.
 const remove = statement<[TeamId, string, MessageId]>(
   'erasures.remove',
   'DELETE FROM erasures WHERE team_id = $1 AND contact = $2 AND until_id = $3 RETURNING *',
@@ -62,13 +62,13 @@ export async function insertErasure(
 ): Promise<ErasureRow> {
   const { team_id, contact, handles, until_id, contact_events, created_at } = row;
   const stored = await insert.row(trx, team_id, contact, handles, until_id, contact_events, created_at);
-  if (!stored) throw new Error('an insert returned no row');
+  if (!stored) throw new Error('the INSERT of an erasure returned no row');
   return stored;
 }
 
 /**
- * Locks the position of the walk over the contact's own events. Each batch advances it in its transaction, so that none
- * reads earlier events again.
+ * Locks the position of the walk over the contact's own events. Each batch advances it in its transaction, so that no
+ * batch reads the same events again.
  * @returns undefined if no event is left
  */
 export function lockEventWalk(
@@ -90,7 +90,7 @@ export async function saveEventWalk(
   await saveWalk.run(trx, team_id, contact, contact_events, events_before);
 }
 
-/** Ends an erasure. @returns false if it was requested again meanwhile */
+/** Deletes the row of a finished erasure. @returns false if the erasure was requested again meanwhile */
 export async function removeErasure(
   db: Queryable,
   { team_id, contact, until_id }: ErasureRow,

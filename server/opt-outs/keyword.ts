@@ -26,15 +26,15 @@ export function findKeyword(text: string): Keyword | undefined {
   return text.length > keywordTextMaxCharacters ? undefined : keywords.get(fold(text));
 }
 
-/** A keyword of several words may be written as one, as OPTOUT or with hyphens. */
+/** A keyword of several words may be written as one word (OPTOUT) or with hyphens. */
 function spellings(word: string): string[] {
   return [fold(word), fold(word.replaceAll(' ', ''))];
 }
 
 /**
- * Folds a text for comparison. Invisible characters go first, because one may separate a letter from its accent; then
- * come NFKC and case. Upper-casing before lower-casing makes ß and ss equal, and ı and i. The dot that lower-casing
- * leaves of İ is removed.
+ * Folds a text for comparison. Invisible characters are removed first, because one may separate a letter from its
+ * accent. NFKC and case follow. Upper-casing before lower-casing makes ß and ss equal, and ı and i. The dot that
+ * lower-casing leaves of İ is removed.
  */
 function fold(text: string): string {
   return text

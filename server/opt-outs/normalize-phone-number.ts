@@ -2,7 +2,8 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import metadata from 'libphonenumber-js/min/metadata';
 import { isE164 } from '#contract/phone-number.ts';
 
-// libphonenumber costs more than all other checks of a send, so it parses only numbers that it may change.
+// Matches the numbers that libphonenumber may change. Only these are parsed, because the library costs more than all
+// other checks of a send.
 const hasTrunkPrefix = new RegExp(`^\\+(?:${Object.keys(metadata.country_calling_codes).join('|')})0\\d+$`);
 
 /** Until 2019, Mexican mobile numbers had a 1 after the country code. Both spellings reach the same phone. */

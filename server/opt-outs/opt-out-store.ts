@@ -1,7 +1,7 @@
 import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { MessageId, OptOutId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** The latest opt-out of a contact; it may have opted in again. */
+/** The latest opt-out of a contact, which may have opted in again since. */
 export interface OptOutRow {
   readonly team_id: TeamId;
   readonly contact: string;
@@ -10,7 +10,7 @@ export interface OptOutRow {
   /** Number of the contact's opt-outs and opt-ins so far. */
   readonly sequence: number;
   readonly opted_out_at: Date;
-  /** When the contact opted in again; null while it is opted out. */
+  /** When the contact opted in again; null while the contact is opted out. */
   readonly opted_in_at: Date | null;
   /** The inbound message with the keyword, and the number that received it; null for an opt-out by request. */
   readonly message_id: MessageId | null;
@@ -22,11 +22,11 @@ export interface OptOutRow {
 const columns =
   'o.team_id, o.contact, o.id, o.sequence, o.opted_out_at, o.opted_in_at, o.message_id, o.phone_number, o.request_id';
 
-// True while the contact is opted out. With IS NULL, a plan made for an empty table may use a partial index and read
-// all opt-outs of the team. No index has this form, so the primary key is used.
+// SQL condition: the contact is opted out. With IS NULL, a plan made for an empty table might use a partial index and
+// read all opt-outs of the team. No index matches num_nulls, so the primary key is used.
 const isStanding = 'num_nulls(o.opted_in_at) = 1';
 
-// A contact that is opted out keeps its row, which is locked: the second of two opt-outs finds the first.
+// If the contact is opted out already, its row is locked and kept. So the second of two opt-outs finds the first.
 const optOut = transactionStatement<
   [TeamId, string, OptOutId, Date, MessageId | null, string | null, string | null],
   OptOutRow
@@ -50,7 +50,7 @@ export const endOptOut = transactionStatement<[teamId: TeamId, contact: string, 
   { changes: 'opt_out', team: '$1', ids: 'id' },
 ).row;
 
-/** The opt-out of a contact; undefined if it is not opted out. */
+/** Finds the opt-out of a contact; undefined if the contact is not opted out. */
 export const findOptOut = statement<[teamId: TeamId, contact: string], OptOutRow>(
   'opt-outs.find',
   `SELECT ${columns} FROM opt_outs o WHERE o.team_id = $1 AND o.contact = $2 AND ${isStanding}`,

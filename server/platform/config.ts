@@ -53,10 +53,10 @@ export interface Config {
   readonly deviceHoldMs: number;
   readonly deviceLeaseMs: number;
   readonly queueExpiryMs: number;
-  /** Retention of messages, media and events; undefined keeps them for ever. */
+  /** Retention of messages, media and events; undefined keeps all for ever. */
   readonly retentionMs: number | undefined;
   readonly deliveryLogMs: number;
-  /** Retention of the audit log; undefined keeps it for ever. */
+  /** Retention of the audit log; undefined keeps the log for ever. */
   readonly auditMs: number | undefined;
   /** The mail settings; undefined sends no mail, and links are shown for copying instead. */
   readonly mail: { readonly server: SmtpServer; readonly from: NamedMailAddress } | undefined;
@@ -136,7 +136,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     return fallback;
   };
 
-  /** An address at the root of a host: clients append the API's paths to it. */
+  /** Reads an address without a path, because clients append the API's paths to it. */
   const addressWithoutPath = (name: string, fallback: string): string => {
     const url = address(name, fallback);
     if (!URL.canParse(url) || new URL(url).pathname === '/') return url;
@@ -377,7 +377,7 @@ function isAddressOrRange(text: string): boolean {
   return range !== undefined && range.prefix >= 1;
 }
 
-/** Accepts ranges up to the widest private one, so that a wrong digit cannot allow most of the internet. */
+/** Accepts ranges up to the widest private one, so that a mistyped range cannot allow most of the internet. */
 function parseEgressRange(text: string): AddressRange | undefined {
   const range = parseAddressRange(text);
   return range && range.prefix >= (range.bytes.length === 4 ? 8 : 7) ? range : undefined;

@@ -11,7 +11,7 @@ import { crc32 } from 'node:zlib';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Hash of keys and tokens, which have 128 random bits or more and are only ever compared. */
+/** Hashes keys and tokens. They have at least 128 random bits, so a fast hash without a salt is safe. */
 export function sha256(text: string): Buffer {
   return createHash('sha256').update(text, 'utf8').digest();
 }
@@ -65,7 +65,7 @@ export class Secrets {
     return Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'fingerprint', 16));
   }
 
-  /** The device token that a setup link gives; a link always gives the same token (specification section 11.1). */
+  /** Derives the device token of a setup link; a link always gets the same token (specification section 11.1). */
   deviceToken(setupToken: string): string {
     const key = Buffer.from(hkdfSync('sha256', this.#secretsKey, '', 'device token', 32));
     return `dev_${createHmac('sha256', key).update(setupToken).digest('base64url')}`;

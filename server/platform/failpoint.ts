@@ -1,6 +1,6 @@
 /**
  * Failpoints: lines at which a test ends the process, as a power cut would (docs/architecture.md, "What a kill costs").
- * A test fails if one of them is not in the code; the kill campaign uses each of them.
+ * A test fails if the code lacks one of them; the kill campaign uses each of them.
  */
 export const failpoints = [
   'sends accepted',
@@ -33,7 +33,7 @@ export const commandFailpoints = [
 ] as const;
 export type Failpoint = (typeof failpoints)[number] | (typeof commandFailpoints)[number];
 
-/** The failpoint that kills a process, and at which pass of it. */
+/** The failpoint that kills a process, and how many times the process passes it until then. */
 export interface ArmedFailpoint {
   readonly name: Failpoint;
   readonly pass: number;
@@ -51,7 +51,10 @@ export function isArmed(name: Failpoint): boolean {
   return armed?.name === name;
 }
 
-/** Does nothing unless a test has armed this failpoint: then it kills the process at the armed pass, without output. */
+/**
+ * A line at which a test may kill the process. If a test has armed this failpoint, the process is killed without
+ * output; otherwise nothing happens.
+ */
 export function failpoint(name: Failpoint): void {
   if (armed?.name !== name) return;
   passes += 1;

@@ -1,6 +1,6 @@
 const prefix = 'OWNLINE_';
 
-/** Up to this length a name resembles too many others to allow two typing errors. */
+/** Names up to this length may differ by one typing error only, because short names resemble too many others. */
 const shortName = 8;
 
 /**

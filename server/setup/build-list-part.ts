@@ -5,7 +5,7 @@ import { copyButton } from './copy-row.ts';
 
 /**
  * Renders both shortcuts as lists to build by hand (specification section 11.8), from the same description as their
- * files. Each text to type has a copy button; variables to choose are marked.
+ * files. Each text to type has a copy button; variables that the person has to choose are marked.
  * @param deviceToken undefined until a person has clicked to show it
  */
 export function renderBuildLists(server: string, deviceToken: string | undefined): Html {
@@ -38,7 +38,7 @@ function renderAction(action: BuildAction): Html {
   }</li>`;
 }
 
-/** The fields of an action that fit on one line, with the editor's order and words. */
+/** Lines of the Shortcuts editor that show several fields of an action, with the editor's order and words. */
 const lines: Readonly<Record<string, readonly (string | { readonly field: string })[]>> = {
   Text: [{ field: 'Text' }],
   'Get Device Details': [{ field: 'Detail' }],

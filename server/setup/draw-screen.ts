@@ -10,7 +10,7 @@ export type ScreenRow =
   | { readonly kind: 'choice'; readonly text: string; readonly isOn: boolean; readonly tap?: number }
   | { readonly kind: 'switch'; readonly text: string; readonly isOn: boolean; readonly tap?: number }
   | { readonly kind: 'button'; readonly text: string; readonly tap?: number }
-  /** A shortcut, with three dots or a sign that it runs. */
+  /** A shortcut's tile, with three dots or a sign that the shortcut runs. */
   | { readonly kind: 'tile'; readonly text: string; readonly isRunning?: boolean; readonly tap?: number }
   /** A letter or a downward arrow in a circle. */
   | { readonly kind: 'sign'; readonly text: 'i' | '↓'; readonly beside?: string; readonly tap?: number };
@@ -75,7 +75,7 @@ function drawRow(row: ScreenRow, y: number, isNumbered: boolean): string {
   const end = width - margin - 10;
   const box = [margin, y + 2, width - 2 * margin, rowHeight - 4] as const;
   const card = `<rect class="card" x="${box[0]}" y="${box[1]}" width="${box[2]}" height="${box[3]}" rx="9"/>`;
-  // The mark is at the right end of what is to be tapped, in front of the text there.
+  // The mark is at the right end of the element to tap, in front of its text.
   const marked = (at: number, around: readonly [number, number, number, number] = box) =>
     'tap' in row && row.tap !== undefined ? ring(...around) + badge(at, middle, row.tap, isNumbered) : '';
   switch (row.kind) {

@@ -1,11 +1,11 @@
 import { type Transaction, transactionStatement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** In place of what the page says of a text that was to go to an erased contact. */
+/** The text that the setup page shows instead of a refusal, for a lock-test text to an erased contact. */
 const refusal =
   'its recipient was erased. Send a test text to another number in step 3, and repeat the test.';
 
-// A refusal may quote the recipient. A text that is not sent counts no more.
+// A refusal may quote the recipient, so it is replaced. A text that was not sent no longer counts.
 const erase = transactionStatement<[TeamId, readonly string[], string], { readonly number_id: string }>(
   'setup.erase-lock-texts',
   `UPDATE setup_tests t SET text_count = t.text_count - (t.lock_text_to IS NOT NULL)::int, lock_text_to = NULL, lock_text_refusal = $3
@@ -17,8 +17,8 @@ const erase = transactionStatement<[TeamId, readonly string[], string], { readon
 );
 
 /**
- * Erases a contact from the lock tests of a team (specification section 12.14): one whose text has not been sent fails. It is a
- * transaction hook of the erasure, wired in transaction-hooks.ts.
+ * Erases a contact from the lock tests of a team (specification section 12.14): a lock test whose text has not been
+ * sent fails. Transaction hook of the erasure, wired in transaction-hooks.ts.
  * @param handles all spellings
  */
 export async function eraseLockTexts(

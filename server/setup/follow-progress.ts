@@ -13,19 +13,19 @@ export type ProgressServices = Pick<Runtime, 'clock'> & {
 /** The state that a page shows; `version` identifies it. */
 interface Progress {
   readonly version: string;
-  /** The page's test text: changes of other messages do not matter. */
+  /** The page's test text; changes of other messages are ignored. */
   readonly messageId: MessageId | null;
-  /** True during a lock test, whose state changes without a notification: polls notify nothing. */
+  /** True during a lock test, whose state changes without a notification, because polls send none. */
   readonly isLocking: boolean;
 }
 
 export type ProgressOutcome<P extends Progress> =
   | { readonly kind: 'changed'; readonly parts: P }
-  /** Nothing changed during the hold. */
+  /** The page's state did not change during the hold. */
   | { readonly kind: 'same' }
   /** The link was used up or replaced, or has expired. */
   | { readonly kind: 'ended' }
-  /** Nothing changed, and too many requests are held: the browser asks again later. */
+  /** The page's state did not change, and no further request can be held: the browser repeats its request later. */
   | { readonly kind: 'full' };
 
 /**
@@ -71,7 +71,7 @@ export async function followProgress<P extends Progress>(
   }
 }
 
-/** Reads once without holding the request: a page beyond the limit is only seconds behind. */
+/** Reads once without holding the request. The page then requests the state every few seconds. */
 async function readOnce<P extends Progress>(
   seen: string,
   read: () => Promise<P | undefined>,
@@ -81,7 +81,9 @@ async function readOnce<P extends Progress>(
   return parts.version === seen ? { kind: 'full' } : { kind: 'changed', parts };
 }
 
-/** True if a change is of the page's number or test text: a busy team changes many other messages. */
+/**
+ * True if a change concerns the page's number or test text. Other changes are ignored, because a busy team makes many.
+ */
 function isOfInterest(
   change: Parameters<ChangeListener>[0],
   numberId: NumberId,

@@ -2,10 +2,10 @@ import { shortcuts } from '#shortcut/shortcuts.ts';
 
 /** A hand tick: something that only the person at the iPhone can see. */
 export interface HandTick {
-  /** Unique on the page. */
+  /** A name that is unique on the page. */
   readonly name: string;
   readonly title: string;
-  /** How to do this without the page. */
+  /** The way to do the same once the page is closed, as a sentence. */
   readonly remedy: string;
 }
 
@@ -89,7 +89,7 @@ export const askedTick = (test: string) => `asked-${test}`;
 export const isAsked = (test: string) => askedTests.includes(test);
 const askedNames = askedTests.map(askedTick);
 
-/** The inbound tests that the person chose in that question. */
+/** The inbound tests that the person chose in the question which letters or digits texts ask for. */
 export const chosenTests = (ticked: readonly string[]) =>
   askedTests.filter((test) => ticked.includes(askedTick(test)));
 
@@ -100,7 +100,7 @@ export const handTickNames: readonly string[] = [
   ...askedNames,
 ];
 
-/** Names of the ticks that this tick removes: “none” excludes every letter and digit. */
+/** Names of the ticks that are removed when this one is set: “none” excludes every letter and digit. */
 export function excludedBy(name: string): readonly string[] {
   if (name === askedNone) return askedNames;
   return askedNames.includes(name) ? [askedNone] : [];
@@ -112,8 +112,8 @@ export interface ChangedTicks {
 }
 
 /**
- * Returns the ticks that a form adds and removes. Others stay, because another page of the link may have changed them.
- * If a form has “none” and a letter, the letter counts.
+ * Returns the ticks that a form adds and removes. Other ticks stay, because another page of the link may have changed
+ * them. If a form has “none” and a letter, the letter counts.
  * @param ticked the ticks in the form
  * @param kept the ticks that the server had when the form was made
  */

@@ -30,7 +30,9 @@ ${tokenForm(page, 'Prepare the shortcuts', 'Preparing, please wait …')}`;
   }
 }
 
-/** Says that the server has no install buttons: building by hand is no work for the person at the iPhone. */
+/**
+ * Explains that the server offers no button to install the shortcuts, so that a technician has to build them by hand.
+ */
 export function renderNoButtons({ state, hasSigningFailed }: SetupPage): Html {
   const number = formatPhoneNumber(state.setup.number.phone_number);
   const reason = hasSigningFailed
@@ -41,7 +43,7 @@ export function renderNoButtons({ state, hasSigningFailed }: SetupPage): Html {
 ${copyMessage(`The setup page of our iPhone (${number}) is not ready: ${reason}. Please set SHORTCUT_OUTBOX_URL and SHORTCUT_INBOUND_URL, or SHORTCUT_SIGN_COMMAND, as docs/iphone.md of Ownline explains.`)}</div>`;
 }
 
-/** The first run of Ownline Outbox, which connects the iPhone. */
+/** Renders the instructions for the first run of Ownline Outbox, which connects the iPhone. */
 export const renderRun =
   (): Html => html`<ol class="taps"><li><p>Tap this button.</p><a class="button" href="shortcuts://run-shortcut?name=${encodeURIComponent(outbox.name)}">Run Ownline Outbox</a></li>
 <li><p>The iPhone asks once or twice whether it may connect: tap <b>Always Allow</b> each time. Tapped another answer? Change it in Shortcuts: the i in a circle of Ownline Outbox, Privacy.</p>${screens.alwaysAllow}</li>
@@ -52,7 +54,7 @@ function fileLinks({ form }: SetupPage): Readonly<Record<string, string>> {
   return Object.fromEntries(shortcuts.map((shortcut) => [shortcut.name, href(shortcut)]));
 }
 
-/** Shortcuts that ask for the setup code when they are added. */
+/** Renders the install buttons of shortcuts that ask for the setup code when they are added. */
 function renderWithQuestion(page: SetupPage, links: Readonly<Record<string, string>>): Html {
   const { deviceToken, server } = page;
   if (deviceToken === undefined)
@@ -92,7 +94,8 @@ const getButton = (name: string, href: string) => html`<a class="button" href="$
 const tokenWarning = html`<p class="quiet">Do not send it to anyone: it lets a phone send texts as your number.</p>`;
 
 /**
- * Both build lists in a box for a technician, after the steps. It is open once it has the token and is the only way.
+ * Both build lists in a box for a technician, after the steps. The box is open if it contains the token and building by
+ * hand is the only way.
  */
 export function renderByHand(page: SetupPage): Html {
   const { way, server, deviceToken } = page;

@@ -9,8 +9,8 @@ import { readSignedFile, shortcutFileEnding, shortcutFolder } from './signed-fil
 
 /**
  * How a phone gets the shortcuts: the available way with the fewest steps (specification section 11.8). The files of
- * `signed` contain address and token; `ready` is true once they are made. `links` and `files` ask for the setup code at
- * the import. After the signing command failed, the next best way is used for some minutes.
+ * `signed` contain address and token; `ready` is true once the files are made. `links` and `files` ask for the setup
+ * code at the import. After the signing command failed, the next best way is used for some minutes.
  */
 export type InstallWay =
   | { readonly kind: 'signed'; readonly ready: boolean }
@@ -39,7 +39,7 @@ export async function chooseInstallWay(
     : { kind: 'signed', ready: false };
 }
 
-/** The best way that needs no files made for this phone. */
+/** The best way that needs no signed files with this phone's token. */
 async function chooseGenericWay(services: Pick<InstallServices, 'config' | 'logger'>): Promise<InstallWay> {
   const { shortcutLinks: links } = services.config;
   if (links) return { kind: 'links', links };
@@ -47,8 +47,8 @@ async function chooseGenericWay(services: Pick<InstallServices, 'config' | 'logg
 }
 
 /**
- * Makes the files of the way `signed`, after a click that asks for them: nothing else runs the signing command.
- * @returns the best way now: another one if the signing command failed or too many files wait for it
+ * Makes the files of the way `signed` after a click on their button; nothing else runs the signing command.
+ * @returns the best way now: another way than `signed` if the signing command failed or too many files wait
  */
 export async function prepareInstallWay(
   services: InstallServices,
@@ -62,7 +62,7 @@ export async function prepareInstallWay(
   return { kind: 'signed', ready: true };
 }
 
-/** The file that a phone installs; undefined if the way has no file or it is not ready. */
+/** The file that a phone installs; undefined if the way has no file or the file is not ready. */
 export async function readShortcutFile(
   services: InstallServices,
   shortcut: Shortcut,

@@ -8,25 +8,25 @@ export const testTextsMax = 5;
 /** How long a locked phone has to go on polling to pass the lock test. */
 export const lockTestMs = 120_000;
 
-/** How long the page asks to keep the phone locked: the test and one more poll, by a clock without seconds. */
+/** How long the page asks the person to keep the phone locked: the test and one more poll, rounded up to minutes. */
 export const unlockAfterMs = 3 * 60_000;
 
-/** How long after the start of a lock test its text is sent: the phone is locked by then. */
+/** How long after the start of a lock test its text is sent, because the phone is locked by then. */
 export const lockTextDelayMs = 45_000;
 
 /** How long after the start of a lock test its text may be sent at the latest. */
 export const lockTextMaxMs = 5 * 60_000;
 
-/** How often a held request checks the polls of a locked phone, which notify nothing. */
+/** How often a held request reads the polls of a locked phone, because polls send no notification. */
 export const lockTestIntervalMs = 5_000;
 
 /** How long a request for the progress is held. */
 export const progressHoldMs = 25_000;
 
-/** Held requests for the progress: of one link, and in a process. */
+/** How many requests for the progress may be held: of one link, and in a process. */
 export const heldProgressMax = { ofLink: 6, ofProcess: 1_000 } as const;
 
-/** How long a browser waits before its next request if no more can be held. */
+/** How long a browser waits before its next request if no further request can be held. */
 export const progressRetrySeconds = 5;
 
 /** Size of a signed shortcut; those of Ownline have some 30 KB. */
@@ -41,7 +41,7 @@ export const signErrorGraceMs = 1_000;
 /** Files that may wait while another one is signed. */
 export const signWaitingMax = 8;
 
-/** How long the signing command is not run again for a file that it failed to sign. */
+/** How long to wait before the signing command runs again for a file that it failed to sign. */
 export const signFailureRetentionMs = 5 * 60_000;
 
 /** How long a signed file is kept: the lifetime of a setup link. */

@@ -112,17 +112,17 @@ export function renderStepSign(progress: SetupProgress, step: number): Html {
   return html`<span id="sign-${step}" data-live class="count${isDone && ' is-done'}">${isDone ? html`${icons.done}<span class="sr">${step}, done</span>` : step}</span>`;
 }
 
-/** One mark, within its step on the phone. */
+/** Renders one mark, within its step on the phone. */
 export function renderMark({ marks }: SetupProgress, name: MarkName): Html {
   const mark = marks.find((one) => one.name === name);
-  if (!mark) throw new Error(`there is no mark ${name}`);
+  if (!mark) throw new Error(`the setup page has no mark named ${name}`);
   const isChecking = name === 'address' && mark.state === 'open';
   return html`<div id="mark-${name}" data-live data-mark="${name}" class="mark is-${mark.state}">${markContent(isChecking ? { ...mark, detail: 'Checking …' } : mark, true)}</div>`;
 }
 
 function findTest({ inboundTests }: SetupProgress, name: string): InboundTestResult {
   const test = inboundTests.find((one) => one.name === name);
-  if (!test) throw new Error(`there is no inbound test ${name}`);
+  if (!test) throw new Error(`the setup page has no inbound test named ${name}`);
   return test;
 }
 
@@ -143,7 +143,10 @@ export function renderInboundTest(progress: SetupProgress, name: string): Html {
   }</div>`;
 }
 
-/** All parts that follow the server, and their version, which the page's script sends to get a newer one. */
+/**
+ * Renders all parts of the page that the server updates. Their version is what the page's script sends to get newer
+ * ones.
+ */
 export function renderLiveParts(
   progress: SetupProgress,
   context: FormContext,

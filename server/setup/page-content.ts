@@ -11,18 +11,18 @@ export interface SetupPage {
   /** True if a person chose the view; otherwise the browser's kind decides. */
   readonly isViewChosen: boolean;
   readonly way: InstallWay;
-  /** The setup link itself, for the QR code. */
+  /** The URL of the setup link, for the QR code. */
   readonly setupUrl: string;
   readonly server: string;
   /** The setting that has the server's address: BASE_URL or APP_URL. */
   readonly addressSetting: string;
   /** The phone's device token; undefined until a person has clicked to show it. */
   readonly deviceToken: string | undefined;
-  /** True for the answer to a click that asks for the shortcuts: their step is open. */
+  /** True for the answer to a click on the install button: the step with the shortcuts is shown open. */
   readonly isPrepared: boolean;
   /** True if the signing command failed after that click. */
   readonly hasSigningFailed: boolean;
-  /** The form that the page answers: its step is open. */
+  /** The form that this page answers; its step is shown open. */
   readonly submitted: FormProblem['form'] | undefined;
   readonly problem: FormProblem | undefined;
 }

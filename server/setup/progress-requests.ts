@@ -13,7 +13,7 @@ export class ProgressRequests {
   #count = 0;
   #stopping = false;
 
-  /** @returns undefined if the link or the process holds as many as it may */
+  /** @returns undefined if the link or the process already holds the most requests allowed */
   register(linkId: SetupLinkId): ProgressRequest | undefined {
     const ofLink = this.#held.get(linkId) ?? new Set();
     if (ofLink.size >= heldProgressMax.ofLink || this.#count >= heldProgressMax.ofProcess) return undefined;
@@ -31,7 +31,7 @@ export class ProgressRequests {
     if (ofLink.size === 0) this.#held.delete(linkId);
   }
 
-  /** Ends every held request, and later ones at once. */
+  /** Ends every held request, and each later one as soon as it is registered. */
   stop(): void {
     this.#stopping = true;
     for (const ofLink of this.#held.values()) for (const request of ofLink) request.end('stopping');

@@ -13,7 +13,7 @@ export function renderQrCode(text: string, label: string): Html {
     )
     .join('');
   const side = size + 2 * quietModules;
-  if (/[<>&"]/.test(label)) throw new Error('the label of a QR code is a fixed text');
+  if (/[<>&"]/.test(label)) throw new Error('the label of a QR code must not contain < > & or "');
   return rawHtml(
     `<svg class="qr" viewBox="0 0 ${side} ${side}" role="img" aria-label="${label}" shape-rendering="crispEdges">` +
       `<rect width="${side}" height="${side}" fill="#fff"/><path fill="#000" d="${path}"/></svg>`,

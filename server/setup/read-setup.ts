@@ -19,7 +19,7 @@ export interface Setup {
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
 
-/** @returns undefined if the link was used up, replaced, expired or never made, or its number was deleted */
+/** @returns undefined if the link was used up, replaced, has expired or never existed, or if its number was deleted */
 export async function findSetup({ database, clock }: Services, token: string): Promise<Setup | undefined> {
   const link = await findOpenSetupLink(database.pool, sha256(token), clock.expiryNow());
   const number = link && (await findNumber(database.pool, link.team_id, link.number_id));
@@ -35,8 +35,8 @@ export interface SetupState {
 }
 
 /**
- * Reads the state of a setup (specification section 11.8). It writes nothing, except the outcome of a lock test that a
- * person started.
+ * Reads the state of a setup (specification section 11.8). Only the outcome of a lock test that a person started is
+ * written.
  * @param isOpenOnPhone true if an iPhone requested the page at the address that phones use
  */
 export async function readSetup(

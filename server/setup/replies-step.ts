@@ -71,11 +71,11 @@ ${renderMissedOptOuts()}
 <div class="results">${renderMark(progress, 'one_word')}${renderMark(progress, 'inbound')}</div>${goOn}`;
 }
 
-/** Sorts the space last: pasted into a field it looks like nothing. */
+/** Sorts the test with the space last, because a pasted space is invisible in a field. */
 const spaceLast = (one: InboundTestResult, other: InboundTestResult) =>
   Number(one.contains === ' ') - Number(other.contains === ' ');
 
-/** Opt-out words that the needed automations alone would miss. */
+/** Lists the opt-out words that the needed automations alone do not catch. */
 function renderMissedOptOuts(): Html {
   const list = (set: 'needed' | 'full') =>
     Object.entries(optOutWords)

@@ -25,14 +25,14 @@ export const download = (title: string) =>
     ],
   });
 
-/** A trigger's settings, which end with Next. */
+/** Draws a trigger's settings, which end with the button Next. */
 const triggerSettings = (label: string, tapNext: number, rows: readonly ScreenRow[]) =>
   drawScreen({ label, title: 'When', right: 'Next', tapRight: tapNext, rows });
 
 const runImmediately = (tap: number) =>
   ({ kind: 'choice', text: 'Run Immediately', isOn: true, tap }) as const;
 
-/** The list of shortcuts at the end of an automation, with the one to tap. */
+/** Draws the list of shortcuts at the end of an automation, with the shortcut to tap. */
 const chooseShortcut = (name: 'Ownline Inbound' | 'Ownline Outbox', title?: string) => {
   const row = (text: string): ScreenRow => ({ kind: 'row', text, ...(text === name && { tap: 1 }) });
   return drawScreen({
@@ -64,7 +64,7 @@ export const timeOfDay = (time: string) =>
     runImmediately(3),
   ]);
 
-/** The list of triggers. @param tapped the trigger to tap */
+/** Draws the list of triggers. @param tapped the trigger to tap */
 export const chooseTrigger = (tapped: 'Message' | 'Time of Day' | 'Charger') =>
   drawScreen({
     label: `The list of triggers; tap ${tapped}`,
@@ -77,7 +77,7 @@ export const chooseTrigger = (tapped: 'Message' | 'Time of Day' | 'Charger') =>
     })),
   });
 
-/** The list of shortcuts. @param title the shortcut whose three dots to tap */
+/** Draws the list of shortcuts. @param title the shortcut whose three dots to tap */
 export const threeDots = (title: string) =>
   drawScreen({
     label: `The Shortcuts app; tap the three dots on ${title}`,
@@ -89,7 +89,7 @@ export const threeDots = (title: string) =>
     })),
   });
 
-/** A shortcut in the editor. */
+/** Draws a shortcut in the editor. */
 export const information = (title: string) =>
   drawScreen({
     label: 'The opened shortcut; tap the letter i in a circle',

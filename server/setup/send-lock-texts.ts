@@ -19,8 +19,8 @@ type Services = Runtime & { readonly sends: SendBatcher };
 const roundMax = 100;
 
 /**
- * Sends the texts of lock tests whose phones are locked by now (specification section 11.8). Its Idempotency-Key
- * prevents a second message after a kill or by another process.
+ * Sends the texts of lock tests whose phones are locked by now (specification section 11.8). Each text has an
+ * Idempotency-Key, so that neither a restart after a kill nor another process sends it twice.
  */
 export async function sendLockTexts(services: Services): Promise<void> {
   const { database, clock } = services;
@@ -43,7 +43,7 @@ async function sendLockText(services: Services, text: DueLockTextRow): Promise<v
     const messageId = parseId('msg', message.id);
     if (messageId) await storeLockText(pool, text, messageId);
   } catch (error) {
-    // A passing problem: the next round tries again.
+    // The problem may be temporary, so the next round tries again.
     if (!(error instanceof AppError) || error.status >= 500) throw error;
     await storeRefusedLockText(pool, text, error.message);
     await releaseTestText(pool, { team_id: teamId, id: text.setup_link_id });

@@ -23,11 +23,11 @@ export interface TestTextForm {
 
 /**
  * Sends the setup page's test text as a message of the team, which counts for the month's limit (specification section
- * 11.8). A link sends at most five, and after the first only to the same number. None is accepted before the first poll
- * of the link's phone, which takes over from an older phone. A form that is sent again after a lost connection sends
- * nothing.
- * @throws AppError 400, param to, for no phone number or another one than before; 402 at the month's limit; 409 before
- * the first poll and after the last test text; any error of a send
+ * 11.8). A link sends at most five test texts, and after the first only to the same number. None is accepted before the
+ * first poll of the link's phone, which replaces an older phone. A form that is submitted again after a lost connection
+ * sends nothing.
+ * @throws AppError 400, param to, if `to` is no phone number, or another one than before; 402 at the month's limit; 409
+ * before the first poll and after the last test text; any error of a send
  */
 export async function sendTestText(
   services: Runtime & { readonly sends: SendBatcher },
@@ -65,14 +65,14 @@ export async function sendTestText(
   }
 }
 
-/** The link's last test text that was sent. @param messageIds its test texts in their order */
+/** Finds the link's last test text that was sent. @param messageIds the link's test texts in order */
 export async function findSentTestText(
   services: Pick<Runtime, 'database'>,
   link: SetupLinkRow,
   messageIds: readonly MessageId[],
 ): Promise<TestText | undefined> {
   const texts = await Promise.all(messageIds.map((messageId) => readTestText(services, link, messageId)));
-  // An erased one has no recipient: the next text may go to any number.
+  // An erased text has no recipient, so the next test text may go to any number.
   return texts.findLast((text) => text !== undefined && text.to !== '' && isSent(text.status));
 }
 

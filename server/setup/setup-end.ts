@@ -16,7 +16,10 @@ export function leftWords(progress: SetupProgress): string | undefined {
 
 const keepIt = 'This iPhone goes on working. Leave it on the charging cable, and do not stop Ownline Outbox.';
 
-/** The end of the page: remaining tasks, and the button that closes the link. It comes first once nothing is left. */
+/**
+ * Renders the end of the page: remaining tasks, and the button that closes the link. Once nothing is left, this part is
+ * shown first.
+ */
 export function renderEnd(context: FormContext, progress: SetupProgress): Html {
   const form = (label: string, style: string) =>
     html`<form id="${endFormId}" method="post" action="${context.path}/done" data-ticks="${context.path}/ticks" data-plain>${hiddenFields(context)}<input type="hidden" name="${keptField}" value="${progress.ticked.join(' ')}"><button class="${style}">${label}</button></form>`;
@@ -35,13 +38,14 @@ ${form('Stop here anyway', 'plain')}`
   }</section>`;
 }
 
-/** Says where an owner or admin creates a new link. */
+/** Explains where an owner or admin creates a new link. */
 function newLink({ isVerified }: SetupProgress): Html {
   return html`An owner or an admin of the team makes it on the dashboard: <b>Numbers</b>, this number, <b>${isVerified ? 'Set up again' : 'Show a setup link'}</b>.`;
 }
 
 /**
- * The consequences of each check that has not passed, once the iPhone is connected. Only the first of a group is shown.
+ * The consequences of each check that has not passed, once the iPhone is connected. Only the first one of each group is
+ * shown.
  */
 const consequences: readonly {
   readonly name: MarkName | 'answer';
@@ -72,7 +76,10 @@ export interface ClosedSetup {
   readonly addressProblem: AddressProblem | undefined;
 }
 
-/** The page of a closed link: whether the iPhone works, what is left, and how to do that without the page. */
+/**
+ * Renders the page of a closed link: whether the iPhone works, which tasks are left, and how to do them without the
+ * page.
+ */
 export function renderClosed({ phoneNumber, progress, addressProblem }: ClosedSetup): {
   readonly title: string;
   readonly body: Html;

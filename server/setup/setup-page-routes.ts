@@ -39,9 +39,9 @@ interface Shown {
   /** The chosen view, `phone` or `computer`; any other text lets the browser's kind decide. */
   readonly view: string;
   readonly isTokenShown: boolean;
-  /** True if the click asked for the shortcuts: then the signing command may run. */
+  /** True after a click on the install button: only then may the signing command run. */
   readonly isPrepared?: true;
-  /** The form that is answered. */
+  /** The form that the page answers, if one was submitted. */
   readonly submitted?: FormProblem['form'];
   readonly problem?: FormProblem;
 }
@@ -56,7 +56,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
   const headers = setupPageHeaders(base);
   const page = (html: string, status = 200): Answer => ({ status, body: html, headers });
   const over = () => page(renderSetupExpired(base), 404);
-  /** Answers a click on a link that ended after its look-up. */
+  /** Answers a click on the page of a link that ended after it was looked up. */
   const onOver = (error: unknown): Answer => {
     if (error instanceof AppError && error.code === 'not_found') return over();
     throw error;
@@ -267,7 +267,7 @@ const isPhone = ({ headers }: FastifyRequest) => /\biPhone\b/.test(headers['user
 
 const isView = (view: string) => view === 'phone' || view === 'computer';
 
-/** Reads the count of test texts that a form was made with; undefined if there is none. */
+/** Reads the count of test texts that a form contains; undefined without a valid count. */
 const countOf = (text: string) => (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
 
 /** @param view `phone` or `computer` if the person chose; otherwise the browser's kind decides */

@@ -24,7 +24,7 @@ export const setupPageHeaders = (base: string) => pageHeadersFor(partsFor(base))
 
 /**
  * The page that connects a phone (specification section 11.8): steps on an iPhone, a QR code on a computer. If no
- * iPhone can open its address, the page says only that, unless a person chose a view.
+ * iPhone can open the server's address, the page only says so, unless a person chose a view.
  */
 export function renderSetupPage(page: SetupPage): string {
   const { state, form } = page;
@@ -67,7 +67,10 @@ ${renderEnd(form, progress)}
 ${renderByHand(page)}`;
 }
 
-/** The steps. At an address that should be changed they are in a closed box, until they were begun. */
+/**
+ * Renders the steps. If the server's address should be changed first, the steps are in a closed box, unless they were
+ * begun.
+ */
 function stepsOrWait(page: SetupPage): Html {
   const { progress, addressProblem } = page.state;
   const isToChange = addressProblem === 'private' || addressProblem === 'plain_http';
@@ -135,7 +138,7 @@ ${!isViewChosen && html`<p>To see the page all the same: <a href="${form.path}?v
 }</details></div>`;
 }
 
-/** The page of a link that was used up, replaced, expired or never made. It reveals nothing about a number. */
+/** The page of a link that was used up, replaced, expired or never made. The page reveals nothing about a number. */
 export function renderSetupExpired(base: string): string {
   return renderPage(
     'Setup link',

@@ -11,10 +11,10 @@ import type { SetupFactsRow } from './setup-store.ts';
 
 /** Names of the setup page's marks, in the order of its steps (specification section 11.8). */
 const markNames = ['address', 'poll', 'text', 'one_word', 'inbound', 'locked'] as const;
-/** `answer_c` exists once the person has said that the team's texts ask for C. */
+/** `answer_c`, for example, exists once the person has said that the team's texts ask for the letter C. */
 export type MarkName = (typeof markNames)[number] | `answer_${string}`;
 
-/** `busy`: begun; the server waits for the phone. */
+/** `busy`: the check has begun, and the server waits for the phone. */
 export type MarkState = 'open' | 'busy' | 'done' | 'failed';
 
 export interface Mark {
@@ -23,17 +23,17 @@ export interface Mark {
   readonly title: string;
   /** A sentence about the mark's state. */
   readonly detail: string;
-  /** How to check this without the page. */
+  /** How to make this check once the page is closed, as a sentence. */
   readonly remedy: string;
   /** When the state began, if it is known and shown. */
   readonly since?: Date;
   /** When the person may unlock the iPhone. */
   readonly unlockAt?: Date;
-  /** The step that a failed mark leads to. */
+  /** The step that helps after a failed check, by its number. */
   readonly nextStep?: number;
 }
 
-/** A line to tick. */
+/** A line that the person ticks, with its state. */
 export interface TickState extends HandTick {
   readonly isMade: boolean;
 }
@@ -134,7 +134,7 @@ function addressMark(input: ProgressInput): Mark {
     title: 'This iPhone reaches Ownline',
     remedy: 'Ask the operator of this server for an address with https that every iPhone reaches.',
   } as const;
-  // Only a simulated iPhone reaches a loopback address.
+  // A loopback address is reachable for simulated iPhones only, so such a poll is not counted.
   const hasPolled = facts.session_id !== null && address.problem !== 'loopback';
   const isReachable = address.problem === undefined || address.problem === 'plain_http';
   if (hasPolled || (address.isOpenOnPhone && isReachable)) {
@@ -145,7 +145,7 @@ function addressMark(input: ProgressInput): Mark {
   return { ...mark, state: 'failed', detail: unreachableDetail(input) };
 }
 
-/** A simulated iPhone may be connected at a loopback address: the text says so, so that both marks agree. */
+/** A simulated iPhone may be connected at a loopback address: the text explains that, so that both marks agree. */
 function unreachableDetail({ facts, address: { problem, server } }: ProgressInput): string {
   if (problem === 'private') return `An iPhone reaches ${server} in your own network only.`;
   if (facts.session_id === null) return `No iPhone reaches ${server}.`;
@@ -195,7 +195,9 @@ function textMark(text: TestText | undefined): Mark {
 const makeAutomation = (texts: string) =>
   `In Shortcuts: Automation, +, Message, Message Contains ${texts}, Run Immediately, Next, Ownline Inbound.`;
 
-/** Only the automation with a single space proves that texts of several words come in, whatever their letters. */
+/**
+ * Only the automation whose text is a single space proves that texts of several words come in, whatever their letters.
+ */
 function wordsMark(received: readonly string[]): Mark {
   const mark = {
     name: 'inbound',
@@ -281,7 +283,7 @@ function lockTestState({ facts, lockText, now, sessionLifeMs }: ProgressInput): 
 
 type Detail = Pick<Mark, 'state' | 'detail' | 'unlockAt' | 'nextStep'>;
 
-/** Causes of a failed lock test to check, the likeliest first. */
+/** Sentence with the causes of a failed lock test to check, the likeliest first. */
 const firstCheck =
   'First check: is it on the charging cable (step 1)? Is Allow Running When Locked switched on for both shortcuts (step 2)?';
 

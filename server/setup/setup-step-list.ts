@@ -29,7 +29,7 @@ export const setupSteps: readonly SetupStep[] = [
 
 export const stepCount = setupSteps.length;
 
-/** Numbers of steps, from 1. */
+/** The number of the step that installs the shortcuts; steps are counted from 1. */
 export const installStep = 2;
 export const sendStep = 3;
 export const repliesStep = 4;
@@ -53,7 +53,7 @@ export function ticksOfStep({ ticks }: SetupProgress, step: number): readonly Ti
 export interface LeftThing {
   readonly step: number;
   readonly title: string;
-  /** How to do this without the page. */
+  /** How to do this once the page is closed, as a sentence. */
   readonly remedy: string;
 }
 

@@ -40,7 +40,7 @@ ${renderMark(progress, 'address')}${nextStep(installStep)}`;
 
 function renderTwoShortcuts(page: SetupPage): Html {
   const { progress } = page.state;
-  // Before the link is claimed there are no shortcuts to open.
+  // Before the link is claimed, no shortcuts are installed that could be opened.
   const areThere = progress.claimed;
   const lines = lockedPermissions.map(({ name, title }) => ({
     name,

@@ -14,7 +14,7 @@ import type { ChangedTicks } from './hand-ticks.ts';
 export interface SetupFactsRow {
   /** The device of the link; null until its token was shown or claimed. */
   readonly device_id: DeviceId | null;
-  /** True if a phone of the number has ever polled. Read with the session, in one snapshot. */
+  /** True if a phone of the number has ever polled. It is read with the session, in one snapshot. */
   readonly is_verified: boolean;
   readonly device_name: string | null;
   readonly system_version: string | null;
@@ -30,7 +30,10 @@ export interface SetupFactsRow {
   readonly lock_session_id: DeviceSessionId | null;
   readonly lock_poll_sequence: number | null;
   readonly lock_passed_at: Date | null;
-  /** The recipient of the lock test's text until it is accepted or refused; then the message, or the refusal. */
+  /**
+   * The recipient of the lock test's text until the text is accepted or refused. Afterwards one of the next two fields
+   * is set.
+   */
   readonly lock_text_to: string | null;
   readonly lock_message_id: MessageId | null;
   readonly lock_text_refusal: string | null;
@@ -48,7 +51,7 @@ export interface DueLockTextRow {
   readonly lock_started_at: Date;
 }
 
-// The number's session is that of this link's phone: a newer link, whose phone could replace it, ends this one.
+// The number's session belongs to this link's phone: a newer link, whose phone could replace it, ends this link.
 const findFacts = statement<[TeamId, SetupLinkId], SetupFactsRow>(
   'setup.find-facts',
   `SELECT d.id AS device_id, n.verified_at IS NOT NULL AS is_verified,
@@ -107,7 +110,7 @@ export const listDueLockTexts = statement<[since: Date, until: Date, limit: numb
    JOIN numbers n ON n.team_id = l.team_id AND n.id = l.number_id
    WHERE l.ended_at IS NULL AND t.lock_text_to IS NOT NULL AND t.lock_started_at > $1 AND t.lock_started_at <= $2 LIMIT $3`,
 ).rows;
-// Once its recipient was erased, nothing more is stored of it.
+// If the recipient was erased meanwhile, neither message nor refusal is stored.
 const endLockText = statement<
   [TeamId, SetupLinkId, Date, MessageId | null, null | string],
   { number_id: NumberId }
@@ -137,10 +140,10 @@ const passLock = statement<[TeamId, SetupLinkId, Date]>(
    WHERE team_id = $1 AND setup_link_id = $2 AND lock_passed_at IS NULL RETURNING setup_link_id`,
 );
 
-/** @throws if the link was purged; an open one never is */
+/** @throws if the link was purged; an open link never is */
 export async function getSetupFacts(db: Queryable, link: SetupLinkRow): Promise<SetupFactsRow> {
   const facts = await findFacts.row(db, link.team_id, link.id);
-  if (!facts) throw new Error('an open setup link has no row');
+  if (!facts) throw new Error('the row of an open setup link is missing');
   return facts;
 }
 
@@ -158,7 +161,7 @@ export async function reserveTestText(
   return reserve.hasRow(db, link.team_id, link.id, textsMax, after ?? null);
 }
 
-/** Uncounts a test text that was refused. */
+/** Subtracts a refused test text from the count. */
 export async function releaseTestText(
   db: Queryable,
   link: Pick<SetupLinkRow, 'team_id' | 'id'>,

@@ -31,7 +31,7 @@ export class ShortcutSigner {
   readonly #folder: string;
   readonly #semaphore = new Semaphore(1);
   readonly #stopping = new AbortController();
-  /** Files that are being signed or wait for it, by path. */
+  /** Files that are being signed or wait to be signed, by path. */
   readonly #jobs = new Map<string, Promise<Buffer<ArrayBuffer> | undefined>>();
   /** Paths of files that the command failed to sign, with the time of the failure in ms, oldest first. */
   readonly #failures = new Map<string, number>();
@@ -42,7 +42,7 @@ export class ShortcutSigner {
     this.#folder = join(shortcutFolder(services.config.dataDir), 'signed');
   }
 
-  /** The signed file, if it was made already. */
+  /** Finds the signed file, if it was made already. */
   async find(shortcut: UnsignedShortcut): Promise<Buffer<ArrayBuffer> | undefined> {
     const path = this.#pathOf(shortcut);
     return (await this.#isKept(path)) ? readSignedFile(path).catch(() => undefined) : undefined;
@@ -54,7 +54,10 @@ export class ShortcutSigner {
     return failedAtMs !== undefined && this.#services.clock.nowMs() - failedAtMs < signFailureRetentionMs;
   }
 
-  /** @returns undefined, with a log entry, if the command fails or too many files wait; also after a recent failure */
+  /**
+   * Signs a shortcut. @returns undefined, with a log entry, if the command fails, failed recently, or too many files
+   * wait
+   */
   async sign(shortcut: UnsignedShortcut): Promise<Buffer<ArrayBuffer> | undefined> {
     const path = this.#pathOf(shortcut);
     const present = this.#jobs.get(path);
@@ -109,7 +112,7 @@ export class ShortcutSigner {
       const argv = this.#command.argv.map((word) => word.replaceAll('{in}', from).replaceAll('{out}', to));
       await this.#runCommand(argv);
       const bytes = await readSignedFile(to);
-      if (!bytes) throw new Error('it exited with 0 and wrote no file to {out}.');
+      if (!bytes) throw new Error('the command exited with 0 and wrote no file to {out}.');
       const copy = join(work, 'copy');
       await writeFile(copy, bytes, { mode: 0o600 });
       await rename(copy, this.#pathOf(shortcut));
@@ -135,19 +138,21 @@ export class ShortcutSigner {
     try {
       await new Promise<void>((resolve, reject) => {
         const fail = (problem: string) => reject(new Error(`${problem}. ${firstLines(said)}`.trim()));
-        const stop = () => reject(new Error('the service stops.'));
+        const stop = () => reject(new Error('the service stopped before the command ended.'));
         signal.addEventListener('abort', stop);
         cancels.push(
           () => signal.removeEventListener('abort', stop),
           clock.after(signTimeoutMs, () =>
-            reject(new Error(`it took more than ${signTimeoutMs / 1_000} s.`)),
+            reject(new Error(`the command took more than ${signTimeoutMs / 1_000} s.`)),
           ),
         );
         child.once('error', (error) => fail(error.message));
         child.once('exit', (code, killedBy) => {
           if (code === 0) return resolve();
-          // A process that left the group may hold standard error open: its end is awaited for a moment only.
-          const end = () => fail(killedBy ? `it was ended by ${killedBy}` : `it exited with ${code}`);
+          // A child that left the process group may keep standard error open. So the end of standard error is awaited
+          // for a moment only.
+          const end = () =>
+            fail(killedBy ? `the command was ended by ${killedBy}` : `the command exited with ${code}`);
           child.once('close', end);
           cancels.push(clock.after(signErrorGraceMs, end));
         });
@@ -183,7 +188,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // The process has ended meanwhile.
+    // The process group has ended already.
   }
 }
 

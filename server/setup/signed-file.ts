@@ -16,7 +16,7 @@ const signature = Buffer.from('AEA1');
 /**
  * Reads a signed shortcut.
  * @returns undefined if there is no file
- * @throws Error with a sentence if it can't be read or is no signed shortcut
+ * @throws Error with a sentence if the file can't be read or is no signed shortcut
  */
 export async function readSignedFile(path: string): Promise<Buffer<ArrayBuffer> | undefined> {
   let size: number;

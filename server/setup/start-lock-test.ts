@@ -7,7 +7,7 @@ import { getSetupFacts, storeLockTest } from './setup-store.ts';
 
 /**
  * Starts the lock test (specification section 11.8): the phone has to go on polling for two minutes, and to send a text
- * meanwhile. The text goes to the recipient of the test texts, and counts as one.
+ * meanwhile. The text goes to the recipient of the test texts, and counts as one of them.
  * @throws AppError 409 if the link's phone has not polled, no test text was sent, or the limit is reached
  */
 export async function startLockTest(
@@ -22,7 +22,7 @@ export async function startLockTest(
     throw conflict(
       'No test text was sent yet. Send one in step 3 first: the lock test sends another text to the same number.',
     );
-  // If the test is started again before its text was accepted, the text was counted already.
+  // If the test is started again before its text was accepted, that text is counted already.
   if (facts.lock_text_to === null) await countTestText(services, link);
   if (!(await storeLockTest(database.pool, link, clock.now(), sent.to))) throw notPolledError();
 }

@@ -21,7 +21,7 @@ export interface Line {
 
 /**
  * Renders a list of lines; the first one that is not done is open.
- * @param group lines of a group open one at a time
+ * @param group only one line of a group is open at a time
  * @param goOn a link after the last line
  * @param isOpened false opens no line at first
  */
@@ -47,7 +47,7 @@ export function tickRow(progress: SetupProgress, name: string, label: string): H
   return html`<p class="tick-row tick">${renderSquare(progress, name)}<label for="${tickField(name)}">${label}</label></p>`;
 }
 
-/** The square alone; it follows ticks on other pages of the link. */
+/** Renders the square alone. It is updated when another page of the link changes the tick. */
 export function renderSquare(progress: SetupProgress, name: string): Html {
   const id = tickField(name);
   const excluded = excludedBy(name);

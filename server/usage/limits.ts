@@ -1,9 +1,9 @@
 /* Limits of a team's requests (specification sections 7.2 and 8). */
 
-/** Requests of one team that run at once in this process: half of the pool `pages` (database.ts). */
+/** How many requests of one team run at once in this process: half of the connections for pages. */
 export const teamRequestsRunningMax = 3;
 
-/** Requests of a team that may wait in each queue: of its keys, and of its members. */
+/** How many requests of a team may wait in each queue: of its keys, and of its members. */
 export const teamRequestsWaitingMax = 1_000;
 
 /** Time-out of a waiting request: as long as a statement may take, and shorter than the time-out of most clients. */

@@ -30,7 +30,7 @@ export async function notifyUsageLimits(
   }
 }
 
-/** Reads page by page: a team without recipients stays in the list, and must not block later teams. */
+/** Reads page by page, because a team without recipients stays in the list and must not block later teams. */
 async function* teamsNearLimit({ pool }: Runtime['database'], now: Date): AsyncGenerator<NearLimitRow> {
   let page: NearLimitRow[];
   let after = firstIdAt(0);
@@ -51,7 +51,7 @@ async function notify(
   const recipients = members.filter(({ role }) => role === 'owner' || role === 'admin');
   // A team without owners and admins gets the notice later, once it has an owner or admin.
   if (recipients.length === 0 && isMailEnabled(services.config)) return;
-  // A notice at 100 % is recorded as the one at 80 % too, and one mail goes out.
+  // A notice at 100 % is also recorded as the notice at 80 %, so that only one mail is sent.
   const percents = near.percent === 100 ? ([80, 100] as const) : ([80] as const);
   let isNew = false;
   for (const percent of percents) {

@@ -11,8 +11,8 @@ import {
 
 /**
  * Concurrency limiter: a semaphore per team that each request passes (specification section 8), so that no team takes
- * all database connections. The team's keys, its members, the polls of its phones and their other calls each have a
- * queue. The queues alternate: a dashboard stays usable beside a busy integration. Requests about a person's own
+ * all database connections. Keys, members, polls of phones and other calls of phones each have a queue per team. The
+ * queues are served in turn, so a dashboard stays usable beside a busy integration. Requests about a person's own
  * account are limited per account.
  */
 export function createTeamConcurrencyLimiter({ clock }: Pick<Runtime, 'clock'>): LimitConcurrency {

@@ -8,7 +8,10 @@ import { windowSecondsLeft } from '#server/platform/time/fixed-window.ts';
 const windowSeconds = 60;
 const windowMs = windowSeconds * 1_000;
 
-/** The share of a limit that a process reserves at once, at least one permit. Unused permits end with the minute. */
+/**
+ * The share of a limit that a process reserves at once, but at least one permit. Unused permits are lost at the end of
+ * the minute.
+ */
 const blockShare = 0.01;
 
 interface ReservedRow {
@@ -19,8 +22,8 @@ interface ReservedRow {
 }
 
 /**
- * The clocks of two processes differ by milliseconds, so a stored minute may be the next one. A minute further ahead
- * comes from a wrong clock, and is overwritten.
+ * The clocks of two processes differ by milliseconds, so the stored minute may be the next one of this process. A
+ * minute further ahead comes from a wrong clock, and is overwritten.
  */
 const minutesAheadMax = 1;
 
@@ -44,13 +47,13 @@ interface Window {
   block: Promise<void> | undefined;
 }
 
-/** Teams that a process remembers; beyond this number it drops all their permits and reserves again. */
+/** How many teams a process remembers; beyond this number all permits are dropped and reserved again. */
 const windowsMax = 10_000;
 
 /**
  * Rate limiter per team and minute, over all processes (specification section 7.2, decision 0011). A process reserves
- * permits in blocks of a hundredth of the limit. The limit holds for any number of processes, and most requests cost no
- * statement. A team at its limit is refused until the minute ends.
+ * permits in blocks of a hundredth of the limit. So the limit applies to all processes together, and most requests cost
+ * no statement. A team at its limit is refused until the minute ends.
  */
 export class TeamRateLimiter {
   readonly #services: Pick<Runtime, 'database' | 'clock'>;
@@ -103,12 +106,12 @@ export class TeamRateLimiter {
     return window;
   }
 
-  /** Reserves as many permits as requests wait, and at least a hundredth of the limit. */
+  /** Reserves a permit for each waiting request, and at least a hundredth of the limit. */
   async #reserveBlock(teamId: TeamId, window: Window, limit: number): Promise<void> {
     const wanted = Math.max(1, Math.floor(limit * blockShare), window.waiting);
     const row = await reservePermits.row(this.#services.database.hot, teamId, window.minute, wanted);
-    if (!row) throw new Error('the count of requests was not returned');
-    // Another process's clock may have begun the next minute: this block counts in that minute.
+    if (!row) throw new Error('the statement that counts requests of the rate limit returned no row');
+    // The clock of another process may have begun the next minute. The reserved block then counts in that minute.
     window.minute = row.minute;
     window.taken = row.taken;
     window.permits += Math.max(0, Math.min(wanted, limit - (row.taken - wanted)));

@@ -49,7 +49,10 @@ const refund = transactionStatement<[TeamId[], string[]]>(
   { changes: 'usage', team: '$1' },
 );
 
-/** Counts an inbound message. Call it last in a transaction: all inbound messages of the team contend for this row. */
+/**
+ * Counts an inbound message. Call it last in a transaction, because all inbound messages of the team update the same
+ * row.
+ */
 export const countInboundMessage = transactionStatement<[teamId: TeamId, day: string]>(
   'usage.count-inbound',
   `INSERT INTO usage_days AS d (team_id, day, direction, messages) VALUES ($1, $2, 'inbound', 1)

@@ -3,7 +3,8 @@
 /**
  * Slots of each lane of a webhook, over all processes. A slot is a claimed delivery whose result is not written yet.
  * 128 slots saturate a receiver on the next machine, and a hanging receiver takes no slot of another team. Retries and
- * replays have few slots: they are not urgent, but never wait behind a backlog of first attempts.
+ * replays have few slots, because they are not urgent, but own ones, so that they never wait behind a backlog of first
+ * attempts.
  */
 export const laneSlots = { live: 128, retry: 32, replay: 16, manual: 8 } as const;
 
@@ -12,19 +13,22 @@ export type Lane = keyof typeof laneSlots;
 /** From this number of failures in a row on, a webhook gets one attempt at a time (specification section 6.3). */
 export const oneAtATimeFailuresMin = 3;
 
-/** Slots of a team in one process: two webhooks at full speed. Four teams with hanging receivers fill a process. */
+/**
+ * Slots of a team in one process: enough for two webhooks at full speed. Four teams with hanging receivers can fill a
+ * process.
+ */
 export const teamSlots = 256;
 
-/** Slots of a process: each may hold a connection and 16 KB of a response. */
+/** Slots of a process: each may use a connection and 16 KB of a response. */
 export const processSlots = 1_024;
 
-/** Deliveries that one statement claims at most: in a larger batch the first ones would wait for the last. */
+/** How many deliveries one statement claims at most. In a larger batch the first ones would wait for the last. */
 export const claimBatchMax = 256;
 
-/** Webhooks that one statement walks; the next statement continues after them. */
+/** How many webhooks one statement examines; the next statement continues after them. */
 export const walkedWebhooksMax = 500;
 
-/** Time that a lease outlasts its attempt, to record the result. After it the process counts as dead. */
+/** How much longer than its attempt a lease lasts, to record the result. After that the process counts as dead. */
 export const leaseMarginMs = 20_000;
 
 /** Duration of a rotation, in which both secrets sign (specification section 6.4). */

@@ -82,7 +82,7 @@ export function coverageDocument(optOutWords: Readonly<Record<string, readonly s
   ].join('\n');
 }
 
-/** @param allCount the number of keywords without a space */
+/** Formats a list of keywords. @param allCount the number of all keywords without a space */
 function listed(words: readonly string[], allCount: number): string {
   if (words.length === 0) return 'none';
   return words.length === allCount ? 'all of one word' : words.join(', ');

@@ -76,7 +76,10 @@ function fileName(url: string, mediaType: string): string {
   return `${last}.${endings[0]}`;
 }
 
-/** @returns no endings for an unknown media type; the file then keeps the name in its URL */
+/**
+ * Lists the file endings of a media type. @returns an empty list for an unknown type; the file then keeps the name in
+ * its URL
+ */
 function endingsOf(mediaType: string): readonly string[] {
   const known = knownEndings[mediaType];
   if (known) return known;

@@ -6,7 +6,7 @@ import {
 import { WorkflowError } from './operation.ts';
 
 /**
- * Imports a file as an iPhone does: it writes each question's answer into the parameter that the question names.
+ * Imports a file as an iPhone does: each answer is written into the parameter that its question names.
  * @param answers in the order of the questions
  * @throws WorkflowError where a question names no parameter of an action
  */
@@ -14,16 +14,20 @@ export function importShortcut(workflow: PropertyList, answers: readonly string[
   const root = asDictionary(workflow);
   const questions = asArray(root.WFWorkflowImportQuestions).map(asDictionary);
   if (questions.length !== answers.length)
-    throw new WorkflowError(`${questions.length} questions have ${answers.length} answers`);
+    throw new WorkflowError(
+      `the shortcut has ${questions.length} import questions, and ${answers.length} answers were given`,
+    );
   const actions = [...asArray(root.WFWorkflowActions)];
   questions.forEach((question, number) => {
     const { ActionIndex: index, ParameterKey: key, Category: category } = question;
     const action = asDictionary(typeof index === 'number' ? actions[index] : undefined);
     const parameters = asDictionary(action.WFWorkflowActionParameters);
     if (typeof index !== 'number' || typeof key !== 'string' || category !== 'Parameter')
-      throw new WorkflowError(`question ${number} names no parameter`);
+      throw new WorkflowError(`import question ${number} names no parameter of an action`);
     if (parameters[key] === undefined)
-      throw new WorkflowError(`question ${number} names the parameter ${key}, which action ${index} has not`);
+      throw new WorkflowError(
+        `import question ${number} names the parameter ${key}, which action ${index} does not have`,
+      );
     actions[index] = {
       ...action,
       WFWorkflowActionParameters: { ...parameters, [key]: answers[number] ?? '' },
@@ -34,12 +38,12 @@ export function importShortcut(workflow: PropertyList, answers: readonly string[
 
 function asArray(value: PropertyList | undefined): readonly PropertyList[] {
   if (value === undefined || typeof value !== 'object' || !isPropertyArray(value))
-    throw new WorkflowError('an array is missing');
+    throw new WorkflowError('the shortcut lacks an array that each shortcut has');
   return value;
 }
 
 function asDictionary(value: PropertyList | undefined): PropertyDictionary {
   if (value === undefined || typeof value !== 'object' || isPropertyArray(value))
-    throw new WorkflowError('a dictionary is missing');
+    throw new WorkflowError('the shortcut lacks a dictionary that each shortcut has');
   return value;
 }

@@ -69,7 +69,7 @@ export type Change =
 
 export type Property = 'Sender' | 'Content' | 'Recipients' | 'File Extension';
 
-/** A property list that no iPhone could run as intended: a fault of its generator. */
+/** Thrown for a property list that no iPhone could run as intended, which is a fault of its generator. */
 export class WorkflowError extends Error {
   constructor(message: string) {
     super(message);

@@ -11,7 +11,7 @@ export function readWorkflow(workflow: PropertyList): readonly NumberedOperation
   const actions = root.array('WFWorkflowActions');
   for (const key of rootKeys) root.take(key);
   if (root.items('WFWorkflowImportQuestions').length > 0)
-    throw new WorkflowError('the import questions are not answered');
+    throw new WorkflowError('the shortcut runs before its import questions were answered');
   root.end();
   const reader = new ActionListReader(actions);
   const operations = reader.block();
@@ -19,7 +19,7 @@ export function readWorkflow(workflow: PropertyList): readonly NumberedOperation
   return operations;
 }
 
-// The generator's constants are repeated here on purpose, so that a wrong one there is noticed.
+// The constants of the generator are repeated here on purpose, so that a wrong constant in the generator is noticed.
 const actionPrefix = 'is.workflow.actions.';
 const controlFlow = { start: 0, otherwise: 1, end: 2 };
 const conditions: ReadonlyMap<number, Condition> = new Map([
@@ -59,7 +59,7 @@ class ActionListReader {
     return this.#next >= this.#actions.length;
   }
 
-  /** Reads actions up to the next Otherwise or End, which stays unread. */
+  /** Reads actions up to the next Otherwise or End, which is left for the caller. */
   block(): readonly NumberedOperation[] {
     const block: NumberedOperation[] = [];
     while (!this.isAtEnd) {
@@ -84,7 +84,7 @@ class ActionListReader {
     );
     action.end();
     if (!identifier.startsWith(actionPrefix))
-      throw new WorkflowError(`${where} is the unknown ${identifier}`);
+      throw new WorkflowError(`${where} has the unknown identifier ${identifier}`);
     return { name: identifier.slice(actionPrefix.length), parameters };
   }
 
@@ -131,11 +131,12 @@ class ActionListReader {
     return { kind: 'repeat', times, body };
   }
 
-  /** Reads the Otherwise or End of a group if it is the next action. @returns whether it was */
+  /** Reads the Otherwise or End of a group if it is the next action. @returns true if the action was read */
   #readMarker(name: string, group: string, mode: number): boolean {
     if (this.isAtEnd || modeOf(this.#actions[this.#next]) !== mode) return false;
     const next = this.#peek();
-    if (next.name !== name) throw new WorkflowError(`action ${this.#next} closes a ${name} as ${next.name}`);
+    if (next.name !== name)
+      throw new WorkflowError(`action ${this.#next} ends a ${name} as if it was a ${next.name}`);
     next.parameters.expect('GroupingIdentifier', group);
     next.parameters.expect('WFControlFlowMode', mode);
     if (next.parameters.has('UUID')) next.parameters.string('UUID');
@@ -153,7 +154,8 @@ function modeOf(action: PropertyList | undefined): unknown {
 
 function readCondition(code: number, index: number): Condition {
   const condition = conditions.get(code);
-  if (condition === undefined) throw new WorkflowError(`action ${index} has the unknown condition ${code}`);
+  if (condition === undefined)
+    throw new WorkflowError(`the If of action ${index} has the unknown condition ${code}`);
   return condition;
 }
 
@@ -209,7 +211,7 @@ function readOperation(name: string, parameters: ParameterReader, index: number)
     case 'nothing':
       return { kind: 'nothing' };
     default:
-      throw new WorkflowError(`action ${index} is the unknown ${name}`);
+      throw new WorkflowError(`action ${index} has the unknown type ${name}`);
   }
 }
 
@@ -231,7 +233,7 @@ function readSendMessage(parameters: ParameterReader): Operation {
     Name: 'Messages',
     TeamIdentifier: '0000000000',
   });
-  // If ShowWhenRun were true, iOS would ask a person to tap Send.
+  // With ShowWhenRun, iOS would show the message and wait until a person taps Send.
   parameters.expect('ShowWhenRun', false);
   return {
     kind: 'send_message',

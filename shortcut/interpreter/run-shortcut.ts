@@ -26,7 +26,7 @@ import {
   type Value,
 } from './value.ts';
 
-/** The parts of an iPhone that a shortcut can notice. */
+/** The parts of an iPhone that a shortcut uses: messages, network and clock. */
 export interface Phone {
   readonly clock: RunClock;
   readonly deviceName: string;
@@ -55,7 +55,7 @@ export const inlineRunMaxMs = 4 * 60_000;
 
 export type RunEnd =
   | { readonly kind: 'completed' | 'stopped' | 'aborted' | 'time_limit' }
-  /** An action failed, which Shortcuts cannot catch. `index` is its position in the file. */
+  /** An action failed, which ends the run. `index` is the position of the action in the file. */
   | { readonly kind: 'failed'; readonly index: number; readonly error: ActionFailure };
 
 /**
@@ -233,7 +233,7 @@ class Run {
     }
   }
 
-  /** An iPhone would continue with no value, which the shortcuts never intend. */
+  /** Refuses a missing value. An iPhone would continue without it, which the shortcuts never intend. */
   #known(value: Value | undefined, what: string): Value {
     if (!value) throw new WorkflowError(`action ${this.index} reads ${what} before it is set`);
     return value;

@@ -88,7 +88,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Get Dictionary Value: a missing key gives no value. @throws ActionFailure where the input is no dictionary */
+/**
+ * The action Get Dictionary Value; a missing key gives no value. @throws ActionFailure where the input is no dictionary
+ */
 export function dictionaryValueOf(value: Value, key: string): Value {
   const [item] = toDictionary(value).items;
   const entries = item?.kind === 'dictionary' ? item.entries : {};

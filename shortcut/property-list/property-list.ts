@@ -11,6 +11,7 @@ export function isPropertyArray(value: PropertyList): value is readonly Property
 
 /** Checks a number of a property list. @throws RangeError where it is no safe integer */
 export function checkInteger(value: number): number {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no whole number`);
+  if (!Number.isSafeInteger(value))
+    throw new RangeError(`a property list can't hold ${value}: its numbers are whole`);
   return value;
 }

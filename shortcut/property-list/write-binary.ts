@@ -66,7 +66,7 @@ function marker(kind: number, count: number): Buffer {
   return Buffer.concat([Buffer.from([kind | 0x0f]), encodeInteger(count)]);
 }
 
-/** Negative numbers always take 8 bytes, because shorter ones are read as unsigned. */
+/** Negative numbers always take 8 bytes, because shorter integers are read as unsigned. */
 function encodeInteger(value: number): Buffer {
   if (value < 0) {
     const bytes = Buffer.alloc(9, 0x13);

@@ -38,7 +38,7 @@ function escapeXml(text: string): string {
   if (found !== undefined) {
     throw new RangeError(`XML cannot hold U+${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
   }
-  // XML parsers read an unescaped carriage return as a line feed.
+  // Carriage returns are escaped, because XML parsers read an unescaped one as a line feed.
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -69,7 +69,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.deepEqual([nobody.status, nobody.headers.get('location')], [303, '/sign-in']);
   });
 
-  it('a name has 1 to 100 characters; a missing or equal name changes nothing and writes no audit entry (§12.3/update-account)', async () => {
+  it('an account’s name has 1 to 100 characters, and a missing or equal name writes no audit entry (§12.3/update-account)', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (const name of ['', ' ', 'x'.repeat(101)]) {
@@ -116,7 +116,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await enter(email, another)).status, 200);
   });
 
-  it('setting the first password requires a sign-in of the last 15 minutes (§12.3/set-password)', async () => {
+  it('a first password requires a sign-in of the last 15 minutes (§12.3/set-password)', async () => {
     const { email, byLink } = await newPerson(false);
     const old = await byLink();
     service.clock.advance(15 * 60_000);
@@ -129,7 +129,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await enter(email, another)).status, 200);
   });
 
-  it('a session that a link began within 15 minutes sets a password without the current one; an older session needs it (§12.2/reauthentication)', async () => {
+  it('a session that a magic link began within 15 minutes sets a password without the current one (§12.2/reauthentication)', async () => {
     const { email, byLink } = await newPerson();
     const [fresh, old] = [await byLink(), await byLink()];
     service.clock.advance(14 * 60_000);
@@ -160,7 +160,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.equal((await new Browser(service.baseUrl).submit(again)).status, 404);
   });
 
-  it('one of two simultaneous new passwords is set, and the other request gets 409', async () => {
+  it('only one of two simultaneous new passwords is set', async () => {
     const { email, byPassword } = await newPerson();
     const browsers = [await byPassword(), await byPassword()];
     const words = ['the first of two sentences', 'the second of two sentences'];
@@ -223,7 +223,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
       seen.push(...(json.entries as unknown[]));
       cursor = String(json.cursor);
       more = json.has_more === true;
-      // Entries that are added meanwhile move no entry to another page.
+      // New entries that are added between two pages must not move other entries to another page.
       await browser.put('/app/account', { name: `Later ${cursor}` });
     }
     assert.deepEqual(seen, whole.entries);

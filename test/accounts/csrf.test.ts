@@ -99,7 +99,7 @@ describe('forged requests (specification section 12.3)', () => {
     }
   });
 
-  it('on plain http a browser without sec-fetch-site is accepted from the address that it opened', async () => {
+  it('a browser without sec-fetch-site on plain http is accepted if Origin is the address that it opened', async () => {
     const opened = own().replace('127.0.0.1', 'localhost');
     const there = browser.at(opened);
     const ask = (origin: string) =>

@@ -91,7 +91,7 @@ describe('magic links, which sign in (specification section 12.2)', () => {
     assertOver(await browser().get(link));
   });
 
-  it('one of many simultaneous clicks on a magic link signs in', async () => {
+  it('only one of many simultaneous clicks on a magic link signs in', async () => {
     const link = await newLink();
     const answers = await Promise.all(Array.from({ length: 8 }, () => browser().submit(link)));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [
@@ -100,7 +100,7 @@ describe('magic links, which sign in (specification section 12.2)', () => {
     ]);
   });
 
-  it('an expired, invented or malformed magic link answers that it is over', async () => {
+  it('an expired, invented or malformed magic link opens the page of an ended link', async () => {
     const old = await newLink(0.5);
     service.clock.advance(30 * minuteMs + 1);
     const never = `/link/${'x'.repeat(43)}`;
@@ -190,7 +190,7 @@ describe('magic links, which sign in (specification section 12.2)', () => {
     assert.equal(field(await asProgram.json(), 'error.code'), 'invalid_request');
   });
 
-  it('without mail the page offers no magic link, and a request for one is refused with advice', async () => {
+  it('a server without mail offers no magic link, and refuses a request for one with advice', async () => {
     const page = await browser().get('/sign-in');
     assert.ok(
       !page.text.includes('value="link"') && page.text.includes('Ask the operator of this server for a link'),
@@ -291,7 +291,7 @@ describe('requests for magic links (specification section 12.2)', () => {
       const answer = await browser.post('/app/sign-in/link', { email: address });
       argon2.stop();
       const { 'request-id': _id, date: _date, ...headers } = Object.fromEntries(answer.headers);
-      // Only the test awaits this work: the answer was sent before it.
+      // Waits for the mail, which is queued after the answer was sent.
       await magicLinks.drain();
       const [first] = watch.take();
       seen.push({ status: answer.status, json: answer.json, headers, first, argon2: argon2.runs() });
@@ -316,7 +316,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.equal(sent.length, 1);
   });
 
-  it('a person with a session from a client network still gets links there after others used up the limit', async () => {
+  it('a client network with a session of the account gets links even after others used up the limit', async () => {
     nextHour();
     await signedIn({ baseUrl }, email, password, { 'x-forwarded-for': '203.0.113.7' });
     for (let n = 0; n < 9; n += 1) await ask(email, `198.51.100.${n}`);
@@ -351,7 +351,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     }
   });
 
-  it('the sign-in page says the same for every address, and its link leads to the requested next path', async () => {
+  it('the sign-in page answers every address alike, and its link leads to the requested next path', async () => {
     nextHour();
     const browser = new Browser(baseUrl);
     const form = await browser.get('/sign-in?next=/invite/abc');
@@ -374,7 +374,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.deepEqual([entered.status, entered.headers.get('location')], [303, '/invite/abc']);
   });
 
-  it('no answer waits for the mail to be sent, and a stopping server finishes it', async () => {
+  it('no answer waits until a mail is sent, and a stopping server finishes sending', async () => {
     nextHour();
     let release = () => {};
     const gate = new Promise<void>((resolve) => {

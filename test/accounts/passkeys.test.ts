@@ -90,7 +90,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(field(options, 'allowCredentials'), undefined, 'it names no passkeys');
   });
 
-  it('the first answer to a challenge uses it up, whether it is right or wrong (§12.3/passkey-sign-in)', async () => {
+  it('the first answer to a challenge uses the challenge up, even if the answer is wrong (§12.3/passkey-sign-in)', async () => {
     const { authenticator } = await newPasskey();
     const options = await requestOptions();
     const first = authenticator.get(options);
@@ -102,7 +102,7 @@ describe('passkeys (specification section 12.2)', () => {
     assertRefused(await enter(authenticator.get(spoilt)), 'right, to a challenge that was answered wrongly');
   });
 
-  it('one of many equal simultaneous answers to a challenge signs in', async () => {
+  it('only one of many equal simultaneous answers to a challenge signs in', async () => {
     const { authenticator } = await newPasskey();
     const answer = authenticator.get(await requestOptions());
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => enter(answer)))).map(
@@ -121,7 +121,7 @@ describe('passkeys (specification section 12.2)', () => {
     assertRefused(await enter(authenticator.get(late)), 'late');
   });
 
-  it('an answer for another origin, host, ceremony or challenge, or without user presence or a valid signature, is refused', async () => {
+  it('a passkey’s answer with one wrong field (origin, host, ceremony, challenge, presence, signature) is refused', async () => {
     const { authenticator } = await newPasskey();
     const stranger = new SoftwareAuthenticator(appUrl);
     const options = await requestOptions();
@@ -157,7 +157,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal((await enter(authenticator.get(await requestOptions()))).status, 200, 'it still works');
   });
 
-  /** The credential id of one authenticator, for a response of another. */
+  /** Returns the credential id of one authenticator, to be put into the response of another. */
   const pick = (authenticator: SoftwareAuthenticator) => {
     const id = authenticator.credentialId.toString('base64url');
     return { id, rawId: id };

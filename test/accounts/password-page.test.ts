@@ -69,7 +69,7 @@ describe('the page on which a person sets a password (specification section 12.2
     assert.equal(await signInWith(password), 303);
   });
 
-  it('the notice that a password is set appears once, within a minute, only in the session that set it (§12.2/sign-in-pages)', async () => {
+  it('the notice of a new password appears once, within a minute, only in the session that set the password (§12.2/sign-in-pages)', async () => {
     const said = /Your password is set/;
     const { browser, enter } = await begin('link');
     assert.doesNotMatch((await browser.open('/password')).text, said);
@@ -91,7 +91,7 @@ describe('the page on which a person sets a password (specification section 12.2
     assert.match((await browser.open('/password')).text, said);
   });
 
-  it('a change needs the current password; errors appear at their fields and in the audit log (§12.2/sign-in-pages)', async () => {
+  it('a change of the password needs the current one, and errors appear at their fields and in the audit log (§12.2/sign-in-pages)', async () => {
     const { browser, signInWith } = await begin('password', password);
     const start = await browser.get('/password');
     assert.match(start.text, /<h2>Change your password<\/h2>[\s\S]*name="current_password"/);
@@ -140,7 +140,7 @@ describe('the page on which a person sets a password (specification section 12.2
     assert.ok((await browser.get('/app/account')).text.includes('"has_password":false'));
   });
 
-  it('the password page leads to the sign-in without a session, and answers 403 to a form of another origin', async () => {
+  it('the password page redirects to the sign-in without a session, and answers 403 to a form of another origin', async () => {
     const { browser, signInWith } = await begin('link', password);
     assert.match((await browser.get('/password')).text, /<h1>Password<\/h1>[\s\S]*Back to the start/);
     const visitor = new Browser(service.baseUrl);

@@ -29,7 +29,7 @@ describe('many simultaneous password checks (specification section 12.2)', () =>
     assert.ok(ratio > 0.5 && ratio < 2, `medians are apart by ${ratio}`);
   });
 
-  it('a password check over capacity is answered 503 and not counted as an attempt', async () => {
+  it('a password check beyond the capacity is answered 503, and does not count as an attempt', async () => {
     // All attempts have to be within one throttle window, which counts them together.
     service.clock.advance(loginWindowMs - (service.clock.nowMs() % loginWindowMs));
     const answers = await Promise.all(

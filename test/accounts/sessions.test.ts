@@ -37,7 +37,7 @@ describe('sessions (specification section 12.2)', () => {
     return answer.headers.getSetCookie();
   };
 
-  it('signing in answers the account and sets the session and device cookies: HttpOnly, SameSite=Lax, longer-lived than a session (§12.3/sign-in)', async () => {
+  it('a sign-in answers the account, and sets session and device cookies that are HttpOnly and SameSite=Lax (§12.3/sign-in)', async () => {
     const answer = await new Browser(service.baseUrl).post('/app/sign-in', {
       email: 'ADA@example.com',
       password,
@@ -53,7 +53,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.match(known, /^ownline-known=[\w-]{100,}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000$/);
   });
 
-  it('on https the cookie’s name binds it to this host, and the cookie is Secure (§12.2/sessions)', async () => {
+  it('the session cookie on https is Secure, and bound to this host by its name (§12.2/sessions)', async () => {
     const https = await startTestService({ APP_URL: 'https://texts.example.com' });
     try {
       await newAccount(https, { email, password });
@@ -93,7 +93,7 @@ describe('sessions (specification section 12.2)', () => {
     }
   });
 
-  it('each sign-in makes a new token, whatever cookie the browser sent (§12.2/sessions)', async () => {
+  it('each sign-in makes a new session token, whatever cookie the browser sent (§12.2/sessions)', async () => {
     const browser = await enter();
     const first = browser.token;
     await browser.post('/app/sign-in', { email, password });
@@ -160,7 +160,7 @@ describe('sessions (specification section 12.2)', () => {
     }
   });
 
-  it('people see their sessions, which of them is the current one, and can end each (§12.2/end-sessions, §12.3/list-sessions, §12.3/end-session)', async () => {
+  it('people see all their sessions with the current one marked, and can end each (§12.2/end-sessions, §12.3/list-sessions, §12.3/end-session)', async () => {
     const account = await newAccount(service, { email: 'grace@example.com', password });
     const enterGrace = (userAgent: string) =>
       signedIn(service, 'grace@example.com', password, { 'user-agent': userAgent });

@@ -29,12 +29,12 @@ describe('switching the account on the sign-in page and on invitations (specific
     ((await team.api.get('/v1/team/members')).json.members as { id: string; email: string }[]).find(
       (member) => member.email === email,
     )?.id;
-  /** The action of the form with the given button. */
+  /** Finds the action (the path) of the form with the given button. */
   const actionOf = (text: string, button: string) =>
     new RegExp(`<form method="post" action="([^"]*)">(?:(?!</form>)[\\s\\S])*${button}`).exec(text)?.[1] ??
     '';
 
-  it('a signed-in person sees the account on /sign-in, and continues or signs out with next kept (§12.2/sign-in-pages)', async () => {
+  it('a signed-in person sees the account on /sign-in, and can continue to the next path or sign out (§12.2/sign-in-pages)', async () => {
     const eve = await newPerson(service);
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
     const page = await browser.open('/sign-in?next=/invite/abc');

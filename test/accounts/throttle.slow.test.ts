@@ -60,7 +60,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     );
   const each = <T>(n: number, make: (n: number) => T) => Array.from({ length: n }, (_, index) => make(index));
 
-  it('after 10 attempts for one address from one client network in 15 minutes every process answers 429, right or wrong (§12.2/failed-passwords)', async () => {
+  it('every process refuses an 11th attempt for one address from one client network within 15 minutes (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const [here, there] = ['198.51.100.1', '198.51.100.2'];
     for (const n of each(10, (n) => n)) {
@@ -75,7 +75,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.equal(await statusOf(here, 'somebody-else@example.com'), 401, 'another address');
   });
 
-  it('a throttled sign-in has retry-after and advice; after that time a password is checked again', async () => {
+  it('the answer to a throttled sign-in has advice and the time after which a password is checked again', async () => {
     const { email } = await begin();
     service.clock.advance(100_000);
     for (const _ of each(10, () => 0)) await attempt('198.51.100.1', email);
@@ -93,7 +93,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.equal(await statusOf('198.51.100.1', email, password), 200);
   });
 
-  it('attempts are counted before the check: of 60 simultaneous ones 10 are checked', async () => {
+  it('only 10 of 60 simultaneous passwords are checked, because attempts are counted before the check', async () => {
     const { email } = await begin();
     const watch = watchArgon2();
     const counts = await all(each(60, () => statusOf('198.51.100.1', email)));
@@ -101,7 +101,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.deepEqual([counts, watch.runs()], [{ 401: 10, 429: 50 }, 10]);
   });
 
-  it('one client network (of IPv6 64 bits) has 50 attempts, whatever the addresses', async () => {
+  it('one client network, for IPv6 its 64 bits, has 50 attempts for all addresses together', async () => {
     const { email } = await begin();
     const sourceOf = (n: number) => `2001:db8:1:2:${(n + 1).toString(16)}::${n.toString(16)}`;
     const strangerOf = (n: number) => `somebody-${n}@example.com`;
@@ -114,7 +114,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.equal(await statusOf('198.51.100.1', email), 429, 'IPv4 is one source however it is written');
   });
 
-  it('one address has 100 attempts in all; client networks with a session of the account are exempt (§12.2/failed-passwords)', async () => {
+  it('one address has 100 attempts in all, except from client networks with a session of the account (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const own = at('203.0.113.7');
     assert.equal((await own.post('/app/sign-in', { email, password })).status, 200);
@@ -142,7 +142,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     const { email } = await begin();
     for (const _ of each(15, () => 0)) assert.equal(await statusOf('198.51.100.1', email, password), 200);
     assert.deepEqual(await all(each(10, () => statusOf('198.51.100.1', email, password))), { 200: 10 });
-    // Enough attempts from one client network to reach the limit of the address, if throttled ones counted.
+    // These attempts from one client network would reach the limit of the address if throttled attempts counted.
     assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 10 });
     for (const _ of each(5, () => 0))
       assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 429: 20 });
@@ -159,7 +159,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     const here = '198.51.100.1';
     const signIn = (browser: Browser, email: string, written = password) =>
       browser.post('/app/sign-in', { email, password: written });
-    /** A browser with a device cookie: it signed in by a link, and out again. */
+    /** Makes a browser with a device cookie, by signing in by a link and signing out again. */
     const knownTo = async (account: Awaited<ReturnType<typeof newAccount>>) => {
       const browser = at(here);
       const url = await service.runtime.database.transaction((trx) =>
@@ -187,7 +187,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
       assert.equal((await signIn(owner.at(other.baseUrl), email)).status, 200);
       const form = { email: email.toUpperCase(), password, by: 'password' };
       assert.equal((await owner.submit('/sign-in', form)).status, 303);
-      // A password change, which asks for the current password, is not throttled either.
+      // A password change, which requires the current password, is not throttled either.
       const change = { password: `${password}, and more`, current_password: password };
       const changed = await owner.request('PUT', '/app/account/password', { body: change });
       assert.equal(changed.status, 200, changed.text);
@@ -208,7 +208,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
       assert.equal((await signIn(last, email)).status, 200);
     });
 
-    it('right passwords of a known browser do not count', async () => {
+    it('right passwords of a known browser are not counted', async () => {
       const { email, account } = await begin();
       const owner = await knownTo(account);
       for (const _ of each(15, () => 0)) assert.equal((await signIn(owner, email)).status, 200);
@@ -269,7 +269,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.equal((await at('198.51.100.1').submit(new URL(url).pathname)).status, 303);
   });
 
-  it('the sign-in page shows the errors of the API, and a wrong current password counts against its browser', async () => {
+  it('the sign-in page shows the errors of the API', async () => {
     const { email } = await begin();
     const browser = at('198.51.100.1');
     await browser.post('/app/sign-in', { email, password });

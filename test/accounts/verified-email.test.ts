@@ -34,7 +34,10 @@ describe('an account that a stranger prepared for another person’s address (sp
     return new URL(String(json.accept_url)).pathname;
   }
 
-  /** Attack of an admin who keeps the invitation link: makes an account for the address, with password and session. */
+  /**
+   * The attack of an admin who keeps an invitation's link: they create an account for the address, with a password and
+   * a session.
+   */
   async function prepare(email: string): Promise<Browser> {
     const someone = new Browser(service.baseUrl);
     const link = await invite(await service.newTeam(), email);
@@ -54,7 +57,7 @@ describe('an account that a stranger prepared for another person’s address (sp
       ).url,
     ).pathname;
 
-  it('the first link that verifies an address ends the account’s sessions, password and passkeys, as its page announces (§12.1/verified-address)', async () => {
+  it('the first link that verifies an address ends the account’s earlier sessions, password and passkeys (§12.1/verified-address)', async () => {
     const email = newEmail();
     const someone = await prepare(email);
     await putPasskey(service, (await storedAccount(service, email)).id);

@@ -24,7 +24,7 @@ describe('alerts and the Grafana board (docs/alerts.md)', () => {
     }
   });
 
-  it('each alert has a unit test for promtool in which it fires, and one in which it does not', () => {
+  it('each alert has a promtool test in which the alert fires, and one in which it does not', () => {
     const tests = read('test/alerts/ownline.rules.test.yml');
     for (const { name } of readAlerts()) {
       assert.ok(tests.includes(`alertname: ${name}\n        exp_alerts: []`), name);

@@ -11,7 +11,10 @@ export interface Alert {
   readonly runbook: string;
 }
 
-/** The lines of a rule in their order. This replaces a YAML parser, as the rules use no other YAML. */
+/**
+ * The lines of a rule in their order. This pattern is used instead of a YAML parser, because the rules use no other
+ * YAML.
+ */
 const rule = new RegExp(
   [
     '      - alert: (?<name>Ownline[A-Za-z]+)',
@@ -30,13 +33,14 @@ const rule = new RegExp(
 export function readAlerts(): Alert[] {
   const text = readFileSync(join(repository, 'deploy/prometheus/ownline.rules.yml'), 'utf8');
   const head = /^(?:#.*\n)*groups:\n {2}- name: ownline\n {4}rules:\n/.exec(text);
-  if (!head) throw new Error('the rules begin otherwise');
+  if (!head) throw new Error('the file of alert rules does not begin as expected');
   const alerts: Alert[] = [];
   let at = head[0].length;
   while (at < text.length) {
     rule.lastIndex = at;
     const found = rule.exec(text);
-    if (!found?.groups) throw new Error(`no rule as the others: ${text.slice(at, at + 300)}`);
+    if (!found?.groups)
+      throw new Error(`an alert rule has another form than the others: ${text.slice(at, at + 300)}`);
     alerts.push(found.groups as unknown as Alert);
     at = rule.lastIndex;
   }

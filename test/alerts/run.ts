@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { repository } from '#test/support/service/spawned-service.ts';
 
-/** `npm run alerts`: Prometheus' own promtool checks the rules of deploy/ and runs their unit tests. */
+/**
+ * `npm run alerts`: Prometheus' own promtool checks the alert rules of deploy/prometheus/ and runs their unit tests.
+ */
 const runs = [
   ['check', 'rules', 'deploy/prometheus/ownline.rules.yml'],
   ['test', 'rules', 'test/alerts/ownline.rules.test.yml'],

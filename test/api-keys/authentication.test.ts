@@ -45,7 +45,7 @@ describe('API keys (§5.1/api-key)', () => {
       await revokeKey(service.runtime, { teamId: team.id, keyId: id, by: operator });
       service.clock.advance(1_000);
       for (const api of clients) assert.equal((await api.get('/v1/numbers')).status, 401);
-      // A process that never saw the key refuses it as well.
+      // A process that never saw the key refuses it, too.
       const third = await service.startAnother();
       assert.equal((await new ApiClient(third.baseUrl, key).get('/v1/numbers')).status, 401);
       await third.close();

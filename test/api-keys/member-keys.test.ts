@@ -98,7 +98,7 @@ describe('API keys that members manage (specification sections 5.1 and 5.3)', ()
     }
   });
 
-  it('a member revokes the keys that they made, an admin those of all members; other teams’ keys are not found (§5.3/member)', async () => {
+  it('a member revokes only the keys that they made, and an admin the keys of all members (§5.3/member)', async () => {
     const [member, admin] = [as('member'), as('admin')];
     const other = await newMember(service, await service.newTeam(), 'owner');
     const id = async (person: TeamMember) => String((await make(person, ['messages:read'])).json.id);
@@ -148,7 +148,7 @@ describe('API keys that members manage (specification sections 5.1 and 5.3)', ()
     assert.ok(keys.some((key) => key.id === id));
   });
 
-  it('a lower role revokes the keys whose creator has it and that exceed it; leaving revokes them on request (§5.3/key-permissions)', async () => {
+  it('a member who gets a lower role loses the keys that exceed it, and a leaving member loses all on request (§5.3/key-permissions)', async () => {
     const owner = as('owner');
     const admin = await newMember(service, team, 'admin');
     const wide = await make(admin, ['team:write', 'team:read']);
@@ -224,7 +224,7 @@ describe('API keys that members manage (specification sections 5.1 and 5.3)', ()
     assert.equal((await key.get('/v1/team')).status, 401, 'it held more than the role given then');
   });
 
-  it('a rejoined member revokes keys that they made before, and their removal revokes those too on request (§5.3/key-permissions)', async () => {
+  it('a rejoined member can revoke the keys of their earlier membership, and so can their removal on request (§5.3/key-permissions)', async () => {
     const owner = as('owner');
     const person = await newMember(service, team, 'member');
     await join(service, await service.newTeam(), person, 'viewer');

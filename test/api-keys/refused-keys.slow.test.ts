@@ -93,7 +93,7 @@ describe('the limit of refused API keys per client network (specification sectio
       }
     });
 
-    it('unknown keys share look-ups, a key refused just now needs none, and a valid key one a second (§7.2/refused-keys)', async () => {
+    it('unknown keys share look-ups, a recently refused key needs none, and a valid key needs one a second (§7.2/refused-keys)', async () => {
       beginMinute();
       await times(perMinute, () => tryKey());
       assert.equal((await team.api.get('/v1/team')).status, 200);
@@ -106,7 +106,7 @@ describe('the limit of refused API keys per client network (specification sectio
         assert.deepEqual(await times(10, () => tryKey(wrong)), { 429: 10 });
         assert.equal(watch.take().length, 1);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
-        // On a slow machine a second may have passed, which causes one look-up.
+        // The look-ups so far are dropped: on a slow machine a second may have passed, which causes one.
         watch.take();
         service.clock.advance(1_000);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
@@ -116,7 +116,7 @@ describe('the limit of refused API keys per client network (specification sectio
       }
     });
 
-    it('valid keys do not count', async () => {
+    it('requests with valid keys do not count against the limit of refused keys', async () => {
       beginMinute();
       await times(perMinute, () => team.api.get('/v1/team'));
       assert.deepEqual(await times(perMinute, () => tryKey()), { 401: perMinute });
@@ -157,7 +157,7 @@ describe('the limit of refused API keys per client network (specification sectio
       }
     });
 
-    it('the limit uses only the address that the proxy added, not one that the client sent', async () => {
+    it('the limit counts the address that the proxy added, and ignores an address that the client sent', async () => {
       beginMinute();
       const counts = await times(perMinute + 5, (n) => tryKey(newApiKey(), `198.51.100.${n}, 203.0.113.1`));
       assert.deepEqual(counts, { 401: perMinute, 429: 5 });

@@ -58,7 +58,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
   });
 
-  it('the first start makes nothing if it can’t write the key, and the error names another way', async () => {
+  it('the first start makes nothing if the key can’t be written, and the error names another way', async () => {
     await writeFile(join(parent, 'not'), 'a file in the place of a folder');
     await assert.rejects(start(), (error: Error) => {
       assert.ok(error instanceof ConfigError, String(error.stack));
@@ -70,7 +70,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.notEqual(await start(), '', 'the next start begins');
   });
 
-  it('a start after the command line made a team is no first start, and makes no key with every permission', async () => {
+  it('a start after the command line made a team makes no key with every permission', async () => {
     await runtime.database.transaction((trx) =>
       createTeam(trx, runtime, { name: 'Example team', plan: 'free', by: operator }),
     );
@@ -79,7 +79,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.deepEqual(await readdir(parent), []);
   });
 
-  it('the first start waits for a process that makes a team, and happens in one of two simultaneous starts', async () => {
+  it('only one of two simultaneous starts is the first start', async () => {
     const team = await holdNewTeam(connection);
     const starting = start();
     await team.waiting(1);

@@ -93,7 +93,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.equal((await messageOf(id)).error_code, 'cancelled');
   });
 
-  it('is not resumed while deliveries that are to be skipped are not written yet', async () => {
+  it('a restore is not resumed before the deliveries that are to be skipped were written', async () => {
     const many = await service.newTeam();
     const webhooks = 101;
     for (let made = 0; made < webhooks; made += 1) await putWebhook(service, many.id, ['message.sent']);
@@ -112,7 +112,7 @@ describe('the record of a restore, written in the transaction that loads the bac
     assert.deepEqual(new Set(statuses), new Set(['skipped']));
   });
 
-  it('a phone whose session began after the backup goes on, and no other loop of it', async () => {
+  it('a phone whose session began after the backup goes on polling, without a second loop', async () => {
     const number = await connectNumber(service, team);
     const backup = await sessionOf(number);
     service.clock.advance(120_000);

@@ -30,7 +30,7 @@ describe('the restore hold (specification section 10.8)', () => {
   before(async () => {
     mail = await startMailServer();
     receiver = await startWebhookReceiver();
-    // The service that is backed up only accepts messages, so that all of them wait.
+    // The service before the backup only accepts messages, so that all of them wait.
     service = await startTestService({
       ROLES: 'api',
       SMTP_URL: mail.url,
@@ -103,7 +103,7 @@ describe('the restore hold (specification section 10.8)', () => {
   const restoreHoldOf = async (baseUrl: string) =>
     (await new ApiClient(baseUrl, '').get('/readyz')).json.restore_hold;
 
-  /** Resolves once a round of the job that began after the call has ended. */
+  /** Waits for a round of the job that begins after the call, and resolves once it has ended. */
   const round = async (baseUrl: string, job: string) => {
     const rounds = async () => {
       const headers = { authorization: `Bearer ${metricsToken}` };
@@ -166,7 +166,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal(answer, restored.message);
   });
 
-  it('a resume can cancel messages and refund their quota, and skip deliveries; later ones go out', async (context) => {
+  it('a resume can cancel the backup’s messages, refund their quota, and skip the backup’s deliveries', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     const { api, phone, messageOf, number } = restored;
@@ -187,7 +187,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal(field(skipped.json, 'deliveries.0.event_type'), 'message.received');
   });
 
-  it('only owners of the first team resume, as the hold is of all teams; others see the backup’s time only', async (context) => {
+  it('only owners of the first team can resume, and other people see only the time of the backup', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     const seen = async (member: TeamMember) => {
@@ -203,7 +203,7 @@ describe('the restore hold (specification section 10.8)', () => {
     assert.equal((await restored.owner.post(restored.owner.in('/restore/resume'), {})).status, 200);
   });
 
-  it('nothing expires during the hold; after the resume messages older than QUEUE_EXPIRY_HOURS do', async (context) => {
+  it('no message expires during the hold, and after the resume those older than QUEUE_EXPIRY_HOURS expire', async (context) => {
     const restored = await givenRestore();
     context.after(restored.close);
     service.clock.advance(100 * 3_600_000);

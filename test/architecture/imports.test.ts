@@ -30,7 +30,7 @@ const order = [
 
 const isInOrder = (slice: string) => order.some((known) => known === slice);
 
-/** Pairs of slices that do not import each other, in spite of their order. */
+/** Pairs of slices that must not import each other, although their order would allow it. */
 const strangers: readonly (readonly [string, string])[] = [
   ['events', 'mail'],
   ['api-keys', 'usage'],
@@ -208,7 +208,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
 
   it('every outgoing HTTP request goes through platform/outbound-http (decision 0015) (§6.5/all-requests)', () => {
     const guard = /^server\/platform\/outbound-http\//;
-    // These files may open connections as well, as the operator chose the address.
+    // These files may open connections, too, because the operator chose the address.
     const others: Readonly<Record<string, RegExp>> = {
       nodemailer: /^server\/mail\/smtp-sender\.ts$/, // SMTP_URL
       pg: /^server\/database\//, // DATABASE_URL, or the engine's own socket

@@ -46,7 +46,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
     }
   };
 
-  it('500 equal refusals of one caller make two rows: the first at once, the rest folded at the minute’s end', async () => {
+  it('500 equal refusals of one caller make two rows, the second of them at the minute’s end', async () => {
     team = await service.newTeam();
     const narrow: Grant[] = ['messages:read'];
     const key = await service.makeKey(team.id, narrow);
@@ -60,7 +60,7 @@ describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => 
       errorCode: 'forbidden',
       details: {},
     });
-    // Refusals of another operation, code or caller have their own entries.
+    // Refusals of another operation, code or caller get separate entries.
     assert.equal((await reader.post('/v1/webhooks', { nothing: true })).status, 403);
     await refuse(await service.newKey(team.id, narrow), 1);
     assert.equal((await untilRows(3)).length, 3);

@@ -20,7 +20,7 @@ interface Entry {
   readonly request_id: string;
 }
 
-/** Operations without an audit entry: a message stores its sender itself, and a read mark belongs to its reader. */
+/** Operations without an audit entry: a message stores its sender, and a read mark concerns only the reader. */
 const unaudited = ['POST /v1/messages/send', 'PUT /v1/conversations/:phone_number/:contact/read'];
 
 describe('the audit log (specification section 12.6)', () => {
@@ -52,7 +52,7 @@ describe('the audit log (specification section 12.6)', () => {
     }
   });
 
-  it('an entry has actor (member or key), action, target, time, address and request id of a change (§12.6/audit-log)', async () => {
+  it('an audit entry has the actor, action, target, time, address and request id of a change (§12.6/audit-log)', async () => {
     const phoneNumber = '+14155550120';
     const verified = await owner.post(owner.in('/numbers/verify'), { phone_number: phoneNumber });
     assert.equal(verified.status, 200, verified.text);

@@ -29,7 +29,7 @@ describe('the nightly backup (specification section 10.10)', () => {
       MAIL_FROM: 'ownline@example.com',
       OPERATOR_EMAIL: 'ops@example.com, night@example.com',
       BACKUP_PASSPHRASE_FILE: passphrase,
-      // No backup runs by itself: the test starts each round.
+      // This process role starts no backup, so that the test starts each round.
       ROLES: 'api',
       BACKUP_DIR: backups,
       BACKUP_KEEP: '2',
@@ -50,7 +50,7 @@ describe('the nightly backup (specification section 10.10)', () => {
   const mails = async () => (await storedMails(service)).map(({ recipient }) => recipient).sort();
   const state = () => readBackupState(service.runtime.database.pool);
 
-  it('the first backup is made at once, encrypted, readable by its owner only, and can be verified (§10.10/nightly)', async () => {
+  it('the first nightly backup is made at once, is encrypted, and is readable by its owner only (§10.10/nightly)', async () => {
     await round();
     const [name = ''] = await files();
     assert.match(name, /^ownline-[0-9a-f]{8}-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup$/);
@@ -64,7 +64,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await files()).length, 1, 'it is not due again');
   });
 
-  it('a nightly backup that waits for another backup is no failure (§10.10/one-at-a-time)', async () => {
+  it('a nightly backup that has to wait for another backup does not count as a failure (§10.10/one-at-a-time)', async () => {
     service.clock.advance(day + 3 * 3_600_000);
     const other = await holdBackupLock(service);
     await round();
@@ -75,7 +75,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await files()).length, 2);
   });
 
-  it('the newest BACKUP_KEEP files are kept, and no other program’s files are deleted (§10.10/kept)', async () => {
+  it('the nightly backup keeps its newest BACKUP_KEEP files, and deletes no file of other programs (§10.10/kept)', async () => {
     const [oldest = '', newer = ''] = await files();
     const foreign = oldest.replace(/ownline-\w{8}/, 'ownline-00000000');
     const abandoned = `${oldest}.0a1b2c3d.partial`;
@@ -117,7 +117,7 @@ describe('the nightly backup (specification section 10.10)', () => {
     assert.equal((await files()).length, 2);
   });
 
-  it('a stop ends the backup, and leaves no file under a complete name (§10.10/nightly)', async () => {
+  it('a stop of the service ends the backup without leaving a file under its final name (§10.10/nightly)', async () => {
     const before = await files();
     service.clock.advance(day + 3 * 3_600_000);
     const another = new NightlyBackup(service.runtime, service.databaseUrl);

@@ -207,7 +207,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
-  it('a viewer has no link to the page API keys, and at its address reads whom to ask (§12.12/page-permissions)', async () => {
+  it('a viewer has no link to the page API keys, and its address shows whom to ask (§12.12/page-permissions)', async () => {
     const viewer = await newMember(service, team, 'viewer', { name: 'Vera Example' });
     const { page, complaints } = await open(viewer, desktop);
     await page.getByText('Ask Ada Example for another role').waitFor();

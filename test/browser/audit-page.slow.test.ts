@@ -55,7 +55,7 @@ describe('the audit log on the page Team in a browser (specification section 12.
 
     for (const look of looks) {
       const { page, complaints } = await open(ada, look);
-      // The names of members arrive after the entries.
+      // Wait for a name: the names of members are read after the entries.
       await page.getByText('Vera Example tried to create an API key').waitFor();
       const digits = number.phoneNumber.slice(2);
       const shown = `+1 ${digits.slice(0, 3)} ${digits.slice(3, 6)} ${digits.slice(6)}`;

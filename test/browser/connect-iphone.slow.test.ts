@@ -51,8 +51,8 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     await front?.close();
   });
 
-  it('an iPhone completes the setup from QR code to lock test, sends a text, is paused, resumed and deleted (§11.8/connect)', async (context) => {
-    // The first four bytes of a signed file stand for the signature of the operator's files in DATA_DIR.
+  it('a person connects an iPhone from the QR code to the lock test, and can pause, resume and delete it (§11.8/connect)', async (context) => {
+    // Stands for files that the operator signed: a file counts as signed by its first four bytes.
     await mkdir(join(service.dataDir, 'shortcuts'));
     for (const shortcut of shortcuts) {
       const file = Buffer.concat([Buffer.from('AEA1'), writeBinaryPropertyList(buildWorkflow(shortcut))]);
@@ -131,7 +131,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
       await until('a poll', async () => (await polls()) !== seen);
     }
     await until('the text of the lock test', () => phone.texts.length === 2);
-    // The page reads a running lock test every 5 s.
+    // The page reads the state of a running lock test every 5 s.
     await until('the text is reported', async () => {
       const { json } = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}&status=sent`);
       return (json.messages as unknown[]).length === 2;

@@ -76,7 +76,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
       const page = await open(contact, look);
       const complaints = complaintsAbout(page, service.baseUrl);
       const log = page.getByRole('log');
-      // `decode` resolves once the picture can be drawn, and rejects for a broken one.
+      // `decode` resolves once the picture can be drawn, and rejects for a broken picture.
       await log
         .getByRole('img', { name: 'Received: A-second-one.png' })
         .evaluate((picture: { decode: () => Promise<void> }) => picture.decode());
@@ -228,7 +228,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('with a monthly limit of 0, a member reads that the team cannot send and which owner to ask (§12.12/page-errors)', async () => {
+  it('a member of a team with a monthly limit of 0 reads that it cannot send and which owner to ask (§12.12/page-errors)', async () => {
     const spent = await service.newTeam({ plan: 'starter', monthlyLimit: 0 });
     await newMember(service, spent, 'owner', { name: 'Ada Example' });
     const grace = await newMember(service, spent, 'member');
@@ -242,7 +242,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('text typed during a send stays, a refusal reaches other pages, and a lost answer sends the message once (§12.12/page-conversations)', async () => {
+  it('a send keeps text that is typed meanwhile, and a lost answer sends the message only once (§12.12/page-conversations)', async () => {
     const contact = '+14155550147';
     await receive(number, contact, 'Hello');
     const page = await open(contact);

@@ -26,7 +26,7 @@ describe('Home in a browser (specification section 12.10)', () => {
   after(() => opened?.close());
 
   for (const look of [desktop, phone]) {
-    it(`${look.width} px: Home tells an owner, a member and a viewer that the month’s limit is reached, and when it resets`, async () => {
+    it(`${look.width} px: Home shows people of every role that the month’s limit is reached, and when the month ends`, async () => {
       const team = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
       const number = await connectNumber(service, team);
       await team.api.send({

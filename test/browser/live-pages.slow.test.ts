@@ -56,7 +56,7 @@ describe('pages that follow the live stream in a browser (specification section 
     for (const page of pages) await page.context().close();
   });
 
-  it('a key of another member appears live, also one that was created while the browser was offline', async () => {
+  it('a new key of another member appears live, even if the browser was offline meanwhile', async () => {
     const page = await open('/keys');
     await member.post(member.in('/keys'), { name: 'Made elsewhere', permissions: ['team:read'] });
     await page.getByText('Made elsewhere').waitFor();

@@ -82,7 +82,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await page.context().close();
   });
 
-  it("filters are in the page's address and find both directions of a contact; a cancelled message names the person (§12.12/page-messages)", async () => {
+  it("the filters of the messages are in the page's address, and find both directions of a contact (§12.12/page-messages)", async () => {
     const [look] = looks;
     assert.ok(look);
     const page = await openDashboard(browser, member, '/messages?status=failed', look);

@@ -41,7 +41,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     return { team, owner: await newMember(service, team, 'owner', { name: 'Ada Example' }) };
   }
 
-  /** Opens a page and records its complaints from the first request on. */
+  /** Opens a page and records the browser's errors and warnings from the first request on. */
   async function open(member: TeamMember, look: Look, path = '/numbers') {
     const { page, complaints } = await openWatchedDashboard(browser, member, path, look);
     await page.locator('h1').waitFor();

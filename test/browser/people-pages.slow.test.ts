@@ -171,7 +171,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
       { address: '/sign-out', method: 'POST' },
       { address: '/sign-in', method: 'POST' },
     ];
-    // Another port is another origin of the same site, so SameSite cookies do not stop the attack.
+    // Another port is another origin but the same site, so SameSite cookies do not stop the attack.
     const foreign = createServer((request, response) => {
       const { address = '' } = attacks[Number(request.url?.slice(1))] ?? {};
       response.setHeader('content-type', 'text/html');

@@ -5,7 +5,10 @@ import { newPage, startBrowser } from '#test/support/browser/browser.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** Directives whose refusals count. Refused style attributes do not: they only change the width of line numbers. */
+/**
+ * Directives of the policy whose refusals the test reports. Refused style attributes are ignored, because they only
+ * change the width of line numbers.
+ */
 const directives = ['style-src-elem', 'connect-src', 'img-src', 'font-src', 'script-src-elem', 'worker-src'];
 
 describe('the reference in a browser (§9/openapi)', () => {

@@ -55,7 +55,7 @@ describe('an open page over a restart of the server (specification section 12.9)
     assert.equal(status, 202, text);
   };
 
-  /** The shortest of several delays, because a machine under load delays some. */
+  /** Returns the shortest of several delays, because a machine under load delays some of them. */
   async function quickestMs(page: Page, name: string): Promise<number> {
     const times: number[] = [];
     for (let n = 1; n <= 5; n += 1) {

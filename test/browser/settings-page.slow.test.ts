@@ -79,14 +79,17 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     });
   }
 
-  /** Leaves the dashboard first, because an open page would request data without the session and complain. */
+  /**
+   * Ends the session. The dashboard is left first, because an open page would request data without a session and log
+   * errors.
+   */
   async function loseSession(page: Page): Promise<void> {
     await page.goto(`${origin}/healthz`);
     await page.context().clearCookies();
   }
 
   for (const look of [desktop, phone]) {
-    // axe removes the virtual authenticator, so it runs last here.
+    // The accessibility checker axe removes the virtual authenticator, so it runs last in this test.
     it(`${nameOf(look)}: a passkey is added, renamed, used to sign in, and removed (§12.2/passkeys, §12.2/passkey-button)`, async () => {
       const owner = await newOwner(`key-${nameOf(look).replace('×', 'x')}@example.com`);
       const { page, complaints } = await open(owner, look);
@@ -135,7 +138,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     });
   }
 
-  it("a passkey among the field's suggestions signs in without a click, and nothing is sent before one is chosen (§12.2/passkey-button)", async () => {
+  it("a passkey among the field's suggestions signs in without a click on a button (§12.2/passkey-button)", async () => {
     const owner = await newOwner('suggested@example.com');
     const { page, complaints } = await open(owner, desktop);
     const authenticator = await addAuthenticator(page);
@@ -229,7 +232,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.context().close();
   });
 
-  it("without scripts the sign-in page works in the system's theme and shows no passkeys (§12.2/sign-in-pages)", async () => {
+  it("the sign-in page works without scripts in the system's theme, and shows no passkeys (§12.2/sign-in-pages)", async () => {
     await newOwner('plain@example.com');
     const context = await browser.newContext({ javaScriptEnabled: false, colorScheme: 'dark' });
     const page = await context.newPage();

@@ -224,7 +224,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('without scripts the setup page works by forms and reloads (§11.8/without-script)', async () => {
+  it('the setup page works without scripts, by forms and reloads (§11.8/without-script)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team, '+14155550401');
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();
@@ -291,7 +291,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     for (const box of await page.locator('#step-5 input').all()) await box.check();
     await page.locator('#sign-5.is-done').waitFor();
     await page.route('**/ticks', (call) => call.abort());
-    // The test clicks, because uncheck() fails if the page has restored the tick already.
+    // The test uses click(), because uncheck() fails if the page has restored the tick already.
     await page.locator('#made-charger').click();
     await page.locator('#made-charger:checked').waitFor();
     await page.unroute('**/ticks');
@@ -309,7 +309,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('“none” and a letter exclude each other, and a change that could not be stored is undone (§11.8/asked)', async () => {
+  it('the answer “none” and a letter exclude each other, and a change that could not be stored is undone (§11.8/asked)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550405');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
@@ -325,7 +325,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.locator('#end').getByText('The reply C comes in').waitFor({ state: 'detached' });
     assert.ok(!(await letter.isChecked()));
     await page.route('**/ticks', (call) => call.abort());
-    // The test clicks, because check() fails if the page has removed the tick already.
+    // The test uses click(), because check() fails if the page has removed the tick already.
     await letter.click();
     await page.locator('#made-asked-none:checked').waitFor();
     assert.ok(!(await letter.isChecked()));

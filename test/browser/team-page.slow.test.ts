@@ -106,10 +106,11 @@ describe('the members on the page Team in a browser (specification section 12.12
       await menuOf(page, 'Ada').waitFor();
       const leave = await choose(page, 'Ada', 'Leave team');
       await assertSoundDashboard(page, `team-leave-${nameOfLook(look)}`);
-      // Complaints are checked first: requests in progress are refused after the person has left.
+      // The browser's errors are checked first, because requests in progress are refused after the person has left the
+      // team.
       assert.deepEqual(complaints, []);
       await leave.getByRole('button', { name: 'Leave team' }).click();
-      // Two navigations lead to the sign-in page, and one aborts the other. The form is there after both.
+      // Two navigations lead to the sign-in page, and one aborts the other. The form is shown after both navigations.
       await page.getByRole('heading', { name: 'Sign in', level: 1 }).waitFor();
       assert.equal(new URL(page.url()).pathname, '/sign-in');
       assert.deepEqual(await rolesOf(vera), { Sam: 'admin', Grace: 'viewer', Vera: 'owner' });

@@ -21,7 +21,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     opened = await startBrowserTeam();
     ({ service, browser } = opened);
     const team = await service.newTeam({ plan: 'starter' });
-    // Noon of the 22nd of next month: the chart has days before and after it, and the team has an earlier month.
+    // The clock is set to noon of the 22nd of next month, so that the chart has days before and after.
     const now = service.clock.now();
     service.clock.advance(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 22, 12) - now.getTime());
     const month = service.clock.now().toISOString().slice(0, 7);

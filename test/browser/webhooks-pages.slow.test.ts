@@ -64,7 +64,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
   }
 
   for (const look of [desktop, phone]) {
-    it(`${look.width} px: a member creates a webhook, sees the cause of a failure, corrects the address and redelivers the event (§12.12/page-webhooks, §12.12/page-errors)`, async () => {
+    it(`${look.width} px: a member creates a webhook, corrects its address after a failure, and redelivers the event (§12.12/page-webhooks, §12.12/page-errors)`, async () => {
       const { team } = await givenTeam();
       const member = await newMember(service, team, 'member');
       const { page, assertSound, assertQuiet } = await open(member, '/webhooks', look);
@@ -138,7 +138,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
   }
 
   for (const look of [desktop, phone]) {
-    it(`${look.width} px: a webhook disabled by ten failures states cause and remedy, and replays missed events when it is enabled (§12.12/page-webhooks)`, async () => {
+    it(`${look.width} px: the page of a webhook disabled by failures shows the cause, and enabling replays missed events (§12.12/page-webhooks)`, async () => {
       const { team, owner } = await givenTeam();
       const { id } = await newWebhook(team.api, { url: receiver.brokenUrl, events: ['message.received'] });
       await emitMany(team, 10);
@@ -183,7 +183,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     });
   }
 
-  it('during a rotation both secrets sign, which a test event shows at once (§12.12/page-webhooks)', async () => {
+  it('both secrets sign a test event during a rotation (§12.12/page-webhooks)', async () => {
     const { team, owner } = await givenTeam();
     const { id, secret } = await newWebhook(team.api, { url: receiver.url });
     const { page, assertSound, assertQuiet } = await open(owner, `/webhooks/${id}`, desktop);
@@ -270,7 +270,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     });
     const { page, assertQuiet } = await open(owner, `/messages?message=${message}`, desktop);
     await page.getByRole('dialog').getByRole('link', { name: receiver.url }).click();
-    // The heading is hidden behind the open drawer.
+    // The heading is looked up although the open drawer hides it.
     await page.getByRole('heading', { name: receiver.url, level: 1, includeHidden: true }).waitFor();
     await page.getByRole('dialog').getByText('The receiver accepted it.').waitFor();
     await page.getByRole('dialog').getByRole('link', { name: 'Show the message' }).click();
@@ -302,7 +302,7 @@ describe('the pages of webhooks in a browser (specification section 12.12)', () 
     await assertQuiet();
   });
 
-  it('the plan’s limit of webhooks is shown where one is created (§12.12/page-errors)', async () => {
+  it('the dialog that creates a webhook shows the plan’s limit of webhooks (§12.12/page-errors)', async () => {
     const { team, owner } = await givenTeam('free');
     for (let n = 0; n < 5; n += 1) await newWebhook(team.api);
     const { page, assertSound, assertQuiet } = await open(owner, '/webhooks', desktop);

@@ -9,8 +9,8 @@ import { soundHistory } from '#campaign/sound-history.ts';
 const shiftMs = 60_000;
 
 /**
- * A made-up history with a restore, which loses the rows after the snapshot. The snapshot lies between the 202 of
- * `pending` and its hand-out, so the restored service hands it out again.
+ * A made-up history with a restore, which loses the rows after the snapshot. The snapshot lies between the 202 of the
+ * message `pending` and its hand-out, so the restored service hands the message out again.
  */
 function restoredHistory(): { rows: Row[]; restore: Restore; pending: string; done: string } {
   const sound = soundHistory();
@@ -46,7 +46,7 @@ function restoredHistory(): { rows: Row[]; restore: Restore; pending: string; do
   };
 }
 
-/** Whether a row is a delivery of an event of the message, or the answer to it. */
+/** Whether a row is a delivery of an event of the message, or the answer to that delivery. */
 function isRequestOf(rows: readonly Row[], row: Row, message: string): boolean {
   if (row.did !== 'received' && row.did !== 'answered') return false;
   const received = rowsOf(rows, 'received').find(({ request }) => request === row.request);
@@ -62,7 +62,7 @@ describe('the history of a restored service (docs/testing.md)', () => {
   const later = (did: 'handed' | 'listed', message: string) =>
     rowsOf(rows, did).findLast((row) => row.message === message);
 
-  it('a restore that loses only the time after the snapshot, and repeats a message, is no fault', () => {
+  it('the checker accepts a restore that loses only the time after the snapshot and repeats a message', () => {
     assert.deepEqual(check(cutAtSnapshots(rows, [restore])), []);
     assert.ok(rulesIn(rows).includes('message_lost'));
     assert.ok(rulesIn(rows).includes('handed_out_twice'));

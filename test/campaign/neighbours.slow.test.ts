@@ -183,7 +183,7 @@ describe('the campaign of neighbours', () => {
     ]);
   });
 
-  it("the victim's figures count 5xx and missing answers as errors, and others than 202 as refusals", () => {
+  it("the victim's figures count 5xx and missing answers as errors, and all further answers except 202 as refusals", () => {
     const latenciesMs = Array.from({ length: 100 }, (_, index) => 100 - index);
     const statuses = [202, 202, 429, 500, 503];
     assert.deepEqual(figuresOf({ latenciesMs, statuses, unanswered: 2 }), {

@@ -20,7 +20,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     readonly trustProxy?: readonly string[];
   }
 
-  /** Runs the checks of an address behind a proxy with these faults. */
+  /** Runs the checks of `ownline doctor` on an address behind a proxy with these faults. */
   const examine = async ({
     faults = {},
     isQuick = true,
@@ -61,7 +61,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     const { checks } = await examine({ isQuick: false });
     const states = Object.fromEntries(checks.map(({ name, state }) => [name, state]));
     assert.deepEqual(states, {
-      // The address is localhost, which no phone can reach.
+      // The check of the address warns, because localhost is an address that no phone can reach.
       address: 'warning',
       tls: 'ok',
       device_endpoint: 'ok',
@@ -80,7 +80,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     assert.equal(stateOf(onlyHttp1.checks, 'hold'), undefined, '--quick leaves it out');
   });
 
-  it('a redirect of polls, a page instead of Ownline and a proxy that does not reach it are each named', async () => {
+  it('ownline doctor names a redirect of polls, a foreign page and a proxy that does not reach Ownline', async () => {
     for (const status of [301, 302, 308]) {
       const { failed } = await examine({ faults: { redirect: status } });
       assertFails(failed, 'device_endpoint', /redirected to https:\/\/www\.example\.com\//, /BASE_URL/);
@@ -96,7 +96,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     assertFails(away.failed, 'device_endpoint', /502/, /Start Ownline/);
   });
 
-  it('a certificate that has expired, is for another name or has no known authority is named', async () => {
+  it('ownline doctor names a certificate that has expired, is for another name or has no known authority', async () => {
     const expired = await examine({ faults: { lastDay: '200301' } });
     assertFails(expired.failed, 'tls', /has expired/, /Renew/);
     const other = await examine({ faults: { names: ['www.example.com'] } });
@@ -105,7 +105,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     assertFails(own.failed, 'tls', /self-signed/, /public authority/);
   });
 
-  it('a certificate with less than a sixth of its life left is a warning, and a young one of few days is not', async () => {
+  it('a certificate with less than a sixth of its lifetime left is a warning, however long it lives in all', async () => {
     const dayIn = (days: number) =>
       new Date(Date.now() + days * 86_400_000).toISOString().slice(2, 10).replaceAll('-', '');
     const tlsOf = async (faults: ProxyFaults) => {
@@ -120,7 +120,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     assert.equal(young?.state, 'ok');
   });
 
-  it('changed bodies, changed answers and removed headers are each named', async () => {
+  it('ownline doctor names changed bodies, changed answers and removed headers', async () => {
     const changed = await examine({ faults: { changesBodies: true, hasHttp2: false } });
     assertFails(
       changed.failed,
@@ -130,7 +130,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     );
     const answer = await examine({ faults: { changesAnswers: true } });
     assertFails(answer.failed, 'body', /answer was changed/, /pass on answers unchanged/);
-    // A proxy that drops the token gets the poll refused before the probe, so another header is dropped.
+    // If the proxy dropped the token, the poll would be refused before the probe. So another header is dropped here.
     const header = await examine({ faults: { dropsHeader: 'content-type' } });
     assertFails(header.failed, 'body', /Headers of a request/, /content-type/);
     const stored = await examine({ faults: { dropsAnswerHeader: 'cache-control' } });
@@ -150,7 +150,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     assertFails(cutting.failed, 'hold', /does not come through.*cut off after 0\.\d s/, /proxy_read_timeout/);
   });
 
-  it('a missing or untrusted X-Forwarded-For is a warning, and one that clients can forge fails', async () => {
+  it('a missing or untrusted X-Forwarded-For is a warning, and a header that clients can forge is a failure', async () => {
     const spoofable = await examine({ faults: { forwards: 'as written' } });
     assertFails(spoofable.failed, 'client_address', /can pretend/, /proxy_add_x_forwarded_for/);
     const missing = await examine({ faults: { forwards: 'nothing' } });

@@ -48,7 +48,7 @@ describe('ownline doctor (specification section 10.11)', () => {
   };
   const statesOf = (checks: readonly Check[]) => checks.map(({ name, state }) => `${name} ${state}`);
 
-  it('a running service passes: one JSON value, or a line for each check; exit 0 with warnings', async () => {
+  it('ownline doctor prints a line for each check of a running service, and exits 0 even with warnings', async () => {
     const proxy = await startChangingProxy(service.baseUrl);
     const authority = join(folder, 'authority.pem');
     await writeFile(authority, proxy.certificate);
@@ -95,7 +95,7 @@ describe('ownline doctor (specification section 10.11)', () => {
     }
   });
 
-  it('says that the service does not run, and checks the rest; a database that is away fails with exit 1', async () => {
+  it('ownline doctor checks the rest if the service does not run, and exits 1 if the database is away', async () => {
     const stopped = await examine([], { PORT: '1' });
     assert.equal(stopped.code, 0);
     assert.match(stopped.of('service')[0]?.message ?? '', /No service answers at 127\.0\.0\.1:1/);
@@ -113,7 +113,7 @@ describe('ownline doctor (specification section 10.11)', () => {
     assert.deepEqual(statesOf(embedded.of('secrets_key')), ['secrets_key warning']);
   });
 
-  it('names each wrong setting and each misspelt one, and another secrets key', async () => {
+  it('ownline doctor names each wrong or misspelt setting, and a wrong secrets key', async () => {
     const wrong = await examine([], { PORT: 'x', BASE_URL: 'nowhere', DATABSE_URL: 'x' });
     assert.equal(wrong.code, 1);
     assert.deepEqual(new Set(statesOf(wrong.checks)), new Set(['settings failed']));
@@ -125,7 +125,7 @@ describe('ownline doctor (specification section 10.11)', () => {
     assert.match(misspelt.of('body')[0]?.message ?? '', /needs the secrets key/);
   });
 
-  it('names a background job that fails', async () => {
+  it('ownline doctor names a background job that fails', async () => {
     const table = await takeTableAway(service, 'unpublished_events');
     try {
       await until('the publisher fails', async () => {
@@ -143,7 +143,7 @@ describe('ownline doctor (specification section 10.11)', () => {
     }
   });
 
-  it('files that others may read, and the file of the first start, are named', async () => {
+  it('ownline doctor names files that other users may read, and the file of the first start', async () => {
     const { dataDir } = service;
     assert.deepEqual(statesOf(await checkFiles({ dataDir })), ['files ok']);
     await chmod(join(dataDir, 'secrets.key'), 0o644);
@@ -157,7 +157,7 @@ describe('ownline doctor (specification section 10.11)', () => {
     await rm(join(dataDir, 'first-start.txt'));
   });
 
-  it('BACKUP_DIR: whether it can be written to, on which disk, with how much room, and how the last backup ended', async () => {
+  it('ownline doctor shows the disk and the free space of BACKUP_DIR, and how the latest backup ended', async () => {
     const now = service.clock.nowMs();
     const run = {
       started_at: new Date(now - 60_000),
@@ -187,7 +187,9 @@ describe('ownline doctor (specification section 10.11)', () => {
       assert.deepEqual(await check({ databaseUrl: '' }, last), ['backup_folder ok', 'backup warning']);
   });
 
-  it('a disk that is too small for the database fails', { skip: !canMountDisk() }, async () => {
+  it('the check of the disk fails if the disk is too small for the database', {
+    skip: !canMountDisk(),
+  }, async () => {
     const disk = await makeSmallDisk(join(folder, 'disk'), 16);
     try {
       const check = await checkDisk('disk', 'DATA_DIR', disk.seenFromHere);
@@ -200,7 +202,7 @@ describe('ownline doctor (specification section 10.11)', () => {
     assert.deepEqual([none.state, /ENOENT/.test(none.message)], ['warning', true]);
   });
 
-  it('mail: signs in and sends nothing, but for --send-mail; a wrong password fails with what to check', async () => {
+  it('the check of mail signs in without sending a mail, unless --send-mail asks for one', async () => {
     const server = await startMailServer({ login: { user: 'ownline', password: 'right' } });
     const configWith = (password: string) =>
       readConfig({
@@ -224,7 +226,7 @@ describe('ownline doctor (specification section 10.11)', () => {
     assert.equal((await checkMail(readConfig({}), 'ada@example.com')).state, 'failed');
   });
 
-  it('egress goes through the SSRF guard', async () => {
+  it('the check of outgoing requests goes through the SSRF guard', async () => {
     const url = `${service.baseUrl}/healthz`;
     const allowed = await checkEgress(readConfig({ EGRESS_ALLOW_CIDRS: '127.0.0.1' }), url);
     assert.match(allowed.message, /was answered with 200/);

@@ -18,7 +18,7 @@ describe('ownline erase (specification section 12.14)', () => {
   let number: ConnectedNumber;
   let commands: CommandLine;
   before(async () => {
-    // Nothing runs in the background: the command does all of it.
+    // This service runs no erasures in the background, so that the command does all the work.
     service = await startTestService({ ROLES: 'api' });
     commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
     team = await service.newTeam();
@@ -36,7 +36,7 @@ describe('ownline erase (specification section 12.14)', () => {
       ({ action }) => action === 'contact.erased',
     );
 
-  it('--dry-run counts and changes nothing; without --yes and a terminal it is refused (§12.14/erase)', async () => {
+  it('ownline erase --dry-run counts and changes nothing, and without --yes a terminal is required (§12.14/erase)', async () => {
     await send(ada);
     const counted = await erase(ada, '--dry-run');
     assert.deepEqual([counted.code, counted.errors], [0, '']);
@@ -62,7 +62,7 @@ describe('ownline erase (specification section 12.14)', () => {
     assert.deepEqual(await erasures(), []);
   });
 
-  it('--yes erases all spellings, as the operator (§12.14/erase)', async () => {
+  it('ownline erase --yes erases all spellings of a contact, in the name of the operator (§12.14/erase)', async () => {
     await send(ben);
     const { code, output, errors } = await erase('+4407911123457', '--yes', '--json');
     assert.deepEqual([code, errors], [0, '']);
@@ -73,7 +73,7 @@ describe('ownline erase (specification section 12.14)', () => {
     assert.deepEqual([entry?.actorKind, entry?.target], ['operator', '']);
   });
 
-  it('says that a message which an iPhone has is erased later (§12.14/erased-in-flight)', async () => {
+  it('ownline erase reports that a message which an iPhone has is erased later (§12.14/erased-in-flight)', async () => {
     await send(ada);
     assert.equal((await number.wire.poll()).action, 'send');
     const { code, output, errors } = await erase(ada, '--yes');
@@ -86,7 +86,7 @@ describe('ownline erase (specification section 12.14)', () => {
     );
   });
 
-  it('counts up to 10,000, and says where there are more (§12.14/erase)', async () => {
+  it('ownline erase counts messages up to 10,000, and shows larger counts as more than that (§12.14/erase)', async () => {
     const failed = { count: 10_050, atMs: service.clock.nowMs() - 60_000 };
     await putFailedMessages(
       service,
@@ -97,7 +97,7 @@ describe('ownline erase (specification section 12.14)', () => {
     assert.match(output, /^messages {3}more than 10,000$/m);
   });
 
-  it('refuses an unknown team and what is no handle, and says what to do (§12.14/erase)', async () => {
+  it('ownline erase refuses an unknown team and a text that is no handle, with advice (§12.14/erase)', async () => {
     const of = (team: string, contact: string) =>
       commands.run(['erase', '--team', team, '--contact', contact, '--yes']);
     for (const [id, contact, error] of [

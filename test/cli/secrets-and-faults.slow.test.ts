@@ -61,7 +61,9 @@ describe('phone simulate names the fault of a connection (specification section 
     const https = `https://127.0.0.1:${portOf(secure)}`;
     assert.match(
       await fault(https),
-      new RegExp(`^No answer from ${https}: its certificate is self-signed .*An iPhone refuses it, too`),
+      new RegExp(
+        `^There was no answer from ${https}: its certificate is self-signed .*An iPhone refuses it, too`,
+      ),
     );
     assert.match(await fault(`https://127.0.0.1:${portOf(plain)}`), /does not speak TLS as expected/);
     assert.match(

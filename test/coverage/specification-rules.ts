@@ -34,7 +34,7 @@ function splitBlock(block: string): string[] {
   return block.startsWith('- ') ? block.slice(2).split(/\n- /) : [block];
 }
 
-/** `*(planned)*` before a comma marks only the words before it, not the rule. */
+/** True if a whole rule is planned. `*(planned)*` before a comma marks only the words before the comma. */
 function isPlanned(line: string): boolean {
   return line.replaceAll(`${plannedMark},`, '').includes(plannedMark);
 }

@@ -7,7 +7,7 @@ interface Step {
   readonly when: string;
 }
 
-/** A status that begins a life, and the cause. */
+/** The first statuses of a message or delivery, each with its cause. */
 type Beginnings = Readonly<Record<string, string>>;
 
 const introduction = `# States

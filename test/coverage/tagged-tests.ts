@@ -22,7 +22,7 @@ export function readTests(): TaggedTest[] {
     .flatMap((file) => parseTests(file, readFileSync(join(folder, file), 'utf8')));
 }
 
-/** Parses one file by the formatter's indentation: a `describe` ends at the next line that is indented as little. */
+/** Parses one test file by its indentation: a `describe` ends at the next line that is indented no deeper. */
 export function parseTests(file: string, source: string): TaggedTest[] {
   const found = [...source.matchAll(declaration)].map((match) => {
     const [whole, indent = '', kind, , text = ''] = match;

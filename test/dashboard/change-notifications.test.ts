@@ -88,7 +88,7 @@ describe('notifications of changes (decision 0018)', () => {
     const message = { from: phoneNumber, to, content: 'Hello' };
     await Promise.all(Array.from({ length: 1_000 }, () => team.api.send(message)));
     const told = (await ofTeam()).filter(({ resource }) => resource === 'message');
-    // One notification every 50 ms, and one more at each end.
+    // The most notifications that may occur: one every 50 ms, and one more at each end.
     const most = (performance.now() - startedMs) / 50 + 2;
     assert.ok(told.length >= 1 && told.length <= most, `${told.length} notifications, ${most} at most`);
 
@@ -155,7 +155,7 @@ describe('notifications of changes (decision 0018)', () => {
     }
   });
 
-  it('changes without a request are notified too: positions in the feed, attempts, sweeps', async () => {
+  it('changes that no request causes are notified, too: positions in the feed, attempts and sweeps', async () => {
     const { phoneNumber } = await connectNumber(service, team, '+14155550103');
     await newWebhook(team.api, { events: ['message.failed'] });
     const id = await team.api.send({ from: phoneNumber, to, content: 'Hello' });

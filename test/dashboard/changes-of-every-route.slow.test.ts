@@ -29,7 +29,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /numbers/verify': ['number new', 'audit new'],
   'POST /numbers/:id/reconnect': ['number :id', 'audit new'],
   'POST /numbers/simulated': ['number new', 'audit new'],
-  // No device change exists here to dismiss.
+  // This test has no device change that could be dismissed.
   'DELETE /numbers/:id/device-change': [],
   'PUT /numbers/:id': ['number :id', 'audit new'],
   'DELETE /numbers/:id': ['number :id', 'audit new'],
@@ -49,9 +49,9 @@ const told: Readonly<Record<string, readonly string[]>> = {
   // A read mark belongs to one member, so nothing changes for the team.
   'PUT /conversations/:phone_number/:contact/read': [],
   'DELETE /keys/:id': ['key :id', 'audit new'],
-  // No restore hold exists here to resume.
+  // This test has no restore hold that could be resumed.
   'POST /restore/resume': [],
-  // The contact never wrote to the team. Otherwise messages and deliveries change as well.
+  // The contact of this erasure never wrote to the team. Otherwise messages and deliveries would change, too.
   'POST /erasures': ['audit new'],
 };
 
@@ -98,7 +98,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
   let changes: HeardChanges;
 
   before(async () => {
-    // Without publishers and dispatchers, so that each notification is due to the request.
+    // The service runs no publisher and no dispatcher, so that each notification is caused by the request.
     service = await startTestService({ ROLES: 'api' });
     team = await service.newTeam();
     await connectNumber(service, team, sender);
@@ -136,7 +136,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     return text === undefined ? undefined : uuidOf(prefix as 'num', text);
   }
 
-  it('the list of this test has every changing route', () => {
+  it('the list in this test names every route that changes something', () => {
     const listed = service.app.routes.filter(({ audience }) => audience === 'api' || audience === 'team');
     const changing = (routes: typeof service.app.routes) =>
       routes.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
@@ -152,7 +152,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     ['/v1', operations],
     [below, ofMembers],
   ] as const) {
-    it(`each operation below ${prefix} notifies its team of its resource types and no others, and a read notifies nothing`, async () => {
+    it(`each changing operation below ${prefix} notifies its team of exactly its resource types`, async () => {
       for (const [name, { status, body }] of Object.entries(all)) {
         // The simulated phone, which connects at once, changes the number too. Another test below covers it.
         if (name.endsWith('/numbers/simulated')) continue;
@@ -160,14 +160,14 @@ describe('the changes that each route notifies (decision 0018)', () => {
         const about = await newThings(service, team);
         const member = await newMember(service, team, 'owner');
         await ofMembers[name]?.prepare?.(about, member);
-        // A field that keeps its value would be no change.
+        // A new value is sent, because a field that keeps its value would be no change.
         const fields = name.startsWith('PUT ') && pattern.endsWith('/team') ? { name } : body?.(about);
         const address = addressOf(pattern, about, method).replace(':team_id', team.publicId);
         const id = lastIdIn(address.replace(team.publicId, ''));
         const client = prefix === '/v1' ? team.api : member;
         const heard = await toldBy(
           async () => {
-            // A stream does not end by itself.
+            // A live stream is requested by HEAD, because its answer would never end.
             const asked = ofMembers[name]?.isStream ? 'HEAD' : method;
             const answer = await client.request(asked, address, { body: fields });
             assert.equal(answer.status, status, `${name} ${answer.text}`);

@@ -142,7 +142,7 @@ describe('the list of conversations (specification section 12.11)', () => {
       cursor = page.cursor;
       await receive(number, `+1415555${2_000 + pages}`, 'in between');
       await send(`+1415555${3_000 + pages}`, 'in between');
-      // A conversation that was shown moves to the top, and is not shown again.
+      // A conversation of an earlier page gets a message and moves to the top. Later pages must not show it again.
       await receive(number, contacts.at(-2) ?? '', `again ${pages}`);
     }
     assert.deepEqual(seen, contacts.toReversed());
@@ -166,7 +166,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     }
   });
 
-  it('another team has other conversations with the same contact (§12.11/list-conversations)', async () => {
+  it('two teams have separate conversations with the same contact (§12.11/list-conversations)', async () => {
     await receive(number, ada, 'Hello');
     const otherTeam = await service.newTeam();
     const stranger = await newMember(service, otherTeam, 'owner');

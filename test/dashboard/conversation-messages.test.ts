@@ -177,7 +177,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
   it('every spelling of a contact is one conversation, which any of them opens (§12.11/conversation-spellings)', async () => {
     const phones = ['+447911123456', '+4407911123456'] as const;
     await send(phones[1], '1');
-    // Before the hand-out only the queue knows the spelling.
+    // Before the hand-out only the queue has this spelling of the contact.
     assert.deepEqual(await texts(phones[0]), ['1']);
     await sendNext(number);
     await send(phones[0], '2');

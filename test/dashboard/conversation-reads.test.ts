@@ -65,11 +65,11 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.equal((await readMessages(member, number.phoneNumber, ada)).read_until, ids.at(-1));
   });
 
-  it('messages from before a member joined count as read, also after they left and rejoined (§12.11/unread)', async () => {
+  it('messages from before a member joined count as read, even if the member had left and rejoined (§12.11/unread)', async () => {
     await receive(number, ada, 'before');
     service.clock.advance(1_000);
     const later = await newMember(service, team, 'member');
-    // With a second membership the session outlives the removal.
+    // A second membership keeps the session valid after the removal.
     await join(service, await service.newTeam(), later, 'viewer');
     assert.equal(await unread(later), 0);
     assert.equal(await countUnread(later), 0);
@@ -118,7 +118,7 @@ describe('read marks of members (specification section 12.11)', () => {
     assert.equal(unread_count, 1);
   });
 
-  it('the count is of conversations with unread messages, not of messages (§12.11/count-unread)', async () => {
+  it('the unread count is the number of conversations with unread messages, not of messages (§12.11/count-unread)', async () => {
     assert.equal(await countUnread(member), 0);
     await receive(number, ada, '1');
     await receive(number, ada, '2');

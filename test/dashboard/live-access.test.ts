@@ -46,7 +46,7 @@ describe('access to a live stream (specification section 12.9)', () => {
   it('a live stream ends when the member is removed, and sends nothing that changed afterwards (§12.9/access, §12.9/ended)', async () => {
     const { phoneNumber } = await connectNumber(service, team);
     const member = await newMember(service, team, 'member');
-    // A person without another team would be signed out as well.
+    // A second membership is needed, because a person without any team is signed out.
     await join(service, await service.newTeam(), member, 'member');
     const [live, ofOwner] = [await followLive(member), await followLive(owner)];
     const removed = await owner.delete(owner.in(`/team/members/${member.memberId}`));
@@ -87,7 +87,7 @@ describe('access to a live stream (specification section 12.9)', () => {
   it('a live stream holds changes back while its access is checked, and loses none (§12.9/access)', async (t) => {
     const live = await followLive(owner);
     const { recordChange } = service.runtime.database.pool;
-    // Changes come in order. After this one, all changes of the team's creation have been sent.
+    // Changes are sent in order. Once this change arrives, all changes of the team's creation have been sent.
     recordChange(team.id, 'webhook', []);
     await live.next('changed', ({ resources }) => resources.includes('webhook'));
     const lock = await holdTableLock(service, 'members');
@@ -95,7 +95,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     live.clear();
     recordChange(team.id, 'member', []);
     await until('the check waits', async () => (await countBlocked(service, 'members.')) > 0);
-    // Comments are not held back, so an event would come before the comment.
+    // Comments are not delayed. An event that was not delayed would arrive before the next comment.
     const { comments } = live;
     service.clock.advance(1_001);
     service.clock.advance(15_000);

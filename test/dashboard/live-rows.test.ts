@@ -78,7 +78,7 @@ describe('live rows in pages of messages (§12.9/rows)', () => {
     assert.deepEqual(merge([pageOf([])], [messageOf('m1')]), [['m1']], 'an empty log');
   });
 
-  it('an older row does not undo progress; a phone may take a message again, and report late', () => {
+  it('an older row of the live stream does not undo a message’s progress', () => {
     const delivered = [pageOf([sent('m1', 'delivered')])];
     assert.deepEqual(merge(delivered, [sent('m1', 'sent')]), [['m1 delivered']]);
     assert.deepEqual(merge([pageOf([sent('m1', 'polling')])], [sent('m1', 'queued')]), [['m1 queued']]);
@@ -165,7 +165,7 @@ describe('live rows in pages of conversations (§12.9/rows)', () => {
     assert.deepEqual(merge([pageOf([])], rows, true), [['ada 1'], 'unknown']);
   });
 
-  it('an older row changes nothing, unless the later message was cancelled', () => {
+  it('an older row of the live stream changes no conversation, unless the later message was cancelled', () => {
     const before = [pageOf([conversationOf('ada', '10:06', { last_message: sent('m8', 'queued') })])];
     const early = conversationOf('ada', '10:05', { last_message: received('m7', 'ada'), waiting_count: 9 });
     const waiting = (messages: readonly ListedMessage[]) =>

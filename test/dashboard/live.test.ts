@@ -111,7 +111,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.deepEqual(answered.conversations, await listed());
   });
 
-  it('a conversation whose only message is cancelled is in no rows, and leaves the list (§12.9/rows, §12.11/activity)', async () => {
+  it('a conversation whose only message was cancelled leaves the list, and is in no live rows (§12.9/rows, §12.11/activity)', async () => {
     const live = await follow();
     const id = await send();
     await live.next('rows', ({ conversations }) => conversations[0]?.waiting_count === 1);
@@ -200,7 +200,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.equal(messages.length, 1, 'and nothing again that was sent before');
   });
 
-  it('for too many or too large messages the stream says only that messages changed (§12.9/bounds)', async () => {
+  it('the stream announces too many or too large messages only as a change of messages (§12.9/bounds)', async () => {
     const live = await follow();
     service.runtime.database.pool.recordChange(team.id, 'message', []);
     await live.next('changed', ({ resources }) => resources.includes('message'));

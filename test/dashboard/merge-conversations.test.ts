@@ -103,7 +103,7 @@ describe('a page of conversations with waiting messages (specification section 1
     });
   }
 
-  it('at equal times the greater id is first, and a cursor contains time and id (§12.11/conversation-pages)', () => {
+  it('conversations of the same time are ordered by id, and the cursor contains both (§12.11/conversation-pages)', () => {
     const [low, high] = [at(5), { ...at(6), at: at(5).at }];
     const page = mergePage(
       [{ ...conversation('ada 5'), position: low }],

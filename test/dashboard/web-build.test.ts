@@ -55,7 +55,7 @@ describe('the build of the dashboard', () => {
     assert.equal((await stat(join(program, 'web/dist', version))).mode & 0o777, 0o755);
   });
 
-  it('a build that the service can’t read is made again in DATA_DIR', {
+  it('a build that the service can’t read is repeated in DATA_DIR', {
     skip: process.getuid?.() === 0 && 'root may read everything',
   }, async () => {
     await newBuild().files();

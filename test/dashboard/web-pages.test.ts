@@ -16,7 +16,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
   });
   after(() => service.close());
 
-  it('without a session the dashboard’s addresses lead to the sign-in, which leads back (§12.3/dashboard-pages)', async () => {
+  it('the dashboard’s addresses redirect to the sign-in without a session, and the sign-in leads back (§12.3/dashboard-pages)', async () => {
     const visitor = new Browser(service.baseUrl);
     for (const [path, next] of [
       ['/', ''],
@@ -27,7 +27,7 @@ describe('the page and the files of the dashboard (specification section 12.3)',
     }
   });
 
-  it('every address below a team is the same page, which may load from this server only (§12.3/dashboard-pages)', async () => {
+  it('every address below a team serves the same page, which may load files from this server only (§12.3/dashboard-pages)', async () => {
     const paths = ['/', page, `${page}/numbers`, `${page}/messages/x`, `${page}/conversations/x/y`];
     for (const path of paths) {
       const { status, text, headers } = await member.get(path);

@@ -53,7 +53,7 @@ describe('reads of the webhook pages that /v1 does not have (specification secti
 
   const idOf = (webhook: TestWebhook) => publicId('wh', webhook.id);
 
-  it('the health of a working webhook has no failure and no gap; a disabled one has the time of the request (§12.3/webhook-health)', async () => {
+  it('the health of a working webhook has no failure and no time of missed events (§12.3/webhook-health)', async () => {
     receiver.behave(answering(200));
     const webhook = await addWebhook(service.runtime, team.id, receiver.url);
     await emit(service.runtime, team.id, ['one']);
@@ -125,7 +125,7 @@ describe('reads of the webhook pages that /v1 does not have (specification secti
     assert.equal(await requestOf(idOf(webhook), id), null);
   });
 
-  it('the request body of a test is available until it was sent (§12.3/delivery-request)', async () => {
+  it('the request body of a test delivery is available until the delivery was sent (§12.3/delivery-request)', async () => {
     const { id } = await newWebhook(team.api, { url: receiver.url });
     const answers: (() => void)[] = [];
     receiver.behave((answer) => answers.push(() => answer.writeHead(200).end()));

@@ -115,7 +115,7 @@ describe('the invariants of accounts and their sign-ins (docs/architecture.md)',
       insert('alk', 'magic_links', link({ token_hash })),
       violates(/^23505 magic_links_token_hash_key/),
     );
-    // These bytes have the length of a token, which must never be stored by mistake.
+    // Bytes of the length of a token: storing a token instead of its hash must fail.
     const token = randomBytes(43);
     await assert.rejects(
       insert('acs', 'account_sessions', session({ token_hash: token })),

@@ -40,7 +40,7 @@ describe('the writing of a backup file (specification section 10.10)', () => {
   };
   const partials = async () => (await readdir(folder)).filter((name) => name.endsWith('.partial'));
 
-  it('a backup that fails leaves another backup’s file of the same name alone (§10.10/complete-or-absent)', async () => {
+  it('a failing backup does not touch the file of another backup with the same name (§10.10/complete-or-absent)', async () => {
     const first = await begin('first');
     const second = await begin('second');
     second.fail(new Error('another backup runs'));
@@ -52,7 +52,7 @@ describe('the writing of a backup file (specification section 10.10)', () => {
     assert.deepEqual(await partials(), []);
   });
 
-  it('the first of two backups to one name keeps the file, and the other backup fails (§10.10/complete-or-absent)', async () => {
+  it('only the first of two backups to one file name succeeds (§10.10/complete-or-absent)', async () => {
     const first = await begin('first');
     const second = await begin('second');
     first.end();

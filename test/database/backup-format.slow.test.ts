@@ -49,10 +49,10 @@ const flipped = (bytes: Buffer, at: number) => {
 
 const isForeign = (part: string) => (error: unknown) =>
   error instanceof BackupError &&
-  error.message.startsWith(`The ${part} in the file is none that Ownline writes`);
+  error.message.startsWith(`The ${part} in the file has a form that Ownline does not write`);
 
 describe('the file of a backup (§10.10/backup-file)', () => {
-  it('is refused with a sentence where another program made it, although its checksums are right', async () => {
+  it('a backup that another program made is refused with a sentence, even with right checksums', async () => {
     const headers = [
       null,
       [],
@@ -77,7 +77,7 @@ describe('the file of a backup (§10.10/backup-file)', () => {
     }
   });
 
-  it('is read back whole, with its rows counted and its hash as sha256sum prints it', async () => {
+  it('a backup is read back completely, and its hash is the one that sha256sum prints', async () => {
     const bytes = await write();
     assert.ok(bytes.length > 2 * frameBytes, String(bytes.length));
     assert.deepEqual(await read(bytes), {
@@ -115,7 +115,10 @@ describe('the file of a backup (§10.10/backup-file)', () => {
     for (const length of [14, 20, 100, 300, frameBytes, bytes.length - 32, bytes.length - 1])
       await assert.rejects(read(bytes.subarray(0, length)), /Backup(Error)?/, `${length} bytes`);
     await assert.rejects(read(Buffer.alloc(0)), /The file is empty/);
-    await assert.rejects(read(Buffer.concat([bytes, Buffer.from('\n')])), /bytes follow its end/);
+    await assert.rejects(
+      read(Buffer.concat([bytes, Buffer.from('\n')])),
+      /bytes follow the end of the backup/,
+    );
     const { length: start } = encodePrologue(plainHeader).bytes;
     const frame = 5 + frameBytes + tagBytes;
     const first = bytes.subarray(start, start + frame);
@@ -131,7 +134,7 @@ describe('the file of a backup (§10.10/backup-file)', () => {
       await assert.rejects(read(Buffer.concat([head, ...order])), DamagedBackupError);
   });
 
-  it('the error for another program’s file or a newer format names the reason', async () => {
+  it('the error for a foreign file or a newer format names the reason', async () => {
     await assert.rejects(
       read(Buffer.from('PGDMP, a dump of another program')),
       /The file is no backup of Ownline/,
@@ -144,14 +147,17 @@ describe('the file of a backup (§10.10/backup-file)', () => {
     });
   });
 
-  it('an encrypted backup opens with its passphrase only, and the error for a wrong one does not call it damaged', async () => {
+  it('an encrypted backup opens with its passphrase only, and a wrong one is not reported as damage', async () => {
     const { key, encryption } = await createKey('correct horse');
     const bytes = await write({ ...plainHeader, encryption }, key);
     assert.equal((await read(bytes, 'correct horse')).rows, 20);
-    await assert.rejects(read(bytes, 'wrong horse'), /passphrase is not the one/);
+    await assert.rejects(read(bytes, 'wrong horse'), /passphrase is wrong/);
     await assert.rejects(read(bytes), /The backup is encrypted\. Name the file/);
     await assert.rejects(read(flipped(bytes, 200), 'correct horse'), DamagedBackupError);
-    await assert.rejects(read(await write(), 'correct horse'), /not encrypted, and a passphrase was given/);
+    await assert.rejects(
+      read(await write(), 'correct horse'),
+      /A passphrase was given, and the backup is not encrypted/,
+    );
     assert.ok(!bytes.includes('teams'));
   });
 

@@ -132,7 +132,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     assert.deepEqual([...kept, ...reasons].sort(), tables.map(({ name }) => name).sort());
     assert.deepEqual(
       reasons.sort(),
-      // A restore loses the rows of these tables.
+      // These tables are excluded from backups, so a restored database has none of their rows.
       [
         'backups',
         'clock_readings',
@@ -157,7 +157,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     await assert.rejects(stat(join(other, 'secrets.key')), /ENOENT/);
   });
 
-  it('a restore beside another secrets key is refused, and writes nothing (§10.10/restored-key)', async () => {
+  it('a restore is refused, without any write, if DATA_DIR has another secrets key (§10.10/restored-key)', async () => {
     const databaseUrl = await emptyDatabase();
     const dataDir = await newFolder();
     await writeFile(join(dataDir, 'secrets.key'), randomBytes(32).toString('base64'));
@@ -173,7 +173,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
   it('a restore into a database that is not empty is refused with advice (§10.10/empty-only)', async () => {
     await assert.rejects(
       restore(backup, service.databaseUrl),
-      /not empty: the table \w+ has rows.* make a new database/,
+      /not empty: the table \w+ has rows.* create a new database/,
     );
     const foreign = await emptyDatabase();
     const client = new pg.Client({ connectionString: foreign });
@@ -194,14 +194,20 @@ describe('a backup and its restore (specification section 10.10)', () => {
       const damaged = Buffer.from(backup);
       damaged.writeUInt8(damaged.readUInt8(at) ^ 1, at);
       await assert.rejects(restore(damaged, databaseUrl), /The backup is damaged/, `byte ${at}`);
-      await assert.rejects(restore(backup.subarray(0, at), databaseUrl), /damaged: it ends too early/);
+      await assert.rejects(
+        restore(backup.subarray(0, at), databaseUrl),
+        /damaged: it ends before its last byte/,
+      );
     }
-    await assert.rejects(restore(Buffer.concat([backup, backup]), databaseUrl), /bytes follow its end/);
+    await assert.rejects(
+      restore(Buffer.concat([backup, backup]), databaseUrl),
+      /bytes follow the end of the backup/,
+    );
     assert.equal(await hasTables(databaseUrl), false);
     await restore(backup, databaseUrl);
   });
 
-  it('is refused with a sentence where another program made it, and the database stays empty (§10.10/damage)', async () => {
+  it('a backup that another program made is refused with a sentence, and the database stays empty (§10.10/damage)', async () => {
     const databaseUrl = await emptyDatabase();
     const inManifest = (from: RegExp, to: string) => (record: BackupRecord) =>
       record.kind === 'manifest' ? Buffer.from(record.payload.toString().replace(from, to)) : record.payload;
@@ -224,7 +230,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     assert.equal(await hasTables(databaseUrl), false);
   });
 
-  it('is refused where PostgreSQL takes fewer rows than it has, and the database stays empty (§10.10/damage)', async () => {
+  it('a backup of which PostgreSQL loads fewer rows is refused, and the database stays empty (§10.10/damage)', async () => {
     const databaseUrl = await emptyDatabase();
     let isOfAccounts = false;
     const cut = await rewriteBackup(backup, ({ kind, payload }) => {
@@ -234,18 +240,18 @@ describe('a backup and its restore (specification section 10.10)', () => {
       const { rows } = JSON.parse(payload.toString());
       return Buffer.from(JSON.stringify({ rows: { ...rows, accounts: rows.accounts + 1 } }));
     });
-    await assert.rejects(restore(cut, databaseUrl), /damaged: the database took 0 rows where it has \d+/);
+    await assert.rejects(
+      restore(cut, databaseUrl),
+      /damaged: the database loaded 0 of the \d+ rows in the file/,
+    );
     assert.equal(await hasTables(databaseUrl), false);
   });
 
-  it('is encrypted with a passphrase, without which nothing of it can be read (§10.10/passphrase)', async () => {
+  it('an encrypted backup can’t be read without its passphrase (§10.10/passphrase)', async () => {
     const encrypted = await backUp('correct horse battery staple');
     const databaseUrl = await emptyDatabase();
     await assert.rejects(restore(encrypted, databaseUrl), /The backup is encrypted/);
-    await assert.rejects(
-      restore(encrypted, databaseUrl, { passphrase: 'wrong' }),
-      /passphrase is not the one/,
-    );
+    await assert.rejects(restore(encrypted, databaseUrl, { passphrase: 'wrong' }), /passphrase is wrong/);
     await restore(encrypted, databaseUrl, { passphrase: 'correct horse battery staple' });
     assert.deepEqual(await readDatabaseContent(databaseUrl), await readDatabaseContent(service.databaseUrl));
     assert.ok(!encrypted.includes(secretsKey.toString('base64')));
@@ -268,7 +274,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
 
   it('a backup is refused while another one runs, and the other one succeeds (§10.10/one-at-a-time)', async () => {
     const other = await holdTransaction(service, 'SELECT pg_advisory_xact_lock($1)', [backupLock]);
-    await assert.rejects(backUp(), /Another backup, restore or migration of this database runs/);
+    await assert.rejects(backUp(), /Another backup, restore or migration of this database is running/);
     await other.release();
     await backUp();
   });
@@ -276,14 +282,14 @@ describe('a backup and its restore (specification section 10.10)', () => {
 
 describe('a backup beside the service (specification section 10.10)', () => {
   const runningSeconds = async (service: TestService) => {
-    // The figure is kept for some seconds.
+    // The metric is cached for some seconds, so the clock is moved on.
     service.clock.advance(60_000);
     const headers = { authorization: 'Bearer example-metrics-token' };
     const { text } = await new ApiClient(service.baseUrl, '').request('GET', '/metrics', { headers });
     return Number(/^ownline_backup_running_seconds (\S+)$/m.exec(text)?.[1]);
   };
 
-  it('is of the moment after its locks: no row of it is younger than taken_at (§10.10/whole)', async () => {
+  it('no row of a backup is younger than its taken_at, the moment after its locks (§10.10/whole)', async () => {
     const service = await startTestService({ SECRETS_KEY: secretsKey.toString('base64'), ROLES: 'api' });
     const team = await service.newTeam();
     const number = await connectNumber(service, team);
@@ -306,7 +312,7 @@ describe('a backup beside the service (specification section 10.10)', () => {
     await service.close();
   });
 
-  it('delays no send, hand-out, report or received text, and has the state of its beginning and `/metrics` shows how long it reads (§10.10/beside-the-service, §10.10/running)', async () => {
+  it('a running backup delays no message, contains the state of its beginning, and is shown in `/metrics` (§10.10/beside-the-service, §10.10/running)', async () => {
     const service = await startTestService({
       SECRETS_KEY: secretsKey.toString('base64'),
       METRICS_TOKEN: 'example-metrics-token',

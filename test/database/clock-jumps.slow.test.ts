@@ -183,7 +183,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     );
   });
 
-  it('a hand-out and a session from before a step back end as early as any other', async () => {
+  it('a hand-out and a session from before a step back end no later than others', async () => {
     await follow(dayMs);
     const phone = await connectNumber(service, team);
     const id = await send(phone.phoneNumber);
@@ -200,7 +200,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     );
   });
 
-  it('a message that is accepted after a step of a year gets its month’s partition, where it is found after the clock’s return', async () => {
+  it('a message that is accepted after a step of a year is found after the clock’s return', async () => {
     const phone = await connectNumber(service, team);
     await follow(365 * dayMs);
     const month = service.clock.now().toISOString().slice(0, 7).replace('-', '_');

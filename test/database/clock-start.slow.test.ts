@@ -23,7 +23,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
   let service: SteppingService;
 
   before(async () => {
-    // Without a process that watches the clock, only the test writes its rows.
+    // No process of this service follows the clock, so that only the test writes the clock's rows.
     service = await startSteppingService();
     await service.app.lifecycle.close();
   });
@@ -31,7 +31,7 @@ describe('the time of a process that starts (specification section 10.7, decisio
 
   interface Case {
     readonly is: string;
-    /** Lead of the database's clock over the true time. */
+    /** How far the database's clock is ahead of the true time. */
     readonly databaseAheadMs: number;
     /** The value of service_clock.held_ms that the last process left. */
     readonly heldMs?: number;

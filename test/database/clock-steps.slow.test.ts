@@ -22,7 +22,7 @@ import { until } from '#test/support/service/until.ts';
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const yearMs = 365 * dayMs;
 
-/** Lead of the service's time over the machine's. */
+/** How far the service's time is ahead of the machine's. */
 const aheadMs = (clock: Clock) => clock.nowMs() - Date.now();
 
 async function withService(run: (service: SteppingService) => Promise<void>, startsAheadMs = 0) {
@@ -35,7 +35,7 @@ async function withService(run: (service: SteppingService) => Promise<void>, sta
 }
 
 describe('a step of the database clock (specification section 10.7)', () => {
-  it('a step by a minute to a year, ahead or back, is shown, not followed, and over when the clock is set right (§2.1/timestamps)', () =>
+  it('a step of the clock is shown and not followed, and is over when the clock is set right (§2.1/timestamps)', () =>
     withService(async (service) => {
       const team = await service.newTeam();
       for (const stepMs of [minuteMs, hourMs, -hourMs, dayMs, -dayMs, yearMs, -yearMs]) {
@@ -69,7 +69,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       assert.deepEqual(await clockOf(service.baseUrl), { settled: true, step_seconds: 0 });
     }));
 
-  it('a step holds expiry while the clock is more than 5 minutes ahead, and not while it is back or less ahead', () =>
+  it('a step pauses expiry only while the clock is more than 5 minutes ahead', () =>
     withService(async (service) => {
       for (const [stepMs, mayExpire] of [
         [4 * minuteMs, true],
@@ -84,7 +84,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('a step ahead or back is followed once the clock has stood for 10 minutes, and not before', () =>
+  it('a step ahead or back is followed once the clock was steady for 10 minutes, and not before', () =>
     withService(async (service) => {
       let followedMs = 0;
       for (const stepMs of [dayMs, -hourMs]) {
@@ -114,7 +114,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
       await untilStep(service.baseUrl, 0);
     }));
 
-  it('a step is the same for all processes: none follows it alone, and all follow it together', () =>
+  it('all processes follow a step of the clock together', () =>
     withService(async (service) => {
       const clock = new Clock();
       const other = await service.startAnother(clock);
@@ -130,8 +130,9 @@ describe('a step of the database clock (specification section 10.7)', () => {
       }
     }));
 
-  it('a sleep of the machine is no step: the service’s time follows the uptime', async (t) => {
-    // No service runs here: the machine did not sleep, so a service would take the moved clock for a step.
+  it('a sleep of the machine is no clock step', async (t) => {
+    // The test runs without a service: a service would take the moved clock for a clock step, because the machine did
+    // not sleep.
     const { url, drop } = await createTestDatabase();
     const databaseClock = await makeClockMovable(url);
     const logger = createLogger('error');
@@ -156,7 +157,7 @@ describe('a step of the database clock (specification section 10.7)', () => {
     assert.ok(Math.abs(aheadMs(clock) - sleptMs) < 5_000, `${aheadMs(clock)} ms`);
   });
 
-  it('a process that starts during a step knows of it, whatever its own clock says', () =>
+  it('a process that starts during a step reads it from the database, whatever its own clock shows', () =>
     withService(async (service) => {
       for (const stepMs of [dayMs, -yearMs]) {
         await service.step(stepMs);

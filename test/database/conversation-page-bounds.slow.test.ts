@@ -53,7 +53,8 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     database = await createTestDatabase();
     service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
     await ensurePartitions(service.pool, clock, createLogger('warn'));
-    // The service's connections wait 12 s for an answer at most, and a busy machine needs longer to fill the tables.
+    // A separate connection fills the tables: those of the service time out after 12 s, which is too short on a busy
+    // machine.
     const filler = new pg.Client({ connectionString: database.url });
     await filler.connect();
     await fill(filler);

@@ -67,7 +67,7 @@ describe('the upgrade to the conversations of the dashboard (migration 010)', ()
     );
   };
 
-  it('migration 010 gives each conversation its latest activity, its newest messages and the spellings of its contact', async () => {
+  it('migration 010 fills each conversation’s latest activity, newest messages and spellings of the contact', async () => {
     await client.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, to_timestamp(0))`, [team]);
     await client.query(
       `INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at)
@@ -78,7 +78,7 @@ describe('the upgrade to the conversations of the dashboard (migration 010)', ()
     await sent(1, '+14155550101', 5);
     await received(2, '+14155550101');
     await sent(9, '+14155550101', undefined);
-    // Rows as migration 007 wrote them.
+    // Writes rows in the form that they had after migration 007.
     await conversation('Ada@Example.com', 3, 3);
     await conversation('ADA@example.com', 4, 4);
     await conversation('ada@example.com', 4, 4);

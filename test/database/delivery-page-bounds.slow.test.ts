@@ -21,7 +21,7 @@ const [busy, quiet] = [
   '01990000-0000-7000-8000-000000000011',
   '01990000-0000-7000-8000-000000000012',
 ] as WebhookId[];
-/** Rows that a plan may read besides those of its page: one of each month that it merges. */
+/** How many rows a query may read in addition to its page: one of each month's partition. */
 const beside = 20;
 
 describe('a page of 300,000 deliveries (decision 0012)', () => {
@@ -97,7 +97,7 @@ describe('a page of 300,000 deliveries (decision 0012)', () => {
       }
     }
     assert.deepEqual(beyond, []);
-    // Some query must reach the bound, which shows that there was more to read.
+    // At least one query must reach the bound, otherwise the test would not test the bound.
     assert.ok(most >= deliveryPageExaminedMax, `${most}`);
   }
 

@@ -19,7 +19,7 @@ import {
 } from '#test/support/service/engine-folder.ts';
 import { until } from '#test/support/service/until.ts';
 
-test('a start after kill -9 of the service takes the running PostgreSQL over, with its connections (section 10)', async (t) => {
+test('a start after kill -9 of the service takes over the running PostgreSQL with its connections (section 10)', async (t) => {
   const place = await Place.makeUsed(t);
   const owner = place.spawnOwner();
   const before = await firstLine(owner);

@@ -29,7 +29,10 @@ import {
 import { until } from '#test/support/service/until.ts';
 
 const ordinaryId = 65_534;
-/** True if the ordinary user may run the program: false if the checkout is below a closed home folder. */
+/**
+ * True if the ordinary user may run the program: false if the checkout is in a home folder that other users can't
+ * enter.
+ */
 const ordinaryUserReaches = (program: string) =>
   spawnSync(program, ['--version'], { uid: ordinaryId, gid: ordinaryId }).error === undefined;
 
@@ -206,7 +209,7 @@ test('errors and log lines show no statement, value or credential (section 10)',
 
 test('postgres.log is cut to its newer half at its maximum size while PostgreSQL runs (section 10.4)', async (t) => {
   const place = await Place.makeUsed(t);
-  // Checks happen while the log is copied.
+  // The size of the log is checked each millisecond, so that checks happen while the log is copied.
   const engine = await place.start({}, { logCheckIntervalMs: 1 });
   const log = join(place.dataDir, 'postgres.log');
   const write = (word: string, times: number) =>

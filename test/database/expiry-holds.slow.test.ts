@@ -28,7 +28,7 @@ import { until } from '#test/support/service/until.ts';
 
 const dayMs = 86_400_000;
 
-/** Every sweep by which something expires, with the tables that it takes rows or values from. */
+/** Every sweep that makes rows expire, with the tables that it takes rows or values from. */
 const expiring: Readonly<Record<string, readonly string[]>> = {
   'resolve overdue hand-outs': ['in_flight'],
   'expire queued messages': ['send_queue'],
@@ -48,11 +48,11 @@ const expiring: Readonly<Record<string, readonly string[]>> = {
   'purge mails': ['mails'],
   'purge abandoned media': ['media', 'media_chunks'],
   'purge invitations': ['invitations'],
-  // This sweep is last, as it drops the months of messages that the others end.
+  // This sweep runs last, because it drops the months of messages that the other sweeps finish.
   'purge history': ['messages', 'hand_outs', 'conversations'],
 };
 
-/** Every other sweep, with the reason why a wrong time does no harm. */
+/** Every other sweep, with the reason why a wrong clock does no harm to its rows. */
 const keeping: Readonly<Record<string, string>> = {
   'wake held polls': 'answers polls that are held',
   'wake held readers of events': 'answers requests that are held',
@@ -169,14 +169,14 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
   const changed = (one: Map<string, string>, other: Map<string, string>) =>
     [...one.keys()].filter((table) => one.get(table) !== other.get(table));
 
-  it('every sweep declares whether anything expires by it, and is in one of the tables of this test', () => {
+  it('every sweep declares whether it lets rows expire, and is in one of the tables of this test', () => {
     const named = (expiry: string) =>
       loops.flatMap((loop) => (loop.expiry === expiry ? loop.sweep : [])).sort();
     assert.deepEqual([...named('expires'), ...named('resolves')].sort(), Object.keys(expiring).sort());
     assert.deepEqual(named('keeps'), Object.keys(keeping).sort());
   });
 
-  it('while a clock step is held no sweep ends or deletes overdue rows; afterwards each does', async () => {
+  it('no sweep ends or deletes overdue rows while a clock step is held', async () => {
     await service.step(dayMs);
     await untilStep(service.baseUrl, dayMs / 1_000);
     service.clock.advance(400 * dayMs);

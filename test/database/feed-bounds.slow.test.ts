@@ -15,7 +15,7 @@ const total = 200_000;
 const team = '01990000-0000-7000-8000-000000000001';
 const other = '01990000-0000-7000-8000-000000000002';
 
-/** Rows that a plan may read besides those of its page. */
+/** How many rows a query may read in addition to its page. */
 const beside = 2;
 
 describe(`a page of the feed at ${total.toLocaleString('en')} events (specification section 4.5)`, () => {

@@ -25,7 +25,7 @@ const busyContact = '+14155550101';
 const rareContact = '+14155550103';
 const unknown = '+14155550999';
 
-/** Rows that a plan may read besides those of its page: one of each month that it merges. */
+/** How many rows a query may read in addition to its page: one of each month's partition. */
 const beside = 20;
 
 /** Removes parameters without a value, as a query string does. */
@@ -42,7 +42,8 @@ describe('a page of a million messages (decision 0012)', () => {
     database = await createTestDatabase();
     service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
     await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
-    // The service's connections wait 12 s for an answer at most, and a busy machine needs longer to fill the tables.
+    // A separate connection fills the tables: those of the service time out after 12 s, which is too short on a busy
+    // machine.
     const filler = new pg.Client({ connectionString: database.url });
     await filler.connect();
     await withoutIndexes(filler, () => fill(filler));
@@ -140,7 +141,7 @@ describe('a page of a million messages (decision 0012)', () => {
     }
     assert.deepEqual(beyond, []);
     assert.equal(explainedQueries, 360);
-    // Some query must reach the bound, which shows that there was more to read.
+    // At least one query must reach the bound, otherwise the test would not test the bound.
     assert.ok(most >= messagePageExaminedMax, `${most}`);
   }
 

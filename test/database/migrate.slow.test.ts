@@ -36,7 +36,7 @@ describe('migrations (decision 0003)', () => {
   };
 
   it('a migration that is killed half-way leaves the schema unchanged', async () => {
-    // Another session holds the migration lock, so the migration waits there until it is killed.
+    // Another session has the migration lock, so the migration waits for it until the process is killed.
     const holder = new pg.Client({ connectionString: url });
     await holder.connect();
     await holder.query('CREATE TABLE schema_version (version bigint PRIMARY KEY)');
@@ -108,7 +108,7 @@ describe('migrations (decision 0003)', () => {
     return { versions, lines: lines.map((line) => JSON.parse(line)) };
   };
 
-  it('the log has one line for the migrations of a new database, and one with name and time per migration of an upgrade', async () => {
+  it('the log has one line for the migrations of a new database, and a line for each migration of an upgrade', async () => {
     await administrator.query(`DROP DATABASE ${name}`);
     await administrator.query(`CREATE DATABASE ${name}`);
     const made = await logOf('002');

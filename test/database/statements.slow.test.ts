@@ -134,7 +134,7 @@ describe('every named statement (decision 0003)', () => {
 
   it(`no statement scans ${growing.join(', ')} at ${messages.toLocaleString('en')} messages`, async () => {
     const offenders: string[] = [];
-    // Months without rows are left out, as a scan of them is right.
+    // Partitions without rows are left out, because scanning them is cheap.
     const tables = await client.query<{ relname: string }>(
       `SELECT relname FROM pg_class WHERE relkind = 'r' AND reltuples > 1000 AND relname ~ '^(${growing.join('|')})'`,
     );
@@ -167,7 +167,7 @@ describe('every named statement (decision 0003)', () => {
         const whole = plans
           .flatMap(nodesOf)
           .filter((node) => /^(Seq|Index|Index Only) Scan$/.test(node['Node Type']))
-          // A condition on an id has to be part of the index condition, not only of the filter.
+          // Finds scans that use a condition on an id only as a filter: it has to be part of the index condition.
           .filter(
             ({ 'Index Cond': by = '', Filter: filter = '' }) =>
               /^(\(team_id = [^)]*\))?$/.test(by) || /\b(id|message_id|delivery_id|key) = /.test(filter),

@@ -34,7 +34,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
   });
   after(() => service.close());
 
-  it('at most four large bodies are read at a time: others wait, and small calls are served meanwhile', async () => {
+  it('a device token has at most four large bodies read at a time, and small calls are not delayed', async () => {
     nextMinute(service.clock);
     const { wire } = await connectNumber(service, team);
     const uploads = await Promise.all(
@@ -46,14 +46,14 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     assert.equal(late.answer(), '', 'waits');
     uploads[0]?.finish();
     await until('the fifth is taken', () => late.answer().includes('"ok":"1"'));
-    // An upload that breaks off frees its permit too.
+    // An upload that breaks off must free its permit, too.
     const next = await startUpload(service.baseUrl, wire.token, 0);
     uploads[1]?.socket.destroy();
     await until('the next is taken', () => next.answer().includes('"ok":"1"'));
     for (const { socket } of [...uploads, late, next]) socket.destroy();
   });
 
-  it('at most two bodies with a file are read at a time for a team, over all its phones, and six in a process', async () => {
+  it('a team has at most two bodies with a file read at a time, and a process six', async () => {
     nextMinute(service.clock);
     const teams = await Promise.all(Array.from({ length: 4 }, () => service.newTeam()));
     const start = async (of: TestTeam, missingBytes: number) => {

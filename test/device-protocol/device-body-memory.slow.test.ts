@@ -14,7 +14,7 @@ describe('memory for bodies of a known device token (specification sections 11.1
       const { wire } = await connectNumber(service, await service.newTeam());
       nextMinute(service.clock);
       const connections = 60;
-      // The first upload makes the buffer that all uploads of this process share, so it comes before the measurement.
+      // The first upload makes the buffer that all uploads of this process share, so it is made before the measurement.
       (await startUpload(service.baseUrl, wire.token, 0)).socket.destroy();
       const before = process.memoryUsage().arrayBuffers;
       const uploads = await Promise.all(

@@ -36,7 +36,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     const original = JSON.parse;
     let parsed = 0;
     JSON.parse = (...values: Parameters<typeof original>) => {
-      // Names of fields are parsed as well, so only parses of objects and arrays count.
+      // Field names are parsed separately, so only parses of objects and arrays are counted.
       if (values[0].startsWith('{') || values[0].startsWith('[')) parsed += 1;
       return original(...values);
     };

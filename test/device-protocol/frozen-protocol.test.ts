@@ -6,8 +6,8 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 const to = '+14155550101';
 
 /**
- * Compares whole answers, as shortcuts that can't be updated read them. A change that fails here needs new calls beside
- * these.
+ * Compares whole answers, as shortcuts that can't be updated read them. If a change makes this test fail, it needs new
+ * calls beside the old ones.
  */
 describe('the device protocol is frozen (specification sections 9 and 11) (§9/frozen-device-protocol)', () => {
   let service: TestService;

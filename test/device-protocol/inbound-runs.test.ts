@@ -50,7 +50,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(await stored(), 2);
   });
 
-  it('several automations that fire for one text make one message, also where each repeats its call later', async () => {
+  it('several automations that fire for one text make one message, even if each repeats its call later', async () => {
     const { receive, stored } = await connect();
     const runs = ['1', '2', '3'];
     const ids = new Set(await Promise.all(runs.map((run) => receive('Yes please', run))));
@@ -59,7 +59,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.deepEqual([ids.size, await stored()], [1, 1]);
   });
 
-  it('a run’s number hides neither another text nor the text of another sender', async () => {
+  it('two different texts with the same run number are both stored, and so are texts of two senders', async () => {
     const { receive } = await connect();
     const ids = [
       await receive('Yes', '7'),
@@ -69,7 +69,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.equal(new Set(ids).size, 3);
   });
 
-  it('without a run, or with a run that is “none” or empty, the same text counts as a repeat for 20 s', async () => {
+  it('the same text without the number of a run counts as a repeat for 20 s', async () => {
     const { receive } = await connect();
     for (const run of ['none', '', undefined]) {
       const first = await receive('Yes', run);

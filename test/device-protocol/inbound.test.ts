@@ -188,7 +188,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a from that is “none”, empty or missing is stored as an empty sender, and the three are one message', async () => {
+  it('a sender that is “none”, empty or missing is stored as an empty sender', async () => {
     const { wire } = await connect();
     const answers = [];
     for (const sender of [{ from: 'none' }, { from: ' none ' }, { from: '' }, {}])
@@ -201,7 +201,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal((await messageOf(named)).from, 'None', 'a name is a handle like any other');
   });
 
-  it('every inbound text is accepted: characters that PostgreSQL can’t store become U+FFFD, length and emptiness do not matter (§2.6/content)', async () => {
+  it('every inbound text is accepted, and characters that PostgreSQL can’t store become U+FFFD (§2.6/content)', async () => {
     const { wire } = await connect();
     const odd = await messageOf(
       await wire.call('inbound', '{"from":"+12125550100","text":"a\\u0000b\\ud800c"}'),

@@ -61,7 +61,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const copies = (id: string, ...phones: SimulatedPhone[]) =>
     phones.flatMap((phone) => phone.sent).filter((message) => message.id === id).length;
-  /** The phone is started again: its old session is over, and so is the grace of what it had. */
+  /** Starts the phone again after its old session has ended, when no report of that session counts any more. */
   const restarted = (line: Line) => {
     service.clock.advance(181_000);
     return phoneOf(line);
@@ -75,7 +75,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
   ];
   for (const death of deaths) {
     const policy = death.retryOnce ? 'retry_once' : 'fail';
-    it(`died ${death.step} with ${policy}: ${death.copies} left the phone, the message is ${death.status}, the next one is sent (§3.2/device-timeout)`, async () => {
+    it(`a message whose phone died ${death.step} with ${policy} is ${death.status} and was sent ${death.copies} times (§3.2/device-timeout)`, async () => {
       const line = await newNumber();
       const first = phoneOf(line, { dieAt: { step: death.step, message: 1 } });
       await until('it is verified', isVerified(line));
@@ -96,7 +96,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     });
   }
 
-  it('died while_polling: a queued message is sent once by the restarted phone', async () => {
+  it('a phone that died while_polling sends the queued message once after its restart', async () => {
     const line = await newNumber();
     const first = phoneOf(line, { dieAt: { step: 'while_polling', message: 1 } });
     await first.running;
@@ -109,11 +109,11 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     assert.equal(copies(id, first.phone, second.phone), 1);
   });
 
-  it('the answer lost by a proxy: the message is never sent twice, and is unconfirmed', async () => {
+  it('a message whose hand-out a proxy lost is unconfirmed, and is never sent twice', async () => {
     const line = await newNumber();
     const { phone, running } = phoneOf(line);
     await until('it is verified', isVerified(line));
-    // A poll that is lost before the phone knows its session would be a takeover (unused-session.test.ts).
+    // The proxy must not lose the first poll, because its repeat would be a takeover (unused-session.test.ts).
     await until('it polls in its session', isPolling(line));
     proxy.next('lose_hand_out');
     const lostId = await send(line, 'whose answer is lost');
@@ -126,7 +126,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     assert.equal(copies(lostId, phone), 0);
   });
 
-  it('a poll repeated by a proxy: each message leaves the phone once, and all of them do', async () => {
+  it('a proxy that repeats polls makes the phone send each message exactly once', async () => {
     const line = await newNumber();
     const { phone, running } = phoneOf(line);
     await until('it is verified', isVerified(line));
@@ -137,7 +137,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     }
     const last = await send(line, 'the last one');
     await until('all are settled', async () => {
-      // A message that only the lost answer named is unconfirmed 10 s after its hand-out.
+      // If the answer with the message was lost, the message becomes unconfirmed 10 s after its hand-out.
       service.clock.advance(5_000);
       const messages = await Promise.all([...ids, last].map(messageOf));
       return messages.every((message) => message.status === 'sent' || message.status === 'failed');
@@ -150,7 +150,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     }
   });
 
-  it("a proxy's error page: the phone repeats the same poll, and its report is not lost", async () => {
+  it("a phone repeats the same poll after a proxy's error page, so that its report is not lost", async () => {
     const line = await newNumber();
     const { phone, running } = phoneOf(line);
     await until('it is verified', isVerified(line));

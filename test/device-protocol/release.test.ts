@@ -55,7 +55,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     await lock.waiting(1);
     leaving.abort();
     await assert.rejects(answer);
-    // The server reads connections in order: after this answer it has seen that the phone disconnected.
+    // The server reads connections in order. So after this answer it has noticed that the phone disconnected.
     await fetch(`${service.baseUrl}/healthz`);
     await lock.release();
     await until(
@@ -75,7 +75,8 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     const [flight] = await messagesInFlight(service, number.phoneNumber);
     assert.ok(flight);
     const claimant = await claimantOf(number);
-    // The return waits for the session's lock, then the hand-out, whose snapshot is older than the return's commit.
+    // First the return to the queue waits for the session's lock, then the hand-out. So the hand-out's snapshot is
+    // older than the commit of the return.
     const lock = await lockSession(number);
     const settled = resolveUnconfirmed(service.runtime, {
       team_id: flight.teamId,

@@ -24,7 +24,10 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
 
   const connect = (owner = team) => connectNumber(service, owner);
   const messageOf = async (id: string, owner = team) => (await owner.api.get(`/v1/messages/${id}`)).json;
-  /** The events of a message as `type sequence`, in the order of their writing. Asserts that each body agrees. */
+  /**
+   * The events of a message as `type sequence`, in the order in which they were written. Asserts that each body matches
+   * its columns.
+   */
   const eventsOf = async (id: string) => {
     const events = await storedEvents(service);
     return events.flatMap(({ type, sequence, body }) => {
@@ -74,7 +77,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.failed 1']);
   });
 
-  it('only the exact word failed is a failure: with any other last_status the message was sent', async () => {
+  it('only last_status "failed" is a failure, and every other word means sent', async () => {
     for (const word of ['Failed', 'failure', 'none']) {
       const { wire, id } = await handedOut();
       await wire.poll({ last: id, last_status: word });
@@ -103,7 +106,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
         answered = true;
       });
       await lock.waiting(1);
-      // Later polls that wait for nothing are answered, so the first poll would be, too, were it not for its report.
+      // Later polls without a report are answered meanwhile. So only its report delays the first poll.
       for (let n = 0; n < 3; n += 1) assert.equal((await unknown.poll()).reason, 'unauthorized');
       assert.equal(answered, false);
     } finally {
@@ -181,7 +184,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual([message.error_code, message.may_have_been_sent], ['device_timeout', true]);
   });
 
-  it('delivered is reported before sent: the message becomes sent first, from polling and from device_timeout (§3.1/no-other-steps, §6.1/one-per-change, §8/plan-media)', async () => {
+  it('a message that is reported as delivered before sent becomes sent first (§3.1/no-other-steps, §6.1/one-per-change, §8/plan-media)', async () => {
     const polling = await handedOut();
     await polling.wire.call('status', { id: polling.id, status: 'delivered' });
     assert.equal((await messageOf(polling.id)).status, 'delivered');
@@ -228,7 +231,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     );
   });
 
-  it('a report of not delivered counts only from a device that can tell (§3.1/failed, §3.2/not-delivered)', async () => {
+  it('a report of not delivered counts only from a device that can report deliveries (§3.1/failed, §3.2/not-delivered)', async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id });
     await wire.poll({ last: id, last_status: 'failed' });
@@ -239,7 +242,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.sent 1', 'message.failed 2']);
   });
 
-  it('on the plan free, delivered moves the status and makes no event (§6.1/one-per-change, §8/plan-media)', async () => {
+  it('a report of delivery on the plan free changes the status and makes no event (§6.1/one-per-change, §8/plan-media)', async () => {
     const free = await service.newTeam({ plan: 'free' });
     const { number, wire, id } = await handedOut(free);
     await wire.call('status', { id, status: 'delivered' });

@@ -88,7 +88,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await current.poll()).action, 'idle');
   });
 
-  it('an unknown token gets a stop, and so does a session that is not the current one', async () => {
+  it('a poll with an unknown token or an older session gets a stop', async () => {
     const unknown = new DeviceWire(service.baseUrl, 'dev_nobody');
     assert.deepEqual(await unknown.poll(), { action: 'stop', session: 'none', reason: 'unauthorized' });
     const number = await connectNumber(service, team);
@@ -141,7 +141,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     ]);
   });
 
-  it('after a takeover the old session’s message stays in flight for 180 s, and no other one is handed out', async () => {
+  it('the old session’s message stays in flight for 180 s after a takeover, and blocks other hand-outs', async () => {
     const number = await connectNumber(service, team);
     const id = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'in doubt' });
     const waiting = await team.api.send({ from: number.phoneNumber, to: '+12125550100', content: 'waits' });
@@ -233,7 +233,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).id, id);
   });
 
-  it('a number is pending in two teams: the first phone to poll wins, and the other gets taken', async () => {
+  it('a number that is pending in two teams goes to the first phone that polls, and the other gets taken', async () => {
     const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));

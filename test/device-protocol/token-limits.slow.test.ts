@@ -11,7 +11,7 @@ describe('limits of a token (specification section 11.7)', () => {
       const team = await service.newTeam();
       const { wire } = await connectNumber(service, team, '+14155550100');
       const other = await connectNumber(service, team, '+14155550101');
-      // All calls below fall into one new minute.
+      // A new minute begins, so that all calls below fall into one minute.
       nextMinute(service.clock);
       const stop = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
       const polls = await Promise.all(Array.from({ length: 300 }, () => wire.call('poll', stop)));

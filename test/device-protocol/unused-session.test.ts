@@ -15,7 +15,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
   let team: TestTeam;
 
   before(async () => {
-    // The hold is longer than these tests take: no poll is answered because its hold ended.
+    // The hold is longer than these tests take, so that no poll is answered because its hold has ended.
     service = await startTestService({ DEVICE_HOLD_SECONDS: '50' });
     team = await service.newTeam();
   });
@@ -42,7 +42,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const isSent = (id: string) => until('it is sent', async () => (await messageOf(id)).status === 'sent');
 
-  it('after a lost first answer, "new" takes over and gets the message, and later ones get already_running', async () => {
+  it('a phone that lost its first answer takes over with "new", and later ones get already_running', async () => {
     const { phoneNumber, start, starter } = await newPhone();
     const lost = await start();
     lost.lose();
@@ -60,7 +60,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
     ['on one process', false],
     ['on two processes', true],
   ] as const)
-    it(`two starts at once ${where}: the older held poll is answered superseded at once, and one loop lives`, async (context) => {
+    it(`the older of two simultaneous starts ${where} is answered superseded at once`, async (context) => {
       const { phoneNumber, start } = await newPhone();
       const other = otherProcess ? await service.startAnother() : undefined;
       context.after(() => other?.close());
@@ -95,7 +95,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       return { phone, id, waits, first, second };
     };
 
-    it('after a takeover the old session’s report counts, and then the new session gets the next message', async () => {
+    it('the old session’s report counts after a takeover, and the new session gets the next message', async () => {
       const { id, waits, first, second } = await takeOver();
       assert.equal((await messageOf(waits)).status, 'queued');
       assert.deepEqual(await first.wire.poll({ last: id }), superseded);
@@ -103,7 +103,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
       assert.equal((await second.answer).id, waits);
     });
 
-    it('after a takeover without a report the message is unconfirmed 180 s after its hand-out, and never sent again', async () => {
+    it('a message without a report after a takeover is unconfirmed 180 s after its hand-out', async () => {
       const { id, waits, second } = await takeOver();
       service.clock.advance(50_000);
       assert.equal((await second.answer).action, 'idle', 'held back meanwhile');

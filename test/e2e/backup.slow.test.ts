@@ -18,7 +18,7 @@ import { firstKey, type SpawnedService, spawnService } from '#test/support/servi
 import { createEmptyDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** Tables that a restore changes, so that nothing goes out twice (specification section 10.8). */
+/** Tables that a restore changes, so that no message or mail is sent twice (specification section 10.8). */
 const changedByRestore = new Set([
   ...[
     'account_sessions',
@@ -97,7 +97,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
       );
       const [first, last] = await Promise.all(urls.map(comparable));
       assert.deepEqual(last, await comparable(databaseUrl));
-      // The source database recorded the use of its key after the backup, so api_keys differs.
+      // The last use of the key was recorded after the backup, so the table api_keys is not compared.
       assert.deepEqual({ ...last, api_keys: '' }, { ...first, api_keys: '' });
       const { json } = await new ApiClient(back.baseUrl, key).get('/v1/numbers');
       assert.deepEqual(
@@ -116,7 +116,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
     assert.equal((await stat(backup)).mode & 0o777, 0o600);
     const again = await commands().run(['backup', backup]);
     assert.equal(again.code, 1);
-    assert.match(again.errors, /first\.backup exists, and no backup replaces a file/);
+    assert.match(again.errors, /first\.backup exists already, and a backup never replaces a file/);
     const { output, errors, code } = await commands().run(['backup', '--verify', backup]);
     assert.equal(code, 0, errors);
     assert.match(output, /verified +true/);
@@ -158,7 +158,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
   });
 
   for (const point of commandFailpoints.filter((name) => name.startsWith('backup '))) {
-    it(`a backup that is killed (${point}) leaves no file under its name, and the next one succeeds (§10.10/complete-or-absent)`, async () => {
+    it(`a backup that is killed (${point}) leaves no file under its name, and the next backup succeeds (§10.10/complete-or-absent)`, async () => {
       const file = join(await newFolder(), 'a.backup');
       const killed = await commands().run(['backup', file], { FAILPOINT: point });
       assert.notEqual(killed.code, 0);
@@ -202,7 +202,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
       assert.deepEqual([ended.code, ended.output], [code, '']);
       assert.equal(
         ended.errors,
-        `Interrupted by ${signal}: no backup was written, and no part of it is left. Run the backup again.\n`,
+        `Interrupted by ${signal}: no backup was written, and no partial file remains. Run the backup again.\n`,
       );
       assert.deepEqual(await readdir(own), []);
     });

@@ -91,7 +91,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
         fetch(`${service.baseUrl}/readyz`).then((answer) => !answer.ok),
       );
     });
-    // /readyz may repeat an answer for a second.
+    // /readyz may repeat an older answer for a second, so the test waits.
     await until('it is ready again', async () => (await fetch(`${service.baseUrl}/readyz`)).ok);
   });
 
@@ -113,7 +113,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
     });
   });
 
-  it('after the kills, each message that was answered 202 is stored once and sent once at most', async () => {
+  it('each message that was answered 202 is stored once and sent at most once, despite the kills', async () => {
     for (const history of histories) {
       for (const open of [...history.open])
         await sendOnce(

@@ -59,7 +59,7 @@ describe('a fleet of phones on two processes (specification section 11.4)', () =
 
     const accepted = new Map<string, { from: string; to: string; n: number }>();
     const send = async (from: string, sender: number) => {
-      // A conversation's next message is sent after the one before was accepted, to the other process.
+      // Each message of a conversation is sent after the previous one was accepted, alternately to both processes.
       for (let n = 0; n < messagesPerPhone / 2; n += 1) {
         for (const contact of [0, 1]) {
           const to = `+1212555${String(sender * 2 + contact).padStart(4, '0')}`;

@@ -34,7 +34,7 @@ describe('a full disk (specification section 10.4)', {
   let api: ApiClient;
 
   const options = (folder: string) => ({
-    // The poll that verifies the number is held for this time.
+    // The hold is short, because the poll that verifies the number is held for this time.
     settings: { DATA_DIR: folder, LOG_LEVEL: 'error', DEVICE_HOLD_SECONDS: '1' },
     command: disk.command(process.execPath, 'server/main.ts'),
   });

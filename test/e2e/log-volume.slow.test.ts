@@ -80,7 +80,7 @@ describe('how much is logged (specification section 10.4)', () => {
     }
   });
 
-  it('without a database each failure is logged once a minute with its stack, and repeats are counted', async () => {
+  it('each failure without a database is logged once a minute with its stack, and repeats are counted', async () => {
     assert.equal((await api.get('/v1/team')).status, 200);
     const denial = await denyConnections({ databaseUrl: database.url });
     try {

@@ -267,7 +267,7 @@ describe('the log at its finest level (specification section 10.1)', () => {
       assert.equal(typeof msg, 'string', line);
       messages.add(msg);
     }
-    // Each expected message occurs in the log.
+    // Asserts that the log contains each expected message.
     for (const msg of [
       'answered',
       'a request failed',

@@ -7,7 +7,7 @@ import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { firstKey, spawnService } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-it('after DATA_DIR was deleted, refusals keep their envelope and name no path (specification section 10.4)', async () => {
+it('refusals keep their envelope and name no path after DATA_DIR was deleted (specification section 10.4)', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'ownline-lost-'));
   await chmod(parent, 0o711);
   const dataDir = join(parent, 'data');

@@ -52,7 +52,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     ((await api.get('/v1/team/members')).json.members as { email: string; role: string }[]).map(
       ({ email, role }) => `${email} ${role}`,
     );
-  /** The account of an unused magic link and the link's lifetime in hours. Undefined for other links. */
+  /** Reads the account of an unused magic link and the link's lifetime in hours; undefined for other links. */
   const ofSignIn = async (url: string) => {
     const found = await storedMagicLink(connection, url.split('/').at(-1) ?? '');
     return found && !found.isUsed ? [found.email, found.lifetimeHours] : undefined;
@@ -118,7 +118,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     assert.deepEqual(await people(api), ['eve@example.com owner']);
   });
 
-  it('with several teams ownline link needs --team for a new address, and not for an account', async () => {
+  it('ownline link on a server with several teams needs --team for a new address only', async () => {
     const { code, errors } = await commandLine.run(['link', '--email', 'new@example.com']);
     assert.equal(code, 1);
     assert.match(errors, /--team .*several/);

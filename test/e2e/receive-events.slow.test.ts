@@ -42,7 +42,7 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
   });
   after(() => close());
 
-  /** The block as a person runs it, with values of this run in place of the printed ones. */
+  /** Returns the commands of a block, with the values of this run instead of the printed ones. */
   function commandsOf(block: string, values: Readonly<Record<string, string>> = {}): string {
     let text = block.replaceAll('4000', String(port));
     for (const [word, value] of Object.entries(values)) {

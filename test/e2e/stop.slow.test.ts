@@ -54,7 +54,7 @@ describe('a stop of the service (specification section 10.3)', () => {
   before(async () => {
     parent = await makeParent();
     dataDir = join(parent, 'data');
-    // The poll that verifies the number is held for this time.
+    // The hold is short, because the poll that verifies the number is held for this time.
     service = await spawnService({ settings: { DATA_DIR: dataDir, DEVICE_HOLD_SECONDS: '1' } });
     api = new ApiClient(service.baseUrl, await firstKey(dataDir));
     const verify = await api.post('/v1/numbers/verify', { phone_number: from });
@@ -136,7 +136,7 @@ describe('a stop of the service (specification section 10.3)', () => {
       await pause(100, undefined, { signal: sending.signal }).catch(() => undefined);
     }
     const tookMs = performance.now() - startedMs;
-    // The release fails, as the connection that held the lock ended with PostgreSQL.
+    // The release of the lock fails, because its connection ended with PostgreSQL.
     await held.release().catch(() => undefined);
     assert.ok(tookMs >= 1_000, `it ended after ${tookMs} ms`);
     assert.equal(await service.ended, 1, service.output());

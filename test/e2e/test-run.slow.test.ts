@@ -162,7 +162,7 @@ describe('npm test (docs/testing.md)', () => {
     it(`npm test stops its PostgreSQL, deletes its folder and leaves no process when ${signal} ends it`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
       await writeFile(join(folder, 'lasting.test.mjs'), lasting);
-      // With this variable, Node would take the inner run's files for those of the outer run.
+      // The variable is removed: with it Node would take the files of the inner run for those of the outer run.
       const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
       const run = spawn(process.execPath, ['test/run.ts', join(folder, 'lasting.test.mjs')], {
         cwd: repository,

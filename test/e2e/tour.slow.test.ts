@@ -14,7 +14,7 @@ describe('a first start and the tour (docs/get-started.md, specification section
   let service: SpawnedService;
 
   before(async () => {
-    // With the pacing that a first start has.
+    // The service uses the pacing of a first start.
     ({ service, dataDir, close } = await givenSpawnedService({ PACING: 'gentle' }));
   });
   after(() => close());
@@ -52,7 +52,7 @@ describe('a first start and the tour (docs/get-started.md, specification section
     }
   });
 
-  it('if a step of the tour is refused, it prints the error and goes no further', async () => {
+  it('the tour prints the error of a refused step and stops', async () => {
     const [connect] = (await PageBlocks.read('docs/get-started.md')).all('sh tour');
     const [beforePhone = ''] = connect.split('npm run');
     const script = `set -eu\nOWNLINE=${service.baseUrl}\nKEY=wrong\n${beforePhone}`;

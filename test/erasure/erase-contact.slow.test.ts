@@ -25,7 +25,7 @@ import { startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 const ada = '+447911123456';
 const adaWithTrunkPrefix = '+4407911123456';
 const secret = 'the secret of Ada';
-/** As a receiver that answers with what it got. */
+/** A receiver whose answer repeats the request's body. */
 const echo: Behaviour = (answer, { body }) => void answer.writeHead(200).end(body);
 
 describe('erasing a contact (specification section 12.14)', () => {
@@ -36,7 +36,7 @@ describe('erasing a contact (specification section 12.14)', () => {
   let number: ConnectedNumber;
 
   before(async () => {
-    // Nothing runs in the background but deliveries: the tests say when.
+    // Only deliveries run in the background. The tests decide when the erasures run.
     service = await startWebhooking({ ROLES: 'api,deliver' });
     receiver = await startWebhookReceiver({ behaviour: echo });
   });
@@ -63,7 +63,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.deepEqual([answer.status, answer.json.status], [200, 'erased'], answer.text);
     return answer.json;
   };
-  /** The tables that hold one of the texts in any row. */
+  /** Lists the tables that contain one of the texts in any row. */
   const tablesWith = async (...texts: string[]) => {
     const tables = await allStoredRowTexts(service);
     // Answers of receivers are bytes, which PostgreSQL prints in hexadecimal.
@@ -77,7 +77,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     return (await team.api.get(`/v1/events?limit=100&after=${after}`)).json.events as Event[];
   };
 
-  it('no table holds the handle, in any spelling, or a text of it; another contact keeps everything (§12.14/erased-rows, §12.14/erased-spellings, §12.14/erased-stays)', async () => {
+  it('no table contains a spelling of the erased handle or a text of the contact (§12.14/erased-rows, §12.14/erased-spellings, §12.14/erased-stays)', async () => {
     await team.api.post('/v1/webhooks', {
       url: receiver.url,
       events: ['message.received', 'message.sent', 'message.failed', 'contact.opted_out'],
@@ -137,7 +137,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     });
   });
 
-  it('a phone number is found as people write it, and one without its country code is refused (§12.14/erased-spellings)', async () => {
+  it('an erasure finds a phone number as people write it, and refuses a number without its country code (§12.14/erased-spellings)', async () => {
     const written = '+44 (7911) 123-499';
     await receive('+447911123499', secret);
     const dry = await erase(written, { dry_run: true });
@@ -157,7 +157,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.equal((await erased('ada@example.com')).messages, 0);
   });
 
-  it('messages that wait are cancelled first, with an event without handle and text, and refunded (§12.14/erased-waiting)', async () => {
+  it('an erasure cancels and refunds waiting messages first, with events that have neither handle nor text (§12.14/erased-waiting)', async () => {
     const id = await send(ada, secret);
     assert.equal((await erased(ada)).waiting, 1);
     const message = (await team.api.get(`/v1/messages/${id}`)).json;
@@ -171,7 +171,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.equal((await number.wire.poll()).action, 'idle');
   });
 
-  it('a message that a phone has is erased once its outcome is known; until then nothing goes to the contact (§12.14/erased-in-flight, §12.14/erased-later)', async () => {
+  it('a message that a phone has is erased once its outcome is known (§12.14/erased-in-flight, §12.14/erased-later)', async () => {
     const id = await send(ada, secret);
     await handOut(id);
     const answer = await erase(ada);
@@ -198,7 +198,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.deepEqual(await tablesWith('is not known'), []);
   });
 
-  it('an answer to an attempt that was in progress at the erasure is not stored, and the attempt is (§12.14/erased-answers)', async () => {
+  it('a receiver’s answer that arrives after the erasure of its event is not stored (§12.14/erased-answers)', async () => {
     const held: (() => void)[] = [];
     receiver.behave((answer, { body }) => void held.push(() => answer.writeHead(200).end(body)));
     const webhook = (await team.api.post('/v1/webhooks', { url: receiver.url, events: ['message.received'] }))
@@ -220,7 +220,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.deepEqual([attempt?.status_code, attempt?.response_body], [200, null]);
   });
 
-  it('an opt-out that lies deeper in the feed than a round reads is erased in further rounds (§12.14/erased-later)', async () => {
+  it('an opt-out event that is older than one round reads is erased in further rounds (§12.14/erased-later)', async () => {
     const { runtime } = service;
     await receive(ada, 'STOP');
     await putEventsAtOnce(runtime, team.id, 11_000);
@@ -232,14 +232,14 @@ describe('erasing a contact (specification section 12.14)', () => {
     );
     const [atFirst] = await listErasures(runtime.database.pool, 1);
     assert.ok(atFirst);
-    // A budget of nothing ends each round after one batch.
+    // With a budget of 0 ms, each round ends after one batch.
     const rounds: boolean[] = [];
     while (rounds.length < 10 && !rounds.at(-1)) rounds.push(await runErasure(runtime, atFirst, 0));
     assert.deepEqual(rounds, [false, false, true]);
     assert.equal((await contactEventsOf(service, team.id))[0]?.data.contact, '');
   });
 
-  it('an opt-out goes on refusing sends as a keyed hash, is listed no more, and START ends it (§12.14/erased-opt-out)', async () => {
+  it('an erased opt-out still refuses sends by its keyed hash, and START ends it (§12.14/erased-opt-out)', async () => {
     const statements = watchStatements(['opt-outs.']);
     await receive(ada, 'Hello');
     assert.deepEqual(statements.take(), [], 'no team pays for the erasures of others');
@@ -279,7 +279,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     ]);
   });
 
-  it('only owners and admins may; a member is refused, and the refusal names no contact (§12.14/erase)', async () => {
+  it('only owners and admins erase a contact, and the refusal of a member names no contact (§12.14/erase)', async () => {
     const member = await newMember(service, team, 'member');
     const answer = await member.post(member.in('/erasures'), { contact: ada });
     assert.equal(answer.status, 403);

@@ -23,10 +23,10 @@ describe('a process that is killed in the middle of an erasure (specification se
   let admin: TeamMember;
 
   before(async () => {
-    // Nothing erases in the background but the process that a test starts.
+    // No process of this service erases in the background; only the one that a test starts does.
     service = await startWebhooking({ ROLES: 'api,deliver' });
     receiver = await startWebhookReceiver({
-      // As a receiver that answers with what it got.
+      // The receiver's answer repeats the request's body.
       behaviour: (answer, { body }) => void answer.writeHead(200).end(body),
     });
     team = await service.newTeam();
@@ -48,7 +48,7 @@ describe('a process that is killed in the middle of an erasure (specification se
   };
 
   for (const [index, kill] of kills.entries()) {
-    it(`${kill}: another process erases the rest, and sends go out again after it (§12.14/erased-later)`, async () => {
+    it(`another process completes an erasure after a kill at "${kill}", and sends go out again (§12.14/erased-later)`, async () => {
       const contact = `+4479111234${60 + index}`;
       await number.wire.call('inbound', { from: contact, text: 'A secret' });
       await number.wire.call('inbound', { from: contact, text: 'STOP' });

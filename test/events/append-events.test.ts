@@ -126,7 +126,7 @@ describe('appending events (specification sections 6.1 and 6.3, decision 0017)',
       notifications.on(channel, () => heard.push(channel));
     }
     await notifications.start();
-    // A new connection wakes every listener.
+    // The notifications so far are dropped, because a new connection wakes every listener.
     heard.splice(0);
     // This later notification separates earlier ones from those that follow.
     const heardUntilNow = async () => {

@@ -21,7 +21,7 @@ interface Page {
 }
 
 describe('GET /v1/events (specification section 4.5)', () => {
-  // The test publishes, so that it decides when an event gets its position.
+  // The service does not publish events: the test does, so that it decides when an event gets its position.
   let service: TestService;
   let team: TestTeam;
   let looks: StatementWatch;
@@ -269,7 +269,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal((await answer).status, 401);
   });
 
-  it('after may name an event without a position, which the request awaits, and is 503 without a publisher (§4.5/after)', async () => {
+  it('the parameter after may name an event without a position, which the request waits for (§4.5/after)', async () => {
     await putEvents(service.runtime, team.id, 2);
     const [first, second] = await stored();
     assert.ok(first && second);

@@ -139,14 +139,14 @@ class Walk {
     this.#team = team;
   }
 
-  /** Takes a step. @returns the lines that the step has to write, sorted */
+  /** Makes one step of the walk. @returns the lines of the events and deliveries that the step has to write, sorted */
   async take(step: Step): Promise<string[]> {
     this.#expected = [];
     await this.#take(step);
     return this.#expected.sort();
   }
 
-  /** All written lines of the team, sorted. */
+  /** Lists all events and deliveries of the team as lines, sorted. */
   async written(): Promise<string[]> {
     const events = await storedEvents(this.#service, { teamId: this.#team.id });
     const deliveries = await writtenDeliveries(this.#service, this.#team.id);

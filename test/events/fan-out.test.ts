@@ -67,7 +67,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     assert.equal(await fanOuts(), 0);
   });
 
-  it('webhooks that exist at the event get it; later and deleted ones do not, and disabled ones get a skipped delivery', async () => {
+  it('an event goes to the webhooks that exist at its time, and a disabled webhook gets a skipped delivery', async () => {
     await newTeam(300);
     const [first, second, third] = (await team.api.get('/v1/webhooks')).json.webhooks as { id: string }[];
     assert.equal((await team.api.put(`/v1/webhooks/${first?.id}`, { active: false })).status, 200);
@@ -80,7 +80,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     assert.equal((await deliveries()).filter(({ status }) => status === 'skipped').length, 2);
   });
 
-  it('teams are served round robin, a part at a time: many events of one do not delay that of another', async () => {
+  it('teams are served round robin, so that many events of one team do not delay another’s event', async () => {
     await newTeam(many);
     const busy = team;
     for (let events = 0; events < 3; events += 1) await cancelOne();
@@ -100,7 +100,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     await cancelOne();
     const failing = team;
     const refusal = await refuseInsertsOf(service, failing.id, 'due_deliveries');
-    // With eight other teams, some come after the failing one in any order.
+    // Eight other teams are used, so that in any order some of them come after the failing team.
     const others: TestTeam[] = [];
     for (let teams = 0; teams < 8; teams += 1) {
       await newTeam(101);

@@ -84,7 +84,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
         await runtime.database
           .transaction(async (trx) => {
             for (let events = 0; events <= n % 3; events += 1) await putEvent(trx, runtime, team.id);
-            // The event has its id and seq by now, and others commit before it.
+            // The event has its id and seq already, and other events commit before it.
             if (n % 2 === writer % 2) await new Promise<void>((resolve) => heldBack.push(resolve));
             if (isUndone) throw new Error('undone');
           })
@@ -110,7 +110,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
     };
     const release = async () => {
       while (open > 0) {
-        // Ends the oldest of the waiting transactions last.
+        // Ends the waiting transactions, the oldest one last.
         const [oldest, ...rest] = heldBack.splice(0);
         for (const letGo of rest.reverse()) letGo();
         await roundTrip(service);

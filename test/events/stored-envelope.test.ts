@@ -82,8 +82,8 @@ describe('an event is stored in a dictionary code and delivered byte by byte (de
     assert.equal(readStoredEnvelope(columns, whole), whole);
   });
 
-  it('a dictionary character that this release does not know is an error, and no other text', () => {
-    assert.throws(() => readStoredEnvelope(columns, '\u0001\u001f'), /unknown character/);
+  it('a dictionary character that this release does not know is an error', () => {
+    assert.throws(() => readStoredEnvelope(columns, '\u0001\u001f'), /unknown placeholder/);
   });
 
   it('every generated envelope is read back with the same bytes (§6.2/envelope)', () => {

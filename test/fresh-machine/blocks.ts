@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { repository } from '#test/support/service/spawned-service.ts';
 
 /**
- * The commands of docs/operations.md with a label: those in fences of ```` ```sh fresh-machine LABEL ````. The script that
- * has them ends with the first block that fails: `set -e` does not see a failure before an `&&`.
+ * The commands of docs/operations.md with a label: those in fences of ```` ```sh fresh-machine LABEL ````. The script
+ * ends at the first block that fails. Each block runs separately, because `set -e` ignores a failure before an `&&`.
  */
 export async function blocksOf(label: string): Promise<string> {
   const page = await readFile(join(repository, 'docs/operations.md'), 'utf8');

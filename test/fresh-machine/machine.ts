@@ -119,7 +119,7 @@ async function pidOfInit(nspawn: ChildProcess): Promise<number> {
   const deadlineMs = performance.now() + 30_000;
   while (performance.now() < deadlineMs) {
     if (nspawn.exitCode !== null)
-      throw new Error('systemd-nspawn ended: it has to run as root on a machine with cgroups.');
+      throw new Error('systemd-nspawn ended. Run it as root, on a machine with cgroups.');
     const children = await readFile(`/proc/${nspawn.pid}/task/${nspawn.pid}/children`, 'utf8').catch(
       () => '',
     );

@@ -32,7 +32,7 @@ async function timed<T>(title: string, run: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** The commit of this clone, as the branch `main` of the folder that SOURCE names. */
+/** Clones the commit of this clone into the machine, as the branch `main` of the folder that SOURCE names. */
 async function cloneInto(root: string): Promise<void> {
   const run = promisify(execFile);
   const source = join(root, 'srv/ownline.git');

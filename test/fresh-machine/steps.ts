@@ -11,7 +11,7 @@ const name = 'texts.example.com';
 const caddyAuthority = '/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt';
 const nginxCertificate = `/etc/letsencrypt/live/${name}`;
 
-/** The chapters of docs/operations.md, each followed by a look at its result. */
+/** The chapters of docs/operations.md, each followed by a check of its result. */
 export const steps: readonly Step[] = [
   {
     title: 'Install it as a service',
@@ -50,7 +50,7 @@ export const steps: readonly Step[] = [
     title: 'HTTPS with Caddy',
     run: async (machine) => {
       await machine.run(await blocksOf('caddy'));
-      // No authority gives this machine a certificate: Caddy's own one stands in for it.
+      // No public authority issues a certificate for this machine, so Caddy's internal authority is used.
       await machine.run(`echo '127.0.0.1 ${name}' >> /etc/hosts
         sed -i '1i { \\n local_certs \\n skip_install_trust \\n}' /etc/caddy/Caddyfile
         systemctl restart caddy`);
@@ -103,7 +103,7 @@ export const steps: readonly Step[] = [
     run: async (machine) => {
       const release = 'git -C /opt/ownline rev-parse HEAD';
       const former = await machine.run(release);
-      // The newer release, of which only the commit is another one.
+      // Makes a newer release that differs only in its commit.
       await machine.run(`cd /srv && git clone --quiet ownline.git newer && cd newer
         git -c user.name=Release -c user.email=release@example.com commit --quiet --allow-empty --message 'a newer release'
         git push --quiet origin HEAD:main`);
@@ -144,7 +144,7 @@ export const steps: readonly Step[] = [
   },
 ];
 
-/** The first key is of before all restores. */
+/** Checks that the service answers with the first API key, which was made before all restores. */
 async function serves(machine: FreshMachine): Promise<void> {
   const team = await machine.run(
     'curl --silent --fail http://127.0.0.1:3000/v1/team -H "x-api-key: $(cat /root/first-key)"',
@@ -152,7 +152,10 @@ async function serves(machine: FreshMachine): Promise<void> {
   assert.match(team, /"name":"My team"/);
 }
 
-/** Through the proxy: a trusted certificate, a held poll, the client's address, and the dashboard's stream. */
+/**
+ * Checks through the proxy: the certificate is trusted, a poll is held, the client's address arrives, and the
+ * dashboard's live stream works.
+ */
 async function servesPhones(machine: FreshMachine, authority: string): Promise<void> {
   const curl = `curl --silent --show-error --cacert ${authority} --retry 20 --retry-all-errors`;
   const ready = await machine.run(`${curl} --fail https://${name}/readyz`);
@@ -176,7 +179,8 @@ async function servesPhones(machine: FreshMachine, authority: string): Promise<v
     export NODE_EXTRA_CA_CERTS=/srv/authority.pem
     ${doctor} --json || true`);
   const { checks } = JSON.parse(report) as { readonly checks: readonly { name: string; state: string }[] };
-  // No name server knows this machine, and outgoing requests read no /etc/hosts.
+  // The check of outgoing requests may fail: no name server has this machine's name, and such requests do not read
+  // /etc/hosts.
   const failed = checks.filter(({ name: of, state }) => state === 'failed' && of !== 'egress');
   assert.deepEqual(failed, []);
   assert.ok(checks.some(({ name: of, state }) => of === 'hold' && state === 'ok'));

@@ -41,7 +41,7 @@ describe(`generated requests, from seed ${seed} (specification section 7)`, () =
     const team = await service.newTeam();
     await connectNumber(service, team, from);
     const reader = await service.newKey(team.id, ['team:read']);
-    // Enough of each, so that requests which delete or cancel leave some for later requests.
+    // Enough rows of each kind, so that requests which delete or cancel leave some for later requests.
     const many = Array.from({ length: 40 }, (_, n) => String(n).padStart(2, '0'));
     const ids = await Promise.all(
       many.map(async (n) => {
@@ -85,7 +85,7 @@ describe(`generated requests, from seed ${seed} (specification section 7)`, () =
   });
   after(() => service.close());
 
-  it(`${requests.toLocaleString('en')} generated requests on kept connections get sound answers, and no invalid one is accepted (§7.1/envelope, §7.2/request-id)`, async () => {
+  it(`${requests.toLocaleString('en')} generated requests get well-formed answers, and no invalid one is accepted (§7.1/envelope, §7.2/request-id)`, async () => {
     const client = new KeptConnections(service.baseUrl, shards);
     const outcomes = new Map<string, number>();
     await assertMany(generatedRequests(document, known), requests, async (made) => {
@@ -100,7 +100,7 @@ describe(`generated requests, from seed ${seed} (specification section 7)`, () =
     assertWide(document, outcomes);
   });
 
-  it(`${rawRequests.toLocaleString('en')} raw requests get sound answers, however broken they are (§7.1/envelope, §7.2/unreadable-requests)`, async () => {
+  it(`${rawRequests.toLocaleString('en')} raw requests get well-formed answers, however broken they are (§7.1/envelope, §7.2/unreadable-requests)`, async () => {
     const [key = ''] = known.keys;
     await assertMany(generatedBytes(key), rawRequests, async ({ bytes, isWhole }) => {
       const what = Buffer.from(bytes).toString('latin1');

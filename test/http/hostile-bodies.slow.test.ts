@@ -305,7 +305,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
   });
 });
 
-/** JSON values that no field of any request accepts. */
+/** JSON values that no field of a request accepts. */
 const hostileValues: readonly (readonly [string, string])[] = [
   ['a number', '14155550101'],
   ['a number too large', '1e999'],

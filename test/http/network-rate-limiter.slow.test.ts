@@ -44,7 +44,7 @@ describe('the rate limiter of client networks, for requests without a credential
   it('pages, static content and unknown addresses share one limit, and its 429 has retry-after', async () => {
     nextMinute(service.clock);
     await useUp('203.0.113.1');
-    // 17 s of the minute are left.
+    // The clock is moved until 17 s of the minute are left.
     service.clock.advance(Math.max(0, 43_500 - (service.clock.nowMs() % 60_000)));
     for (const path of ['/nothing', '/sign-in', '/docs', '/v1/openapi.json', '/v1/messages/send']) {
       const refused = await ask(path, '203.0.113.1');

@@ -42,7 +42,7 @@ describe('GET /readyz?verbose (specification section 10.4)', () => {
     assert.deepEqual(Object.keys((await plain.json()) as object), ['status', 'clock', 'restore_hold']);
   });
 
-  it('has the nightly backup that ended last', async () => {
+  it('/readyz?verbose shows the nightly backup that ended last', async () => {
     assert.equal((await read()).details.backup, null);
     const times = { started_at: service.clock.in(-60_000), finished_at: service.clock.now() };
     const runs = [
@@ -61,7 +61,7 @@ describe('GET /readyz?verbose (specification section 10.4)', () => {
     }
   });
 
-  it('lists every loop that runs in the process, once each, and the figures have the same names', async () => {
+  it('/readyz?verbose lists every loop of the process once, under the names of /metrics', async () => {
     const { details } = await until('all jobs have run', async () => {
       const answer = await read();
       return answer.details.jobs.every(({ last_success_at: at }) => at !== null) && answer;

@@ -24,7 +24,7 @@ describe('GET /readyz (specification section 10.4)', () => {
         Array.from({ length: 200 }, () => fetch(`${service.baseUrl}/readyz`)),
       );
       assert.ok(answers.every(({ status }) => status === 200));
-      // On a slow machine the requests take several seconds, each of which may have a check.
+      // On a slow machine the requests take several seconds, and each second may have one check.
       return { looks: watch.take().length, most: 1 + Math.floor((performance.now() - begunMs) / 1_000) };
     };
     try {
@@ -48,7 +48,7 @@ describe('GET /readyz (specification section 10.4)', () => {
     const refused = await until('it is not ready', async () => {
       service.clock.advance(1_000);
       const answer = await ready.get('/readyz');
-      // The switch to read-only ends connections, so requests fail with another error first.
+      // The switch to read-only ends connections, so the first requests fail with another error.
       return answer.status === 503 && readOnly.test(String(field(answer.json, 'error.message'))) && answer;
     });
     assert.equal(refused.headers.get('retry-after'), '2');

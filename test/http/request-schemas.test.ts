@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { explainedKeywords } from '#server/platform/http/validation-error.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
-/** Keywords that describe and do not constrain. */
+/** Keywords that describe a value without constraining it. */
 const telling = ['description', 'examples', 'default', 'title'];
 
 type Schema = Readonly<Record<string, unknown>>;

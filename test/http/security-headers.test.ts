@@ -92,7 +92,7 @@ describe('security headers of pages and of answers below /app (specification sec
     );
   });
 
-  it('our pages load only their font and run only scripts that the policy names by hash; forms go only to this server', () => {
+  it('our pages load only their font, and run only scripts that the policy names by hash', () => {
     // A valid session is redirected from the sign-in form, so its refused form is used.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
     for (const path of ['/password', '/sign-in', '/link/:token', '/setup/:token']) {

@@ -208,7 +208,7 @@ describe('delivery of mail (specification section 10.6)', () => {
 });
 
 describe('mail without SMTP_URL (specification section 10.6)', () => {
-  it('without SMTP_URL no mail is queued, and the caller gets false', async () => {
+  it('a server without SMTP_URL queues no mail, and the caller gets false', async () => {
     const service = await startTestService();
     try {
       assert.equal(isMailEnabled(service.runtime.config), false);

@@ -102,7 +102,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     };
     const before = server.received.length;
     const expected = [boss.email, deputy.email].sort();
-    // The service's own loop may run at the same moment; each mail is sent once all the same.
+    // Runs the check three times at once. The service's own loop may run, too, and still each mail must be sent once.
     const look = () => Promise.all([1, 2, 3].map(() => notifyUsageLimits(service.runtime)));
     await send(7);
     await look();
@@ -122,7 +122,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.ok(admin.email !== deputy.email);
   });
 
-  it('all teams together mail 5 invitations an hour to an address, and one team mails 100; more is 429 with retry-after (§12.5/links-and-mail)', async () => {
+  it('an address gets at most 5 invitation mails an hour from all teams, and a team sends at most 100 (§12.5/links-and-mail)', async () => {
     const email = 'flooded@example.com';
     const invite = (from: TestTeam, to: string) =>
       from.api.post('/v1/team/members/invite', { email: to, role: 'viewer' });
@@ -169,7 +169,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.deepEqual(await noticesOf(broken), [80, 100], 'it is tried again');
   });
 
-  it('1,100 teams without recipients do not keep later teams from their notice (§12.7/usage)', async () => {
+  it('later teams get their notice even behind 1,100 teams without recipients (§12.7/usage)', async () => {
     await putFullTeams(service, 1_100);
     const { team: last } = await fullTeam('owner');
     await notifyUsageLimits(service.runtime);

@@ -66,7 +66,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     for (const _ of addresses) await server.next();
   });
 
-  it('a mail that another process is claiming is skipped, neither waited for nor claimed twice', async () => {
+  it('a claim skips a mail that another process is claiming', async () => {
     const { database, clock } = mailing.service.runtime;
     for (const n of [1, 2, 3]) await mailing.queue(`taken-${n}@example.com`);
     const claim = (db: Queryable) =>
@@ -103,7 +103,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     await loop.stop();
   });
 
-  it('a mail server that hangs does not keep a process from stopping, and the mail is tried again', async () => {
+  it('a process stops although its mail server hangs, and the mail is tried again', async () => {
     const to = 'stopped@example.com';
     server.behave('hang at greeting');
     const sender = await spawnSender();

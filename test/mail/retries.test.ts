@@ -134,7 +134,7 @@ describe('retries of mail (specification section 10.6)', () => {
     await mailing.attempted('quick@example.com', 1);
     assert.equal(server.received.length, received);
     mailing.pass(minute);
-    // The second attempt of each is due by now.
+    // The second attempt of each mail is due by now.
     for (const to of slow) await mailing.attempted(to, 2);
     assert.equal(linesOf('"error":"EABORT"').length, 3);
     server.behave('accept');

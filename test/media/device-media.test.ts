@@ -23,7 +23,7 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
   });
   after(() => world.close());
 
-  it('the phone downloads the file of its message in flight any number of times, with type and length and no redirect', async () => {
+  it('the phone downloads the file of its message in flight any number of times, without a redirect', async () => {
     for (let asked = 0; asked < 2; asked += 1) {
       const file = await fetchAsPhone(world.number.wire, path);
       assert.deepEqual([file?.status, file?.type, file?.length], [200, 'image/png', png.length]);

@@ -65,7 +65,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     assert.equal(event.data.media_url, url);
   });
 
-  it('5 MB are stored; a file that is larger, empty, of another type or no base64 never costs the text', async () => {
+  it('an inbound file of 5 MB is stored, and a file that is refused never costs the text', async () => {
     const { url } = await receiveFile(jpegOf(mediaMaxBytes));
     assert.equal(Buffer.from(await (await fetch(url)).arrayBuffer()).length, mediaMaxBytes);
     const stored = await countStoredMedia(service);
@@ -92,7 +92,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     await receiveFile(png, { media: png.toString('base64url') });
   });
 
-  it('a text may be empty beside a file; the same file twice without a text is one message, two files are two', async () => {
+  it('the same file twice without a text is one message, and two different files are two', async () => {
     const before = await countStoredMedia(service);
     const first = await receiveFile(png, { text: '' });
     const other = await receiveFile(jpegOf(1_000), { text: '' });
@@ -112,7 +112,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     assert.ok(Buffer.from(await (await fetch(first.url)).arrayBuffer()).equals(png));
   });
 
-  it('an error while a file is stored does not cost the text, and an unreachable database stores nothing', async () => {
+  it('an inbound text is stored although storing its file failed', async () => {
     for (const condition of ['query_canceled', 'data_exception'] as const) {
       const refusal = await refuseInserts(service, 'media_chunks', condition);
       const answer = await receive({ media: png.toString('base64') });

@@ -63,7 +63,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     }
   });
 
-  it('a range is 206 with its bytes, one beyond the end 416, and several are the whole file (§2.8/media-downloads)', async () => {
+  it('a request for a range is answered 206 with its bytes, and a range beyond the end 416 (§2.8/media-downloads)', async () => {
     for (const [range, start, end] of [
       ['bytes=0-0', 0, 0],
       ['bytes=262143-262144', 262_143, 262_144],
@@ -105,7 +105,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     );
   });
 
-  it('a client that reads slowly does not keep the service from stopping', async () => {
+  it('the service stops although a client reads slowly', async () => {
     const large = await receive(jpegOf(5_000_000), 'large');
     const other = await world.service.startAnother();
     const path = new URL(large).pathname;

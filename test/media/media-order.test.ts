@@ -26,7 +26,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     world.team.api.send({ from, to, content });
   const untilAsked = (count: number) => until('the host was asked', () => hanging.length === count);
 
-  it('later messages of the conversation wait for the file; those of others do not', async () => {
+  it('only later messages of the same conversation wait for the file of a message', async () => {
     const { wire } = world.number;
     const first = await sendText('+14155550111', 'before the picture');
     const picture = await world.send('/hang.png', { to: '+14155550111' });

@@ -28,7 +28,7 @@ describe('slots of media fetches (§3.2/media-slots)', () => {
   const untilRequested = (host: MediaHost, count: number) =>
     until('the host was asked', () => host.requests.length >= count);
 
-  it('three hosts that hang take 12 slots of a team; a fourth host, and messages without media, go on', async () => {
+  it('three hosts that hang fill 12 slots of a team without delaying a fourth host', async () => {
     const hanging = await Promise.all([1, 2, 3].map(() => startHangingHost()));
     let recipient = 10;
     for (const host of hanging) {
@@ -51,7 +51,7 @@ describe('slots of media fetches (§3.2/media-slots)', () => {
     );
   });
 
-  it('eight teams with hanging hosts fill the process’s slots; another team and their other hosts go on', async () => {
+  it('eight teams with hanging hosts fill the process’s slots without delaying another team', async () => {
     const host = await startHangingHost();
     const teams = await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -68,7 +68,7 @@ describe('slots of media fetches (§3.2/media-slots)', () => {
     for (const team of teams) {
       for (let n = 0; n < 4; n += 1) await sendOf(team, `+141555503${n + 10}`, host.url('/hang.png'));
     }
-    // The three hosts of the previous test have 12 slots.
+    // The three hosts of the previous test still use 12 slots.
     await untilRequested(host, 20);
     const newcomer = await world.service.newTeam();
     const other = { team: newcomer, number: await connectNumber(world.service, newcomer) };

@@ -99,7 +99,7 @@ describe('the storage of media (decision 0025)', () => {
     }
   });
 
-  it('no reader finds an incomplete file; removing it ends its writer and leaves nothing', async () => {
+  it('no reader finds an incomplete file, and its removal ends the writer', async () => {
     const before = await countStoredMedia(service);
     const { messageId, writer } = newWriter();
     assert.equal(await writer.write(jpegOf(mediaChunkBytes)), true);
@@ -138,7 +138,7 @@ describe('the storage of media (decision 0025)', () => {
     assert.equal((await read(messageId)).length, 100);
   });
 
-  it('the chunks of a killed writer are purged after an hour, and not before; complete files stay', async () => {
+  it('the chunks of a killed writer are purged after an hour, and complete files stay', async () => {
     await service.runtime.database.transaction((trx) => removeIncompleteMedia(trx, []));
     const { complete } = await countStoredMedia(service);
     const { writer } = newWriter();

@@ -39,7 +39,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.equal((await wire.poll({ last: id })).action, 'idle');
   }
 
-  /** Waits until `count` fetches wait after `tries` tries. */
+  /** Waits until `count` fetches have made `tries` tries and wait for the next one. */
   const untilPaused = ({ service }: MediaWorld, count: number, tries: number) => {
     const leaseMs = service.runtime.config.mediaTimeoutMs + mediaLeaseMarginMs;
     return until(`${count} fetches wait after try ${tries}`, async () => {
@@ -162,7 +162,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
   });
 
   it('a connection that breaks off, a host that sends slowly and one that is silent are transient failures', async () => {
-    // Only this test waits for a time-out, so it has a short one.
+    // This test waits for a time-out, so it uses a service with a short one.
     const hasty = await startMediaWorld({ MEDIA_TIMEOUT_MS: '1500' });
     try {
       hasty.host.set('/broken.png', (socket) => {

@@ -158,7 +158,7 @@ describe('acceptSends (specification section 4.3)', () => {
     }
   });
 
-  it('a row that PostgreSQL refuses does not keep the other rows of its batch from being accepted', async () => {
+  it('the other rows of a batch are accepted although PostgreSQL refuses one row', async () => {
     const [sender, neighbour] = [await newSender(), await newSender()];
     const outcomes = await acceptSends(service.runtime, [
       row(sender, 'one'),
@@ -197,7 +197,7 @@ describe('acceptSends (specification section 4.3)', () => {
     await acceptSends(service.runtime, [row(sender, 'begin the month')]);
     const lock = await holdRowLock(service, { usageOf: sender.teamId });
     t.after(() => lock.release());
-    // Both statements take their snapshots before either commits, so neither sees the other's key.
+    // Both statements take their snapshots before any commit, so neither can see the key of the other.
     const first = acceptSends(service.runtime, [row(sender, 'keyed', 'key')]);
     await untilBlocked(service, accepting, 1);
     const second = acceptSends(other, [row(sender, 'keyed', 'key'), row(sender, 'plain')]);
@@ -261,7 +261,7 @@ describe('acceptSends (specification section 4.3)', () => {
   });
 
   for (const held of ['usage_months', 'numbers']) {
-    it(`while a lock holds a team’s row of ${held}, its sends wait and those of other teams do not`, async (t) => {
+    it(`a lock on a team’s row of ${held} makes only the sends of that team wait`, async (t) => {
       const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
       const [stuck, free] = [await newSender(), await newSender()];
       for (const sender of [stuck, free]) await acceptor.accept(row(sender, 'begin the month'));
@@ -290,7 +290,7 @@ describe('acceptSends (specification section 4.3)', () => {
     });
   }
 
-  it('sends of more blocked teams than there are connections keep no other team waiting', async (t) => {
+  it('blocked teams delay no other team, even if they outnumber the connections', async (t) => {
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     const held: Sender[] = [];
     for (let n = 0; n < 8; n += 1) held.push(await newSender());

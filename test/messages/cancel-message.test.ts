@@ -175,7 +175,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await team.api.post(`/v1/messages/${id}/cancel`, {})).status, 200);
   });
 
-  it('a cancelled message is refunded at once: a send is accepted again where the month was used up (§3.2/refund)', async () => {
+  it('a cancelled message is refunded at once, so that another send is accepted (§3.2/refund)', async () => {
     const team = await newSender(2);
     const id = await send(team);
     await send(team);
@@ -221,7 +221,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await team.api.post('/v1/messages/send', again)).status, 402);
   });
 
-  it('a cancel that races a held poll: the message is handed out or cancelled, never both, over two processes (§4.3/cancel-queued-only)', async () => {
+  it('a message whose cancel races a held poll is handed out or cancelled, never both (§4.3/cancel-queued-only)', async () => {
     const second = await service.startAnother();
     try {
       const team = await newSender();
@@ -270,7 +270,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     }
   });
 
-  it('a cancel that races a late report of the first hand-out: the message is sent or cancelled, never both', async () => {
+  it('a message whose cancel races a late report of its first hand-out is sent or cancelled, never both', async () => {
     const team = await newSender();
     const { wire } = team.number;
     await team.api.put(`/v1/numbers/${team.number.numberId}`, { on_unconfirmed: 'retry_once' });

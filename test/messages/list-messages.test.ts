@@ -122,7 +122,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     return items.reverse();
   }
 
-  /** A sender that always draws the same numbers. */
+  /** Returns a random generator that always draws the same numbers. */
   function randomLimits(seed: number): (expected: number) => number {
     let state = seed;
     return (expected) => {

@@ -16,7 +16,7 @@ describe('the same text to many new contacts (specification section 8)', () => {
   });
   after(() => service.close());
 
-  it('the same text to an eleventh new contact is logged in the audit log, once an hour, without text and contacts (§8/repeated-text)', async () => {
+  it('the same text to an eleventh new contact makes an audit entry, once an hour, without the text (§8/repeated-text)', async () => {
     const number = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, number);
     await team.api.put(`/v1/numbers/${number.numberId}`, {

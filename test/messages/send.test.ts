@@ -16,7 +16,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
   let number: ConnectedNumber;
 
   before(async () => {
-    // No process role fetches media: no test here waits for a file.
+    // No process of this service fetches media, because no test here waits for a file.
     service = await startTestService({ ROLES: 'api,maintain' });
     await plantCanary(service);
     team = await service.newTeam();
@@ -230,7 +230,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     const forbidden = await reader.request('POST', '/v1/messages/send?a=b', { rawBody: '{' });
     assert.equal(forbidden.status, 403);
 
-    // The team is over its limit, so each refusal from here on comes before 402.
+    // The team is over its limit. So each other refusal from here on was decided before the limit.
     const wrongSyntax = await poor.api.post('/v1/messages/send', { ...body, to: 'x' }, headers);
     assertInvalid(wrongSyntax, 'to', 'syntax before the repeat');
     const wrongKey = await poor.api.post('/v1/messages/send', body, { 'idempotency-key': 'a b' });

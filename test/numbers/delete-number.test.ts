@@ -28,7 +28,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
 
   const used = (owner = team) => acceptedOf(service, owner.id);
 
-  it('a deleted number is answered {deleted: true}: its phone gets a stop, and the number is gone (§4.2/delete-number, §4.2/delete-effects)', async () => {
+  it('deleting a number is answered {deleted: true}, and its phone gets a stop (§4.2/delete-number, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550110');
     const answer = await team.api.delete(`/v1/numbers/${number.numberId}`);
     assert.equal(answer.status, 200);

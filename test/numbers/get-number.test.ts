@@ -89,7 +89,7 @@ describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
     });
   });
 
-  it('messages_today counts the messages of this number alone, cancelled ones as well (§2.5/messages-today)', async () => {
+  it('messages_today counts the messages of this number alone, cancelled ones included (§2.5/messages-today)', async () => {
     const first = await connectNumber(service, team, '+14155550130');
     const second = await connectNumber(service, team, '+14155550140');
     const today = async (id: string) => (await team.api.get(`/v1/numbers/${id}`)).json.messages_today;

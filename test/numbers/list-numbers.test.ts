@@ -90,7 +90,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     assert.equal(await today(), 2);
     await number.wire.call('inbound', { from: to, text: 'three' });
     assert.equal(await today(), 3);
-    // A message stays counted when it is handed out and when it fails.
+    // A message must stay counted when it is handed out and when it fails.
     const poll = await number.wire.poll({ session: 'new' });
     assert.equal(poll.id, first);
     assert.equal(await today(), 3);

@@ -126,7 +126,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.deepEqual(await eventTypes(), ['number.offline']);
   });
 
-  it('counts no time of processes that start again every few seconds, and does while another one serves (§4.7/served-time)', async () => {
+  it('the silence of a phone does not grow while all processes restart every few seconds (§4.7/served-time)', async () => {
     const steady = new PollService(service.runtime);
     const passRestarts = async (others: readonly PollService[]) => {
       for (let leftMs = 7 * minuteMs; leftMs > 0; leftMs -= 9_000) {
@@ -188,7 +188,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.match(advice, /Allow Running When Locked/);
   });
 
-  it('the metrics count numbers by state (§4.7/states)', async () => {
+  it('the metrics count the numbers of all teams by state (§4.7/states)', async () => {
     const counts = async () =>
       Object.fromEntries(
         (await countNumbersByState(service.runtime.database.pool, service.clock.now())).map(

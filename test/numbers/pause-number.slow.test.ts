@@ -40,7 +40,7 @@ describe('a pause under load (specification section 3.3)', () => {
     return { count: all.length, latestMs: all.at(-1)?.handedOutAt.getTime() ?? 0 };
   }
 
-  it('no message is handed out after the pause is answered, while two processes accept sends and a phone polls (§3.3/pause-and-resume)', async () => {
+  it('no message is handed out after the request to pause was answered (§3.3/pause-and-resume)', async () => {
     const number = await connectNumber(service, team, '+14155550113');
     let over = false;
     let accepted = 0;
@@ -73,7 +73,7 @@ describe('a pause under load (specification section 3.3)', () => {
         const answeredMs = service.clock.nowMs();
         const atAnswer = await handOuts(number);
         assert.ok(atAnswer.latestMs <= answeredMs);
-        // A poll is held during the pause, which gives a late hand-out the time to show.
+        // A poll is held during the pause. A late hand-out would be noticed as its answer.
         await until('the phone asks again', async () => {
           const inFlight = await messagesInFlight(service, number.phoneNumber);
           return inFlight.length === 0;
@@ -112,7 +112,7 @@ describe('a pause under load (specification section 3.3)', () => {
     const load = others.flatMap((runtime) => [saturate(runtime), saturate(runtime), saturate(runtime)]);
     try {
       for (let change = 0; change < 30; change += 1) {
-        // A request that can't lock the number fails with the database's lock time-out, and is not 200.
+        // Under constant sends the request might wait too long for the number's lock. Then its answer would not be 200.
         await setStatus(number, change % 2 === 0 ? 'paused' : 'active');
       }
     } finally {

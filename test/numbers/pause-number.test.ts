@@ -88,7 +88,7 @@ describe('a pause (specification section 3.3)', () => {
     const notifications = await hearNotifications(service, phoneQueueChannel);
     try {
       await setStatus(number, 'active');
-      // A sweep wakes the poll as well, but a second later: only the notification counts here.
+      // A sweep would wake the poll, too, but a second later. The test checks the notification.
       await until('the poll is woken', () => notifications.heard.length > 0, 5_000);
     } finally {
       await notifications.stop();

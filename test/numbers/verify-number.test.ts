@@ -210,7 +210,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     }
   });
 
-  it('after a downgrade existing numbers work, and further ones are refused (§8/quota)', async () => {
+  it('existing numbers work after a downgrade, and further ones are refused (§8/quota)', async () => {
     const other = await service.newTeam({ plan: 'pro' });
     const number = await connectNumber(service, other, '+14155550170');
     const pending = [await linkFor('+14155550171', other.api), await linkFor('+14155550172', other.api)];
@@ -224,7 +224,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await verify('+14155550171', other.api)).status, 200);
   });
 
-  it('simultaneous requests do not exceed the plan, and many of one phone make one number (§8/plan-numbers)', async () => {
+  it('simultaneous verify requests do not exceed the plan’s numbers (§8/plan-numbers)', async () => {
     const other = await service.newTeam({ plan: 'pro' });
     const phones = Array.from({ length: 12 }, (_, index) => `+141555570${String(index).padStart(2, '0')}`);
     const answers = await Promise.all(phones.map((phone) => verify(phone, other.api)));

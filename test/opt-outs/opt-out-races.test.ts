@@ -53,7 +53,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
     await stop.release();
     assert.equal((await stopped).ok, '1');
     const answer = await sending;
-    // Its statement began before the opt-out was committed, and does not see it.
+    // The statement of this send began before the opt-out was committed, so it does not see the opt-out.
     assert.equal(answer.status, 202, answer.text);
     const id = String(answer.json.id);
     assert.equal((await number.wire.poll()).action, 'idle');

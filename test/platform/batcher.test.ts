@@ -131,7 +131,7 @@ describe('the batcher (decision 0005)', () => {
     assert.deepEqual(await Promise.all(calls), ['done 1', 'done 2', 'done 3']);
   });
 
-  it('with a window the first call waits for later ones', async () => {
+  it('the first call of a batcher with a window waits for later calls', async () => {
     const { batcher, batches, turn } = manual({ windowMs: 300 });
     const calls = [batcher.add(1)];
     await turn();

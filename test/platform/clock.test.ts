@@ -28,7 +28,7 @@ describe('the clock (specification section 2.1, decision 0007)', () => {
     assert.ok(clock.nowMs() >= before + 3_600_000, 'a correction does not take it back');
   });
 
-  it('the clock compares ends with an earlier moment while it may be too far ahead', () => {
+  it('the clock compares expiry times with an earlier moment while it may be too far ahead', () => {
     const clock = new Clock();
     assert.ok(clock.mayExpire);
     clock.holdExpiry(60_000);

@@ -7,7 +7,7 @@ describe('the fixed-window limiter per key and minute (specification sections 7.
   const clock = new Clock();
   clock.advance(60_000 - (clock.nowMs() % 60_000));
 
-  it('many keys that are seen once neither take unbounded memory nor evict a key that keeps asking', () => {
+  it('a flood of keys takes bounded memory, and does not evict a key in constant use', () => {
     const limit = new FixedWindowLimiter(clock, 2);
     const asked = () => limit.allows('busy');
     assert.deepEqual([asked(), asked(), asked()], [true, true, false]);
@@ -29,7 +29,7 @@ describe('the fixed-window limiter per key and minute (specification sections 7.
     }
   });
 
-  it('the limiter tells whether a key has used up its limit without counting', () => {
+  it('the limiter reports a used-up limit without counting the question', () => {
     const limit = new FixedWindowLimiter(clock, 2);
     assert.equal(limit.isExhausted('key'), false);
     assert.ok(limit.allows('key') && !limit.isExhausted('key') && limit.allows('key'));

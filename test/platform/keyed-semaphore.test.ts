@@ -80,7 +80,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     await end('2');
   });
 
-  it('each queue has its own longest wait', async () => {
+  it('each queue of the semaphore has a separate longest wait', async () => {
     const { start, end } = works(newSemaphore());
     for (const name of ['1', '2']) void start('key', 'only', name);
     const short = start('key', 'only', 'short');

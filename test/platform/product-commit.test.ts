@@ -24,7 +24,7 @@ describe('the commit of a clone, read from the files of git', () => {
     return join(root, name);
   };
 
-  it('is found for a branch with a file, for a packed one, and for a checked-out commit', async () => {
+  it('the commit is found for a branch with a file, for a packed branch, and for a checked-out commit', async () => {
     const head = 'ref: refs/heads/main\n';
     const branch = await cloneOf('branch', { HEAD: head, 'refs/heads/main': `${commit}\n` });
     const packed = await cloneOf('packed', {
@@ -35,7 +35,7 @@ describe('the commit of a clone, read from the files of git', () => {
     for (const folder of [branch, packed, detached]) assert.equal(readCommit(folder), 'b0a1b0a1', folder);
   });
 
-  it('is undefined outside of a clone and for a branch without a commit', async () => {
+  it('the commit is undefined outside of a clone, and for a branch without a commit', async () => {
     assert.equal(readCommit(root), undefined);
     assert.equal(readCommit(await cloneOf('empty', { HEAD: 'ref: refs/heads/main\n' })), undefined);
   });

@@ -43,7 +43,7 @@ function startWorker(context: TestContext, queue: number[]) {
 }
 
 describe('a queue worker (specification section 10.3)', () => {
-  it('a worker fills free slots only: the end of a task starts the next one, beside a slow one', async (context) => {
+  it('a worker fills each free slot as soon as a task has ended, even beside a slow task', async (context) => {
     const { running, begun } = startWorker(context, [1, 2, 3, 4]);
     await settled();
     assert.deepEqual(begun(), [1, 2]);

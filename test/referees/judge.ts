@@ -10,7 +10,7 @@ export interface Score {
   /** Number of requests to an unknown address or method. Ownline has to answer 404 or 405. */
   elsewhere: number;
   readonly violations: string[];
-  /** Method, address and status of each judged answer. */
+  /** Method, address and status of each answer that was checked. */
   readonly seen: Set<string>;
 }
 
@@ -20,7 +20,7 @@ export interface Judge {
   readonly stop: () => Promise<void>;
 }
 
-/** A request on its way through Prism, with the answer of Ownline. */
+/** A request that passes through Prism, with the answer of Ownline. */
 interface Carried {
   readonly request: Request;
   readonly upstream: string;
@@ -46,7 +46,7 @@ export async function startJudge(document: string): Promise<Judge> {
 
   async function carry(request: Request): Promise<Answer> {
     const carried = underway.get(request.headers['x-carried'] ?? '');
-    if (carried === undefined) throw new Error(`${request.method} ${request.path} came from nowhere`);
+    if (carried === undefined) throw new Error(`${request.method} ${request.path} has no known sender`);
     carried.answer = await sendTo(carried.upstream, carried.request);
     return carried.answer;
   }
@@ -88,8 +88,8 @@ export async function startJudge(document: string): Promise<Judge> {
       const isRefused = answer.status === 404 || answer.status === 405;
       return verdict(answer, isRefused ? [] : ['the document has no such operation']);
     }
-    // Prism refused the request, so Ownline has to refuse it, too. The lenient Prism does not validate requests and
-    // judges only that refusal. It asks for a key, so the form has one.
+    // Prism refused the request, so Ownline has to refuse it, too. The lenient Prism does not validate requests, and
+    // only judges that refusal. It requires a key, so the request has one.
     score.refused += 1;
     const form = { ...request, headers: { 'x-api-key': 'not looked at' }, body: Buffer.alloc(0) };
     const second = await ask(lenient, form, carried);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { PurgeRotation } from '#server/database/purge-rotation.ts';
 
 describe('the rotation of a purge (specification section 10.9)', () => {
-  it('a step that never comes to its end delays no other one', async () => {
+  it('a purge step that never finishes delays no other step', async () => {
     const ran: string[] = [];
     const step = (name: string, isDone: boolean) => async () => {
       ran.push(name);
@@ -24,7 +24,7 @@ describe('the rotation of a purge (specification section 10.9)', () => {
     ]);
   });
 
-  it('is done once each step has nothing left, wherever it began', async () => {
+  it('the rotation is finished once no step has anything left to purge', async () => {
     let isDone = false;
     const rotation = new PurgeRotation([async () => isDone, async () => true]);
     assert.equal(await rotation.run(), false);

@@ -52,12 +52,12 @@ describe('retention of messages and events (specification section 10.9)', () => 
   const purge = async () => {
     const history = new HistoryPurge(service.runtime);
     for (let round = 0; round < 50; round += 1) if (await history.run()) return;
-    assert.fail('the purge does not come to an end');
+    assert.fail('the purge does not end');
   };
   const months = (history: 'messages' | 'events') =>
     listMonthPartitions(service.runtime.database.pool, history);
 
-  it('RETENTION_DAYS deletes messages, files, events, deliveries and conversations to the day, but no unfinished ones', async () => {
+  it('RETENTION_DAYS deletes finished messages with their files, events, deliveries and conversations, to the day', async () => {
     const media = { media: (await jpegOf(1_000)).toString('base64'), media_type: 'image/jpeg' };
     const received = await receive('old text', media);
     const sent = await send('old and sent');

@@ -33,7 +33,7 @@ async function putSignedFiles({ dataDir }: TestService, bytesOf: (name: string) 
   for (const name of names) await writeFile(join(dataDir, 'shortcuts', `${name}.shortcut`), bytesOf(name));
 }
 
-/** The setup codes that a page's copy buttons hold. */
+/** Reads the setup codes that a page's copy buttons would copy. */
 const copiedCodes = ({ html }: OpenedPage): unknown[] =>
   [...html.matchAll(/data-copy="(\{[^"]+device_token[^"]+)"/g)].map(([, code = '']) =>
     JSON.parse(code.replaceAll('&quot;', '"').replaceAll('&#34;', '"')),
@@ -131,7 +131,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.equal((await command.runs()).length, 2, 'each was signed once');
   });
 
-  it('after a failed signing command the page says so, and lists the steps to build the shortcuts by hand (§11.8/ways)', async (context) => {
+  it('the page reports a failed signing command, and lists the steps to build the shortcuts by hand (§11.8/ways)', async (context) => {
     const command = await makeSigningCommand('echo "log in to the Mac" >&2; exit 1');
     context.after(command.remove);
     const { service, setupUrl } = await startSetup(context, { SHORTCUT_SIGN_COMMAND: command.setting });
@@ -147,7 +147,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.match((await openSetupPage({ setupUrl })).html, /Prepare the shortcuts/, 'it may be tried again');
   });
 
-  it('after a failed signing command the page offers the operator’s links and files (§11.8/ways)', async (context) => {
+  it('the page offers the operator’s links and files after a failed signing command (§11.8/ways)', async (context) => {
     const command = await makeSigningCommand('exit 1');
     context.after(command.remove);
     for (const settings of [links, {}]) {

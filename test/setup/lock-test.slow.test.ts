@@ -24,14 +24,14 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
   const lock = (setupUrl: string) => openSetupPage({ setupUrl, path: '/lock-test', form: {} });
   const markOf = async (setupUrl: string) => (await openSetupPage({ setupUrl })).marks.locked;
 
-  /** A phone that has sent its test text. */
+  /** Connects a phone and lets it send the test text. */
   const connectTested = async (to = friend) => {
     const number = await connectNumber(service, team);
     await sendText(number.setupUrl, to);
     await number.wire.poll({ last: (await number.wire.poll()).id ?? '' });
     return number;
   };
-  /** A locked phone goes on polling. */
+  /** Polls for some seconds, as a locked phone does. */
   const pollFor = async (wire: DeviceWire, seconds: number) => {
     for (let passed = 0; passed < seconds; passed += 24) {
       service.clock.advance(24_000);
@@ -52,7 +52,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     return (json.messages as { content: string }[]).map(({ content }) => content);
   };
 
-  it('passes once the same session has polled for two minutes and sent a text meanwhile, and stays passed (§11.8/lock-test)', async () => {
+  it('the lock test passes once the same session has polled for two minutes and sent a text (§11.8/lock-test)', async () => {
     const { setupUrl, wire } = await connectTested();
     const beforeMs = service.clock.nowMs();
     assert.equal((await lock(setupUrl)).marks.locked, 'busy');
@@ -77,7 +77,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal(await markOf(setupUrl), 'done');
   });
 
-  it('does not pass without the text, and says what became of it (§11.8/lock-test)', async () => {
+  it('the lock test does not pass without the text, and shows the text’s state (§11.8/lock-test)', async () => {
     const { setupUrl, wire } = await connectTested();
     await lock(setupUrl);
     await pollFor(wire, 48);
@@ -96,7 +96,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.match(silent.html, /The iPhone has stopped at the test text/);
   });
 
-  it('a text that is refused says why, and does not count (§11.8/lock-test)', async () => {
+  it('the page shows why a lock-test text was refused, and does not count that text (§11.8/lock-test)', async () => {
     const { setupUrl, wire, numberId } = await connectTested();
     await lock(setupUrl);
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
@@ -109,7 +109,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.deepEqual(statuses, [200, 200, 200, 200, 409]);
   });
 
-  it('its text counts as one of the five, once for a test that is started again (§11.8/lock-test)', async () => {
+  it('the text of a lock test counts as one of the five, even if the test is started again (§11.8/lock-test)', async () => {
     const { setupUrl } = await connectTested();
     for (let clicks = 0; clicks < 3; clicks += 1) assert.equal((await lock(setupUrl)).status, 200);
     const statuses: number[] = [];
@@ -118,7 +118,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.equal((await lock(setupUrl)).status, 200, 'the text of this test was counted');
   });
 
-  it('fails where its recipient is erased, and names them no more; the next text may go to any number (§12.14/erased-lock-test)', async () => {
+  it('a lock test whose recipient is erased fails, and no longer shows the recipient (§12.14/erased-lock-test)', async () => {
     const admin = await newMember(service, team, 'admin');
     const tests = async () => (await allStoredRowTexts(service)).get('public.setup_tests') ?? [];
     for (const isRefused of [false, true]) {
@@ -145,7 +145,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     }
   });
 
-  it('two processes send one text, and none once the link is closed (§11.8/lock-test)', async () => {
+  it('two processes send a single lock-test text, and none after the link was closed (§11.8/lock-test)', async () => {
     const one = await connectTested();
     const closed = await connectTested();
     const other = await service.startAnother();
@@ -155,7 +155,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
       await lock(one.setupUrl);
       await pollFor(one.wire, 48);
       const { id = '' } = await takeText(one.wire);
-      // The loops of both have a round every 5 s.
+      // The loops of both processes have a round every 5 s, so the text is sent within seconds.
       const begun = Date.now();
       await until('both had another round', () => Date.now() - begun > 6_000);
       assert.equal((await one.wire.poll({ last: id })).action, 'idle');
@@ -166,7 +166,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     }
   });
 
-  it('fails where the phone goes silent, polls too rarely, or its shortcut was started again (§11.8/lock-test)', async () => {
+  it('the lock test fails if the phone is silent, polls too rarely, or restarts its shortcut (§11.8/lock-test)', async () => {
     const { setupUrl, wire } = await connectTested();
     await lock(setupUrl);
     service.clock.advance(40_000);
@@ -191,7 +191,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.match(restarted.html, /was started again meanwhile/);
   });
 
-  it('fails where the phone polls on and its text has not gone out after five minutes (§11.8/lock-test)', async () => {
+  it('the lock test fails if the phone polls but has not sent the text after five minutes (§11.8/lock-test)', async () => {
     const { setupUrl, wire, numberId, phoneNumber } = await connectTested();
     await lock(setupUrl);
     service.clock.advance(46_000);
@@ -205,7 +205,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     assert.match(late.html, /stayed connected, and its test text has not gone out/);
   });
 
-  it('before the first poll, and before the first test text, it says what to do first (§11.8/lock-test)', async () => {
+  it('the lock test can’t start before the first poll and the first test text (§11.8/lock-test)', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: newPhoneNumber() });
     const early = await lock(String(verify.json.setup_url));
     assert.equal(early.status, 409);

@@ -25,7 +25,7 @@ describe('the setup page (specification section 11.8)', () => {
 
   const permissions = { 'made-privacy-Ownline-Outbox': 'yes', 'made-privacy-Ownline-Inbound': 'yes' };
 
-  /** A setup page of a service with that BASE_URL, and what its phone polls with. */
+  /** Opens a setup page of a service with that BASE_URL. Also returns the client of its phone. */
   const openAt = async (context: TestContext, address: string) => {
     const other = await startTestService({ BASE_URL: address });
     context.after(() => other.close());
@@ -214,7 +214,7 @@ describe('the setup page (specification section 11.8)', () => {
     await Promise.all(held);
   });
 
-  it('at a private address the page offers the simulated iPhone and three ways to a public address (§11.8/address)', async (context) => {
+  it('the page at a private address offers the simulated iPhone and three ways to a public address (§11.8/address)', async (context) => {
     const setupUrl = await newLink();
     const { html } = await openSetupPage({ setupUrl, agent: computer, view: '' });
     assert.match(

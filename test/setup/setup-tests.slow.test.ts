@@ -112,7 +112,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await openSetupPage({ setupUrl })).marks.text, 'done');
     });
 
-    it('once a test text was sent, later ones go to its number only, even after a failure (§11.8/test-text)', async () => {
+    it('later test texts go only to the number of the first one that was sent (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const elsewhere = async () => (await sendText(setupUrl, '+14155559902')).status;
       await sendText(setupUrl, friend);

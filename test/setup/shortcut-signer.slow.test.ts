@@ -84,10 +84,10 @@ describe('the signing command (specification section 11.8)', () => {
   const failures: Readonly<Record<string, readonly [body: string, reason: RegExp]>> = {
     'an exit code, with the first lines of standard error': [
       'printf "no signing identity\\nlog in first\\n3\\n4\\n5\\n6\\n" >&2; exit 3',
-      /it exited with 3\. no signing identity \/ log in first \/ 3 \/ 4 \/ 5"/,
+      /the command exited with 3\. no signing identity \/ log in first \/ 3 \/ 4 \/ 5"/,
     ],
     'a result that is not signed': ['cp "$1" "$2"', /is not signed: a signed shortcut begins with AEA1/],
-    'no result': ['true', /it exited with 0 and wrote no file to \{out\}/],
+    'no result': ['true', /the command exited with 0 and wrote no file to \{out\}/],
     'a result that is too large': ['head -c 2000000 /dev/zero > "$2"', /too large for a shortcut/],
   };
   for (const [name, [body, reason]] of Object.entries(failures)) {
@@ -116,7 +116,7 @@ describe('the signing command (specification section 11.8)', () => {
     await until('the command runs', async () => (await runs()).length === 1);
     clock.advance(60_000);
     assert.equal(await late, undefined);
-    assert.match(lines[0] ?? '', /it took more than 60 s/);
+    assert.match(lines[0] ?? '', /the command took more than 60 s/);
     const stopped = signer.sign(other);
     await until('the command runs again', async () => (await runs()).length === 2);
     signer.stop();

@@ -19,7 +19,10 @@ const all = [
   ...times,
 ];
 
-/** The open items once the iPhone has polled. The address is of this machine, so its check never passes. */
+/**
+ * The open items once the iPhone has polled. The server's address is local to this machine, so the check of the address
+ * never passes.
+ */
 const leftAtFirst = [
   'This iPhone reaches Ownline',
   'The iPhone is ready',
@@ -165,7 +168,7 @@ describe('the setup page counts and lists its open items (specification section 
     assert.match(onComputer.html, /Automation at 8:00 AM starts/);
   });
 
-  it('with all checks passed, the page after Done counts the open boxes, or says that the number is set up (§11.8/closed)', async () => {
+  it('the page after Done counts the open boxes, or states that the number is set up (§11.8/closed)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const { setup, progress } = await stateOf(setupUrl);
     const closedWith = (isMade: (name: string) => boolean) =>

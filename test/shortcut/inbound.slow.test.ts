@@ -54,7 +54,7 @@ describe('Ownline Inbound, as its file is, against the service (specification se
     assert.deepEqual(await contents(line), ['Yes']);
   });
 
-  it("after a proxy's error page Ownline Inbound waits 15 s and posts the text again (§11.11/inbound)", async () => {
+  it("Ownline Inbound waits 15 s after a proxy's error page and posts the text again (§11.11/inbound)", async () => {
     const line = await world.newLine();
     world.proxy.next('error_page', 'inbound');
     const run = line.phone.receive(message('in a deploy'));

@@ -308,7 +308,7 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
       })),
       /has no \{1, 1\}/,
     ],
-    ['import questions without answers', buildWorkflow(outbox), /not answered/],
+    ['import questions without answers', buildWorkflow(outbox), /before its import questions were answered/],
     [
       'an unknown root key',
       { ...buildWorkflow(outbox, connection), WFWorkflowName: 'x' },
@@ -322,7 +322,7 @@ describe('a workflow that no iPhone could run is a fault of the generator', () =
           { WFWorkflowActionIdentifier: 'is.workflow.actions.gettxt', WFWorkflowActionParameters: {} },
         ],
       },
-      /unknown gettxt/,
+      /unknown type gettxt/,
     ],
   ];
   for (const [title, workflow, problem] of cases) {

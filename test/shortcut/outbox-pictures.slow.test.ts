@@ -54,7 +54,7 @@ async function handOut(
 
 /** Tests that a proxy's answer in place of the picture is not sent. */
 function itFails(type: string, body: string): void {
-  it(`Ownline Outbox sends neither a proxy's error (${type}, ${body || 'empty'}) nor the text, reports a failure, and goes on (§11.11/error-page)`, async (context) => {
+  it(`Ownline Outbox reports a failure if a proxy's error (${type}, ${body || 'empty'}) arrives instead of the picture (§11.11/error-page)`, async (context) => {
     const { phone, run, polls } = await handOut(context, (response) =>
       response.writeHead(502, { 'content-type': type }).end(body),
     );

@@ -83,12 +83,12 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     const ids = [await world.send(line, 'one'), await world.send(line, 'two')];
     for (const id of ids) await world.untilStatus(id, 'sent');
     assert.deepEqual(line.phone.texts, ['one', 'two']);
-    // A starter that fires later is refused, too, and the first run goes on.
+    // An automation that starts the shortcut again later is refused, too, and the first run goes on.
     assert.deepEqual(await endOf(line.phone.startOutbox()), { kind: 'stopped' });
     await world.untilStatus(await world.send(line, 'three'), 'sent');
   });
 
-  it("after a proxy's error page Ownline Outbox waits 15 s and opens its session with the next poll", async () => {
+  it("Ownline Outbox waits 15 s after a proxy's error page and opens its session with the next poll", async () => {
     const line = await world.newLine();
     world.proxy.next('error_page');
     void line.phone.startOutbox();
@@ -114,7 +114,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, ['reported late']);
   });
 
-  it('after a restart of the service during a poll, Ownline Outbox repeats the poll in the same session (§11.11/outbox)', async () => {
+  it('Ownline Outbox repeats a poll in the same session after a restart of the service (§11.11/outbox)', async () => {
     const other = await world.service.startAnother();
     world.proxy.retarget(other.baseUrl);
     const line = await world.runningLine();
@@ -137,7 +137,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     await world.untilStatus(await world.send(line, 'after'), 'sent');
   });
 
-  it('if Messages does not accept a text, the run ends, the message fails as unconfirmed, and the next is sent (§11.11/failing-action)', async () => {
+  it('a text that Messages does not accept ends the run, and its message fails as unconfirmed (§11.11/failing-action)', async () => {
     let fails = true;
     const line = await world.newLine({
       onSend: () => {

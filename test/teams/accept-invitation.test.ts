@@ -42,7 +42,7 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
   async function ownerLink(to: TestTeam, email?: string): Promise<string> {
     const { url } = await service.runtime.database.transaction(async (trx) => {
       const row = await lockTeam(trx, to.id);
-      if (!row) throw new Error('no such team');
+      if (!row) throw new Error('the team does not exist');
       return createOwnerLink(trx, service.runtime, row, email, operator);
     });
     return `/app/invitations/${url.split('/').at(-1)}`;
@@ -277,7 +277,7 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
   });
 
   describe('an invitation that ended', () => {
-    it('a used, revoked or expired invitation is 404 with its reason; a replaced or unknown link is 404 as no invitation (§3.5/lifetime)', async () => {
+    it('a used, revoked or expired invitation is 404 with the reason, and an unknown link is 404 without (§3.5/lifetime)', async () => {
       const wanted = await visitor.get(`/app/invitations/${'x'.repeat(43)}`);
       assertRefused(wanted, 404, 'not_found');
       assert.match(wanted.text, /There is no such invitation/);

@@ -100,7 +100,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
 
   it('scanners may open the invitation page any number of times, by GET and HEAD', async () => {
     const link = await invite(newEmail());
-    // Only the token of the form differs.
+    // Returns the page without the form's token, the only part that differs.
     const shown = async () =>
       (await browser().open(link)).text.replace(/name="form_token" value="[\w-]{43}"/, '');
     const first = await shown();

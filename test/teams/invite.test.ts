@@ -109,7 +109,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assertRefused(await team.api.post('/v1/team/members/invite', more), 400, 'invalid_request', 'name');
   });
 
-  it('inviting a member or an invited person again is 409 with param email; other teams don’t matter (§4.1/invite)', async () => {
+  it('inviting a member or an invited person again is 409 with param email (§4.1/invite)', async () => {
     const here = await service.newTeam();
     const ada = await newMember(service, here, 'member', { email: 'Ada.Twice@example.com' });
     assertRefused(await ask(here.api, 'ada.twice@EXAMPLE.com'), 409, 'conflict', 'email');
@@ -130,7 +130,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.ok(await opens(service, await invite(team.api, 'again@example.com')));
   });
 
-  it('members and open invitations count against the plan: a further invite is 402 with limit, current and upgrade_url (§4.1/invite)', async () => {
+  it('an invite beyond the plan’s seats, open invitations included, is 402 with limit, current and upgrade_url (§4.1/invite)', async () => {
     for (const [plan, limit] of [
       ['free', 1],
       ['starter', 3],

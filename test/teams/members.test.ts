@@ -224,7 +224,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await bob.get(bob.in('/team')), 401, 'unauthorized');
     });
 
-    it('keys of a removed member keep working unless revoke_keys=true revokes them; other keys stay (§4.1/remove-member, §12.4/removed-members-keys)', async () => {
+    it('keys of a removed member keep working unless revoke_keys=true revokes them (§4.1/remove-member, §12.4/removed-members-keys)', async () => {
       const [bob, eve] = [await newMember(service, team, 'member'), await newMember(service, team, 'member')];
       const [bobs, eves, another] = [await keyOf(bob), await keyOf(eve), await keyOf(eve)];
       await team.api.delete(`/v1/team/members/${bob.memberId}`);
@@ -237,7 +237,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.deepEqual(actions, ['member.removed', 'key.revoked', 'key.revoked']);
     });
 
-    it('revoke_keys is false by default; a word other than true and false is 400', async () => {
+    it('revoke_keys is false by default, and any word except true and false is 400', async () => {
       const bob = await newMember(service, team, 'member');
       const bobs = await keyOf(bob);
       for (const word of ['1', 'yes', 'TRUE', '']) {

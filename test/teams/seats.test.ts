@@ -39,7 +39,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     (await of.api.get('/v1/team/members')).json.members as { id: string }[];
   const lockTeamRow = ({ id }: TestTeam) => holdRowLock(service, { teamId: id });
 
-  it('seats are counted again at acceptance: after a downgrade the surplus invitations get 402 (§8/plan-members)', async () => {
+  it('an acceptance counts the seats again, so that surplus invitations get 402 after a downgrade (§8/plan-members)', async () => {
     const here = await service.newTeam({ plan: 'pro' });
     await newMember(service, here, 'owner');
     const links: string[] = [];
@@ -54,7 +54,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
       [field(refused, 'error.limit'), field(refused, 'error.current'), field(refused, 'error.upgrade_url')],
       [3, 3, `${service.baseUrl}/billing`],
     );
-    // A refused acceptance leaves no rows, and the link works once there is a seat.
+    // A refused acceptance must leave no rows, and the link must work once a seat is free.
     const accounts = (await storedAccounts(service)).filter(({ name }) => name === 'Bob');
     assert.deepEqual(
       accounts.map(({ teams }) => teams),

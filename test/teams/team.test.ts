@@ -150,7 +150,7 @@ describe('ids of other teams (specification section 7.2)', () => {
   });
   after(() => service.close());
 
-  /** The parts of an answer that a client can compare: status, body, and all headers except request-id and date. */
+  /** The parts of an answer that must be equal: status, body, and all headers except request-id and date. */
   function comparable(answer: ApiAnswer): unknown {
     const headers = [...answer.headers].filter(([name]) => name !== 'request-id' && name !== 'date');
     return { status: answer.status, headers, text: answer.text };

@@ -74,7 +74,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     }
   }
 
-  /** Checks that queued requests were served, except those that waited too long in a slow run. */
+  /** Checks that queued requests were served, except those that waited too long on a slow machine. */
   async function assertServed({ answers, all, startedMs }: ReturnType<typeof flood>): Promise<void> {
     await all;
     const elapsedMs = performance.now() - startedMs;
@@ -87,7 +87,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     else assert.deepEqual(others, []);
   }
 
-  it('reads of one team leave connections to other teams: 503 with retry-after beyond the bound, the rest is answered', async () => {
+  it('reads of one team leave connections to other teams, and reads beyond a bound get 503 with retry-after', async () => {
     const held = await holdReads(service.databaseUrl, busy.id);
     const flooded = flood(() => busy.api.get('/v1/messages'));
     try {

@@ -10,7 +10,7 @@ import { putSpentMinute } from '#test/support/usage/given-usage.ts';
 
 const dayMs = 86_400_000;
 
-it('after the return of a database clock that was a day ahead, a restart or a minute ends the limit of a team (§7.2/rate-limit-headers)', async () => {
+it('a team’s rate limit ends within a minute after a database clock that was a day ahead is set right (§7.2/rate-limit-headers)', async () => {
   let databaseClock: MovableDatabaseClock | undefined;
   const service = await startTestService({ RATE_LIMITS: 'on' }, {}, async (url) => {
     databaseClock = await makeClockMovable(url);

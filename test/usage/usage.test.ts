@@ -102,7 +102,7 @@ describe('the usage of a team (specification section 12.7)', () => {
     assert.ok(seen.sent < before.sent);
   });
 
-  it('without mail the quota notices are recorded all the same, and the usage shows them (§12.7/usage)', async () => {
+  it('quota notices are recorded even without mail, and the usage shows them (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 5 });
     const owner = await newMember(service, small, 'owner');
     await connectNumber(service, small, '+14155550120');

@@ -80,7 +80,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service, { webhookId: webhook.id });
   });
 
-  it('at most one of several simultaneous claims takes a delivery of a failing webhook (§6.3/failure-count)', async () => {
+  it('only one of several simultaneous claims takes a delivery of a failing webhook (§6.3/failure-count)', async () => {
     const webhook = await slowWebhook(5);
     // Many other webhooks prolong the time from a claim's reading to its locking.
     for (let n = 0; n < 30; n += 1) await slowWebhook(1);
@@ -97,7 +97,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
       );
       taken.push(burst.flat().filter(({ webhook_id: id }) => id === webhook.id).length);
     }
-    // A round may take none, if every claim met a row that was being moved.
+    // In some rounds no claim takes a delivery, because every claim met a row that another transaction was changing.
     assert.ok(taken.filter((count) => count === 1).length > rounds / 2, `taken: ${taken}`);
     assert.deepEqual(
       taken.filter((count) => count > 1),
@@ -118,7 +118,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
       (await claim(pool, new Map([[full.id, places]]))).map(({ team_id: teamId }) => teamId).sort();
     assert.deepEqual(await taken(teamSlots), [other.id, other.id]);
     assert.deepEqual(await taken(teamSlots - 1), [full.id]);
-    // A full team is not examined, so the claim does not know when its next attempt is due.
+    // A team without free slots is not examined, so the claim can't know when its next attempt is due.
     await endLeases(service, 24 * 3_600_000);
     const next = async (places: number) => (await claimed(pool, new Map([[full.id, places]]))).nextDueAt;
     await dropDueDeliveries(service, { teamId: other.id });
@@ -142,7 +142,7 @@ describe('claims by several processes at once (specification section 6.3, decisi
     await dropDueDeliveries(service);
   });
 
-  it('a fault of our own is tried again and does not count: ten of them disable no webhook (§6.3/failure-count, §6.5/class-own-fault)', async () => {
+  it('an attempt that failed by a fault of the server is repeated, and does not count as a failure (§6.3/failure-count, §6.5/class-own-fault)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, 'https://hooks.example.com/');
     await emit(service.runtime, teamId, Array(10).fill('Hello'));

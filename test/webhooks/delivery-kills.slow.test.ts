@@ -56,7 +56,7 @@ describe('a process that is killed loses no delivery (specification section 10.3
   });
 
   for (const { name, pass, events } of kills) {
-    it(`after a kill at failpoint "${name}" every event arrives, and no delivery that was answered 200 fails (§6.3/interrupted-attempts)`, async () => {
+    it(`every event arrives after a kill at failpoint "${name}", and no delivery that was answered 200 fails (§6.3/interrupted-attempts)`, async () => {
       const taken = new Set<string>();
       const refused = new Set<string>();
       const receiver = await startWebhookReceiver({

@@ -28,7 +28,7 @@ describe('answers to erased events (specification section 12.14)', () => {
   const eraseBatch = (teamId: TeamId) =>
     service.runtime.database.transaction((trx) => eraseAnswers(trx, teamId));
 
-  it('a result that waits for the batch of its delivery stores no answer; one of another event does (§12.14/erased-answers)', async () => {
+  it('a result that waits while its event’s answers are erased stores no answer (§12.14/erased-answers)', async () => {
     const held: (() => void)[] = [];
     const receiver = await startWebhookReceiver({
       behaviour: (answer, { body }) => void held.push(() => answer.writeHead(200).end(body)),
@@ -61,7 +61,7 @@ describe('answers to erased events (specification section 12.14)', () => {
     await receiver.close();
   });
 
-  it('a batch changes 500 deliveries and 1,000 answers at most, and the last one leaves none (§12.14/erased-answers)', async () => {
+  it('one batch erases the answers of at most 500 deliveries, and at most 1,000 answers (§12.14/erased-answers)', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await putWebhook(service, teamId, ['message.sent'], { isActive: false });
     await putEventsAtOnce(service.runtime, teamId, 620);
@@ -80,7 +80,7 @@ describe('answers to erased events (specification section 12.14)', () => {
       const attempts = await attemptsOf(service, webhook);
       left.push(attempts.filter(({ responseBody }) => responseBody !== null).length);
     } while (await eraseBatch(teamId));
-    // Two full batches of answers, the rest of them, and then a hundred events each.
+    // The batches erase 1,000 answers twice, then the remaining ones, and then the answers to a hundred events each.
     assert.deepEqual(left, [2_501, 1_501, 501, 1, 1, 1, 1, 1, 1]);
     const attempts = await attemptsOf(service, webhook);
     assert.ok(attempts.every(({ responseBody }) => responseBody === null));

@@ -50,7 +50,7 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
     dispatcher.start();
     dispatcher.notify();
     await settled(service, webhook);
-    // The stop waits for the attempt that was begun.
+    // The stop waits for the attempt in progress.
     await dispatcher.stop();
     await outbound.close();
     assert.ok(isPaused);
@@ -137,7 +137,7 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
       const limits = { now: clock.now(), leasedUntil: clock.in(20_000), free: 10, after: firstWebhookId };
       const { deliveries } = await claimDeliveries(pool, { ...limits, inFlight: new Map() });
       const [claimed] = deliveries.filter(({ webhook_id: id }) => id === webhook.id);
-      if (!claimed) throw new Error('it was not claimed');
+      if (!claimed) throw new Error('the delivery was not claimed');
       return claimed;
     };
     const first = await claim();

@@ -35,7 +35,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
 
   const latest = () => {
     const delivery = receiver.received.at(-1);
-    if (!delivery) throw new Error('nothing was received');
+    if (!delivery) throw new Error('the receiver got no request');
     const { headers, body } = delivery;
     return { headers: headers as Record<string, string>, text: body.toString('utf8') };
   };
@@ -129,7 +129,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal(again.json.queued, 0);
   });
 
-  it('during a rotation receivers with either secret verify; after 24 hours only those with the next one (§6.4/replay-and-rotation)', async () => {
+  it('receivers with either secret verify during a rotation, and only those with the next one after 24 hours (§6.4/replay-and-rotation)', async () => {
     const rotated = await team.api.post(`${path}/rotate-secret`);
     const next = new Webhook(String(rotated.json.secret));
     const current = new Webhook(webhook.secret);

@@ -36,7 +36,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     return { receiver, api, webhook: await addWebhook(service.runtime, teamId, receiver.url) };
   }
 
-  /** Makes a later delivery and awaits its end, so that all deliveries due by now have begun. */
+  /** Makes a later delivery and awaits its end, so that all deliveries that are due by now have begun. */
   async function proven(of: TestService) {
     const receiver = await startWebhookReceiver();
     receivers.push(receiver);
@@ -89,7 +89,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
       }
       assert.equal(open.length, 1);
       open[0]?.writeHead(500).end();
-      // The clock stands still: the second attempt was due while the first ran.
+      // The clock stands still, so the second attempt begins at once: it was due while the first one ran.
       await until('the second one runs', () => open.length === 2);
       open[1]?.writeHead(200).end();
       await settled(other, webhook);

@@ -98,7 +98,7 @@ describe('signatures, verified by independent implementations (specification sec
     assert.throws(() => byStandard(current, text, other), /No matching signature/);
   });
 
-  it('during a rotation receivers with either secret verify every header that they read (§6.4/replay-and-rotation)', async () => {
+  it('receivers with either secret verify every header that they read during a rotation (§6.4/replay-and-rotation)', async () => {
     const next = newWebhookSecret();
     const { current, text, headers } = sign('Hello', { next });
     for (const secret of [current, next]) byStandard(secret, text, headers);

@@ -134,7 +134,7 @@ describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
     assert.deepEqual([generation, disabledBy, disabledAt], [3, null, null]);
   });
 
-  it('a new url zeroes failure_count, begins a generation and gets the pending deliveries; an equal one changes nothing (§2.7/failure-count, §4.4/update-effects)', async () => {
+  it('a new url of a webhook zeroes failure_count, begins a generation and gets the pending deliveries (§2.7/failure-count, §4.4/update-effects)', async () => {
     await fail(7);
     await newDelivery(service, team, id, { status: 'pending' });
     await put({ url: nowhere });

@@ -39,7 +39,8 @@ export const queryClient = new QueryClient({
       refetchInterval: rereadEvery((data) => (isLongList(data) ? false : rereadMs)),
       refetchOnWindowFocus: true,
       retry: isWorthRetrying,
-      // Browsers report a machine without internet as offline, although the server on it can be reached.
+      // Requests are sent even if the browser reports to be offline: a server on the same machine or network can still
+      // be reached.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always' },

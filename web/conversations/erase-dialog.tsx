@@ -18,7 +18,7 @@ const erase = (teamId: string, contact: string, dryRun: boolean) =>
 /** Removes spaces and punctuation, so that a phone number can be typed in any format. */
 const plain = (handle: string) => handle.toLowerCase().replaceAll(/[\s().-]/g, '');
 
-/** Erases a contact. The dialog first lists the effects and asks for the contact's handle. */
+/** Erases a contact. The dialog first lists the effects, and the person has to type the contact's handle. */
 export function EraseDialog({
   contact,
   isOpen,
@@ -28,7 +28,7 @@ export function EraseDialog({
   const navigate = useNavigate();
   const form = useId();
   const [typed, setTyped] = useState('');
-  // The dialog reads the counts each time it opens. The live stream does not invalidate them.
+  // The counts are read each time the dialog opens, because the live stream does not announce their changes.
   const counts = useQuery({
     queryKey: [team.id, 'erasure', contact],
     queryFn: () => erase(team.id, contact, true),
@@ -111,7 +111,7 @@ function upToMax(count: number, noun: string): string {
   return count > erasureCountMax ? `more than ${counted(erasureCountMax, noun)}` : counted(count, noun);
 }
 
-/** The count of files is a lower bound where that of messages is one. */
+/** If the count of messages is only a lower bound, so is the count of files. */
 function andFiles(messages: number, files: number): string {
   if (messages > erasureCountMax) return ' and their files';
   return files > 0 ? ` and ${upToMax(files, 'file')}` : '';

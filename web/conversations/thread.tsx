@@ -22,7 +22,8 @@ export function Thread({ open }: { readonly open: ConversationKey }): ReactNode 
     <Loaded query={thread}>
       {(data) => {
         const { number, contact } = data.latest;
-        // Rows of the live stream name a conversation by its normalized contact, so the address must as well.
+        // Rows of the live stream name a conversation by its normalized contact, so the page's address must contain the
+        // same form.
         if (contact !== open.contact)
           return <OtherSpelling open={{ phoneNumber: number.phone_number, contact }} />;
         return <Content open={open} thread={data} />;

@@ -4,7 +4,7 @@ import { useTeam } from '#web/shell/session.ts';
 import { type ConversationKey, markRead, rereadConversations, showAsRead } from './conversation-queries.ts';
 import { markOf } from './unread.ts';
 
-/** Moves the read mark to the newest message while the conversation is open in a visible tab. */
+/** Moves the member's read mark to the newest message while the conversation is open in a visible tab. */
 export function useReadMark(open: ConversationKey, latest: ConversationMessageList | undefined): void {
   const team = useTeam();
   const { phoneNumber, contact } = open;

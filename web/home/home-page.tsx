@@ -11,7 +11,7 @@ import { NumbersCard } from './numbers-card.tsx';
 import { StandingCard } from './standing-card.tsx';
 import { UsageCard } from './usage-card.tsx';
 
-/** The page Home: whether everything works, and matters that need a person. */
+/** The page Home. It shows whether everything works, and which matters need a person. */
 export function HomePage(): ReactNode {
   const team = useTeam();
   const home = useQuery(homeQuery(team.id));

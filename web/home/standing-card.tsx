@@ -18,8 +18,8 @@ interface Matter {
 }
 
 /**
- * One sentence: everything is fine, or each thing that needs a person, with its page. During a restore hold the banner
- * above says that nothing is sent, so the card does not say that all is fine.
+ * Shows either that everything is fine, or each thing that needs a person, with a link to its page. During a restore
+ * hold the banner above says that nothing is sent, so the card does not say that all is fine.
  */
 export function StandingCard({ home }: { readonly home: Home }): ReactNode {
   const team = useTeam();

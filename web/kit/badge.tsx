@@ -11,7 +11,7 @@ const tones: Readonly<Record<Tone, string>> = {
   bad: 'bg-bad-tint text-bad-ink',
 };
 
-/** A state as a word. The colour adds nothing that the word does not say. */
+/** Shows a state as a word in colour. The word alone is enough to understand the state. */
 export function Badge({
   tone = 'neutral',
   hasDot = false,

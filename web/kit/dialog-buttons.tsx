@@ -13,7 +13,7 @@ export function DialogButtons({
 }: {
   readonly onCancel: () => void;
   readonly cancel?: string;
-  /** false while a request runs whose answer the dialog will show. */
+  /** False while a request runs whose answer the dialog will show. */
   readonly canCancel?: boolean;
   /** The id of the form to submit; without it, `onClick` acts. */
   readonly form?: string;

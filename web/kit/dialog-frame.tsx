@@ -14,7 +14,7 @@ const sheet =
 /** The frame of dialogs and drawers. Its code is loaded when the first one opens. */
 export function DialogFrame({ className, ...props }: DialogProps & { readonly className: string }) {
   const { isOpen, onClose, isClosedByButtonsOnly = false, isBusy = false } = props;
-  // The fading dialog keeps its last content, although its page has removed it.
+  // While a dialog fades out, it shows its last content, although its page has removed that content.
   const shown = useRef(props);
   if (isOpen) shown.current = props;
   const { title, description, children, footer } = shown.current;

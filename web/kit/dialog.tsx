@@ -10,14 +10,17 @@ export interface DialogProps {
   readonly footer?: ReactNode;
   /** Escape and a press beside the dialog do not close it, because its content is shown only once. */
   readonly isClosedByButtonsOnly?: boolean;
-  /** A request runs whose answer the dialog will show, such as a secret. Nothing closes it until then. */
+  /**
+   * True while a request runs whose answer the dialog will show, such as a secret. Until then the dialog can't be
+   * closed.
+   */
   readonly isBusy?: boolean;
 }
 
 /** The properties that the page of a dialog controls. */
 export type DialogState = Pick<DialogProps, 'isOpen' | 'onClose'>;
 
-// The frame is a sixth of all scripts, so it is loaded with the first dialog.
+// The frame's code is a sixth of all scripts, so it is loaded when the first dialog opens.
 const DialogFrame = lazy(async () => ({ default: (await import('./dialog-frame.tsx')).DialogFrame }));
 
 function Frame(props: DialogProps & { readonly className: string }): ReactNode {

@@ -103,7 +103,7 @@ function Labelled({
           {hint}
         </BaseField.Description>
       )}
-      {/* An error element with children would not show the server's error. */}
+      {/* The error element has no children: with children it would not show the server's error. */}
       <BaseField.Error className="text-[0.8125rem] text-bad-ink" />
     </BaseField.Root>
   );

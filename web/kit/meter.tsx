@@ -14,7 +14,7 @@ export function UsageMeter({
   readonly used: number;
   /** The limit; undefined for none. */
   readonly limit: number | undefined;
-  /** Colours a full bar red. It is for limits that stop work; a team whose seats are all taken has no fault. */
+  /** Colours a full bar red. It is for limits that stop work when they are reached, such as messages, but not seats. */
   readonly isAlarming?: boolean;
 }): ReactNode {
   if (limit === undefined)

@@ -3,7 +3,10 @@ import { basePath } from '#web/api/base-path.ts';
 
 const names: readonly LiveEventName[] = ['hello', 'rows', 'changed', 'reload', 'ended'];
 
-/** The pause before a refused stream is opened again, at random up to twice. EventSource retries only breaks. */
+/**
+ * The shortest pause before a refused stream is opened again; a random time up to the same length is added. EventSource
+ * itself repeats only broken streams.
+ */
 const retryMs = 4_000;
 /** Each refusal doubles the pause, up to this one. EventSource does not expose `retry-after`. */
 const retryMaxMs = 32_000;

@@ -30,7 +30,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
       void queryClient.invalidateQueries({ queryKey: [teamId, ...key] });
     const rereadAll = () => {
       invalidate();
-      // The role of the signed-in person may have changed.
+      // A change of members may concern the role of the signed-in person.
       void queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     };
     const rereadNumbers = () => {
@@ -59,7 +59,8 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
           setIsAway(false);
           return;
         }
-        // The stream calls this for each failed try. The time of the notice counts from the first.
+        // The stream calls this function after each failed try. The time until the notice counts from the first
+        // failure.
         notice ??= setTimeout(() => setIsAway(true), noticeMs);
       },
       hello: ({ at }) => {

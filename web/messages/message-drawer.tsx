@@ -101,7 +101,10 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
   );
 }
 
-/** The reason why a message waits or failed, with advice. For a sent message, whether a delivery report can come. */
+/**
+ * The reason why a message waits or failed, with advice. For a sent message, it explains whether a delivery report can
+ * come.
+ */
 function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
   const { message, reports_delivery } = timeline;
   if (message.status === 'queued' && message.waiting_reason !== null) {

@@ -39,7 +39,8 @@ export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     work.reset();
   };
   const isAsked = work.error instanceof ApiError && work.error.param === 'current_password';
-  // The first refusal only means that the password is needed, so the form shows a field instead of an error.
+  // The server's first refusal means that the password is needed. So the form shows a password field instead of an
+  // error.
   const error = isAsked && !work.variables?.current_password ? null : work.error;
   const needsPassword = isAsked || (account.has_password && session !== undefined && !isRecent);
   return (

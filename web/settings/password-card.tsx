@@ -23,7 +23,8 @@ export function PasswordCard(): ReactNode {
     },
   });
   const isAsked = work.error instanceof ApiError && work.error.param === 'current_password';
-  // The first refusal only means that the password is needed, so the form shows a field instead of an error.
+  // The server's first refusal means that the password is needed. So the form shows a password field instead of an
+  // error.
   const error = isAsked && !work.variables?.current_password ? null : work.error;
   const needsCurrent = isAsked || (account.has_password && !(isRecent && session?.method === 'link'));
   const title = account.has_password ? 'Change your password' : 'Set a password';

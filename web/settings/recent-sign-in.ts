@@ -3,7 +3,7 @@ import type { AccountSession } from '#contract/account.ts';
 import { nowMs } from '#web/kit/clock.ts';
 import { sessionsQuery } from './account-queries.ts';
 
-/** A sign-in is recent for 15 minutes (specification section 12.2), less one for the time of the request. */
+/** A sign-in is recent for 15 minutes (specification section 12.2), minus one minute for the time of the request. */
 const recentMs = 14 * 60_000;
 
 /** The session of this browser, and whether it is so recent that the server asks for no password. */

@@ -18,7 +18,7 @@ function readOverview(): AccountOverview | undefined {
 
 export function useOverview(): AccountOverview {
   const { data } = useQuery(overviewQuery);
-  if (!data) throw new Error('the page brought no account along');
+  if (!data) throw new Error('the page was served without an account');
   return data;
 }
 

@@ -35,7 +35,7 @@ export function ChangeRoleDialog({
       notify(`${member.name} is ${roleNames[role].toLowerCase()} now`);
       if (isOwn) await queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
     },
-    // A failed change is read again, too, because its first request may have succeeded.
+    // The data is read again even after a failure, because the first of the change's requests may have succeeded.
     onSettled: () => queryClient.invalidateQueries({ queryKey: [team.id] }),
   });
   return (

@@ -7,7 +7,7 @@ export const receiverPrograms = {
 import { createServer } from 'node:http';
 
 const secret = process.env.WEBHOOK_SECRET;
-const seen = new Set(); // a table with a unique key, in earnest
+const seen = new Set(); // for production: a table with a unique key
 
 createServer(async (request, response) => {
   const chunks = [];

@@ -8,7 +8,7 @@ export interface AccountRow {
   readonly normalized_email: string;
   readonly name: string;
   readonly password_hash: string | null;
-  /** When a person first proved that the address is theirs; null until then (specification section 12.1). */
+  /** When a person first proved that the address belongs to them; null before (specification section 12.1). */
   readonly email_verified_at: Date | null;
   /** Device cookies set before this time are revoked (specification section 12.2). */
   readonly device_cookies_valid_from: Date | null;
@@ -39,12 +39,15 @@ export const lockAccount = transactionStatement<[accountId: AccountId], AccountR
   'SELECT * FROM accounts WHERE id = $1 FOR NO KEY UPDATE',
 ).row;
 
-/** Locks an account FOR SHARE during a sign-in: `lockAccount`, and so each change of credentials, waits. */
+/**
+ * Locks an account FOR SHARE during a sign-in. So each change of credentials, which calls `lockAccount`, waits for the
+ * sign-in.
+ */
 export const lockAccountForShare = transactionStatement<[accountId: AccountId], AccountRow>(
   'accounts.lock-for-share',
   'SELECT * FROM accounts WHERE id = $1 FOR SHARE',
 ).row;
-// The member lists of the account's teams show its name, so the statement returns the ids of these teams.
+// The statement returns the ids of the account's teams, because their member lists show the account's name.
 const rename = statement<[AccountId, string | null], AccountRow & { readonly team_ids: TeamId[] }>(
   'accounts.rename',
   `UPDATE accounts SET name = coalesce($2, name) WHERE id = $1
@@ -58,19 +61,19 @@ export const setPasswordHash = statement<[accountId: AccountId, hash: string]>(
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
 ).run;
 
-/** The caller has locked the account. */
+/** Records that the account's address is verified. The caller has locked the account. */
 export const setEmailVerified = transactionStatement<[accountId: AccountId, at: Date]>(
   'accounts.set-email-verified',
   'UPDATE accounts SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL RETURNING *',
 ).run;
 
-/** The caller has locked the account. */
+/** Revokes all device cookies of the account. The caller has locked the account. */
 export const revokeDeviceCookies = transactionStatement<[accountId: AccountId, now: Date]>(
   'accounts.revoke-device-cookies',
   'UPDATE accounts SET device_cookies_valid_from = $2 WHERE id = $1',
 ).run;
 
-/** The caller has locked the account. */
+/** Removes the account's password. The caller has locked the account. */
 export const removePasswordHash = transactionStatement<[accountId: AccountId]>(
   'accounts.remove-password',
   'UPDATE accounts SET password_hash = NULL WHERE id = $1',

@@ -54,7 +54,7 @@ export function accountExistsError(email: string): AppError {
   return conflict(`${email} has an account already. Sign in to it first.`, 'email');
 }
 
-/** Trims and checks the name of a person or of a passkey. @throws 400 with param name */
+/** Trims and checks the name of a person or of a passkey. @throws 400, param name */
 export function parseName(text: string): string {
   const name = text.trim();
   const { length } = [...name];

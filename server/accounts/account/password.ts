@@ -42,12 +42,12 @@ export async function hashPassword(password: string, param = 'password'): Promis
 const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(randomBytes(saltLength))}$${base64(randomBytes(tagLength))}`;
 
 /**
- * Whether a password matches a hash. Without a hash it does the same work and returns false (section 12.2).
+ * Whether a password matches a hash. Without a hash the same work is done and the result is false (section 12.2).
  * @throws 503 where too many calls wait
  */
 export async function checkPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const [, , , , salt = '', tag = ''] = (hash ?? dummyHash).split('$');
-  // A text beyond this length matches no password; cutting it saves work.
+  // A longer text matches no password, so cutting it to this length saves work.
   const given = await argon2id(password.slice(0, 2 * passwordMaxCharacters), Buffer.from(salt, 'base64'));
   return timingSafeEqual(given, Buffer.from(tag, 'base64')) && hash != null;
 }
@@ -59,7 +59,7 @@ async function argon2id(password: string, nonce: Buffer): Promise<Buffer> {
     return await derive('argon2id', { message, nonce, parallelism, tagLength, memory, passes });
   } finally {
     const next = waiting.shift();
-    // The slot passes directly to the next waiting call, so that a call that arrives now cannot take it too.
+    // The slot passes directly to the next waiting call, so that a call that arrives now cannot take the same slot.
     if (next) next();
     else running -= 1;
   }

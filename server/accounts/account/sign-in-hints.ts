@@ -9,7 +9,9 @@ export function magicLinkHint({ mail }: Pick<Settings, 'mail'>): string {
   return isMailEnabled({ mail }) ? 'a link by mail' : 'a link from the operator of this server';
 }
 
-/** Text for the ways to sign in without a password that this server supports. It is the same for every account. */
+/**
+ * Text for the ways to sign in without a password that this server supports. The text is the same for every account.
+ */
 export function otherSignInHint(config: Settings): string {
   return supportsPasskeys(config.appUrl) ? `a passkey or ${magicLinkHint(config)}` : magicLinkHint(config);
 }

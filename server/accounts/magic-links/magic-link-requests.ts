@@ -26,8 +26,8 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'
 
 /**
  * Requests for a magic link by mail (specification section 12.2). The answer and its time are the same for every
- * address: limits count unknown ones too, and the answer waits for neither account nor mail. `drain` waits for the
- * mails in progress; a crash loses them, and the person asks again.
+ * address. The limits count unknown addresses, too, and the answer waits for neither the account nor the mail. `drain`
+ * waits for the mails in progress; a crash loses them, and the person asks again.
  */
 export class MagicLinkRequests {
   readonly #services: Services;

@@ -19,7 +19,7 @@ export interface RegisteredPasskey {
   readonly counter: number;
 }
 
-/** The library takes 30 MB and 0.2 s to load: it is loaded at the first use of a passkey, not at the server's start. */
+/** The library takes 30 MB and 0.2 s to load, so it is loaded when a passkey is first used. */
 const library = () => import('@simplewebauthn/server');
 
 /** WebAuthn options for a sign-in with any passkey that the browser holds for this server. */
@@ -34,8 +34,8 @@ export async function signInOptions(party: RelyingParty) {
 
 /**
  * WebAuthn options for a new discoverable passkey, which signs in without an address.
- * @param user its id, the account's id as bytes, comes back with each sign-in
- * @param present the account's passkeys: an authenticator that holds one creates no second one
+ * @param user `id`, the account's id as bytes, comes back with each sign-in
+ * @param present the account's passkeys: an authenticator that has one of them creates no second passkey
  */
 export async function registrationOptions(
   party: RelyingParty,
@@ -102,7 +102,7 @@ export async function verifySignIn(
     });
     return verified ? authenticationInfo.newCounter : undefined;
   } catch {
-    // The library throws for malformed answers as well as for forged ones.
+    // The library throws for malformed and for forged answers.
     return undefined;
   }
 }

@@ -32,7 +32,8 @@ export const listPasskeys = statement<[accountId: AccountId], PasskeyRow>(
 ).rows;
 
 /**
- * Records a use of a passkey. A counter other than 0 must have grown: one that has not reveals a copy of the passkey.
+ * Records a use of a passkey. The signature counter must have grown, unless it is always 0: an equal or lower one
+ * reveals a copy of the passkey.
  * @returns false where the counter did not grow, or the passkey was removed meanwhile
  */
 export const recordPasskeyUse = statement<[passkeyId: PasskeyId, counter: number, at: Date]>(

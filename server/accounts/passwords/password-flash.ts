@@ -7,8 +7,8 @@ import type { SignedIn } from '#server/platform/http/route.ts';
 const keptSeconds = 60;
 
 /**
- * Flash cookie: the next page says once that a password was set. It holds the id of the session that set the password,
- * so that no link can make a page say so (specification section 12.2).
+ * Flash cookie: the next page says once that a password was set. The cookie holds the id of the session that set the
+ * password, so that no forged link shows the text (specification section 12.2).
  */
 export class PasswordSetFlash {
   readonly #cookie: HostCookie;

@@ -54,7 +54,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       return goTo(path, notice.set(signedIn));
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 401 || error.status === 500) throw error;
-      // The answer is the form with the error text. Metrics and the log still count it as an error.
+      // The answer is the form with the error text, not an error page. Metrics and the log still count it as an error.
       request.errorCode = error.code;
       const { message, param, status, headers } = error;
       const again = await show(signedIn, { problem: { message, param } }, status);

@@ -10,7 +10,7 @@ export interface PasswordForm {
   readonly email: string;
   /** The path that the form is submitted to. */
   readonly path: string;
-  /** Text for how a person gets a magic link (sign-in-hints.ts). */
+  /** Text for how a person gets a magic link. */
   readonly byLink: string;
 }
 
@@ -20,7 +20,7 @@ export interface PasswordProblem {
   readonly param: string | undefined;
 }
 
-/** Renders the section that sets the first password of the signed-in account, or changes its password. */
+/** Renders the form that sets the signed-in account's first password, or changes its password. */
 function renderPasswordForm(form: PasswordForm, problem?: PasswordProblem): string {
   const { hasPassword, needs, path, byLink } = form;
   const heading = `<h2>${hasPassword ? 'Change your password' : 'Set a password'}</h2>`;

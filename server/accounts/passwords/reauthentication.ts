@@ -43,8 +43,8 @@ export function isRecentSignIn({ clock }: Pick<Runtime, 'clock'>, { session }: C
 }
 
 /**
- * Reauthentication: before an account gets another way to sign in, it requires a recent sign-in or the present
- * password. A stolen session therefore gives no lasting access (specification section 12.2).
+ * Reauthentication: before an account gets another way to sign in, the person must have signed in recently or enter the
+ * present password. A stolen session therefore gives no lasting access (specification section 12.2).
  * @throws 400, param current_password; 403 for an old sign-in of an account without a password; 429
  */
 export async function requireReauthentication(
@@ -54,9 +54,11 @@ export async function requireReauthentication(
 ): Promise<void> {
   if (isRecentSignIn(services, present)) return;
   if (present.account.password_hash === null) {
-    throw forbidden('You signed in more than 15 minutes ago. Sign in again, and repeat this.');
+    throw forbidden(
+      'You signed in more than 15 minutes ago, too long for this change. Sign in again, then repeat the change.',
+    );
   }
-  await requirePassword(services, present, given, 'sign in again and repeat this within 15 minutes.');
+  await requirePassword(services, present, given, 'sign in again and repeat the change within 15 minutes.');
 }
 
 /**
@@ -84,5 +86,5 @@ export async function requirePassword(
 }
 
 export function signedOutError(): AppError {
-  return new AppError('unauthorized', 'You are not signed in any more. Sign in, and repeat this.');
+  return new AppError('unauthorized', 'Your session has ended. Sign in, and try again.');
 }

@@ -10,12 +10,15 @@ const sessionTokenPattern = /^[\w-]{43}$/;
 const validTokensMax = 10_000;
 
 /**
- * Finds the session of a token. Every request asks the database, so that the end of a session holds on every process.
- * CredentialLookup bounds the cost of wrong tokens.
+ * Finds the session of a token. Every request reads the database, so that an ended session is refused by every process
+ * at once. CredentialLookup bounds the cost of wrong tokens.
  */
 export class AccountSessionLookup {
   readonly #lookup: CredentialLookup<LiveAccountSessionRow>;
-  /** Tokens that were valid at their last look-up. Wrong tokens of their client network do not delay them. */
+  /**
+   * Tokens that were valid at their last look-up. Their look-ups are never delayed, even if the same client network
+   * sends wrong tokens.
+   */
   readonly #valid = new Set<string>();
 
   constructor({ database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>) {

@@ -56,7 +56,10 @@ export async function createAccountSession(
   return [sessionCookie.set(token), new DeviceCookie(services).set(account)];
 }
 
-/** Ends the session of the cookie that the browser sent, even another account's: a stolen copy becomes useless. */
+/**
+ * Ends the session whose cookie the browser sent, even if it belongs to another account. So a stolen copy of the cookie
+ * becomes useless.
+ */
 async function endPreviousSession(
   db: Queryable,
   services: Pick<Runtime, 'ids' | 'clock'>,

@@ -3,9 +3,9 @@ import { type AppError, forbidden } from '#server/platform/app-error.ts';
 
 /**
  * CSRF guard (specification section 12.3): a request that changes something must come from a page of APP_URL. Browsers
- * state its origin in Sec-Fetch-Site, which pages can't write. They omit this header on plain http, except for
- * localhost. Then Origin must be that of APP_URL or, on plain http, the address of the request itself. A foreign name
- * that resolves to this server gains nothing: the browser sends that name's cookies, not ours.
+ * state the page's origin in the header Sec-Fetch-Site, which pages can't write. On plain http they omit it, except for
+ * localhost. Then the header Origin must be that of APP_URL or, on plain http, the address of the request itself. A
+ * foreign host name that resolves to this server gains nothing, because the browser sends that name's cookies.
  * @returns 403; undefined for an allowed request
  */
 export function csrfRefusal(request: FastifyRequest, appUrl: string): AppError | undefined {

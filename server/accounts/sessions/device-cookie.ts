@@ -7,10 +7,10 @@ import { cookieDays, HostCookie } from './host-cookie.ts';
 const purpose = 'known browser';
 
 /**
- * Device cookie (OWASP): marks a browser that signed in to an account before. Its failed passwords are counted apart,
- * so that strangers on its client network can't lock it out (specification section 12.2). It signs no one in: a stolen
- * device cookie allows as many password attempts as one more client network. It is sealed with the secrets key, and
- * stored nowhere.
+ * Device cookie (OWASP): marks a browser that signed in to an account before. Failed passwords of such a browser are
+ * counted apart, so that strangers on the same client network can't lock it out (specification section 12.2). The
+ * cookie is no credential: a thief only gets the password attempts of one more client network. The cookie's value is
+ * sealed with the secrets key, and not stored on the server.
  */
 export class DeviceCookie {
   readonly #services: Pick<Runtime, 'config' | 'clock' | 'secrets'>;
@@ -21,7 +21,7 @@ export class DeviceCookie {
     this.#cookie = new HostCookie(services.config, 'ownline-known');
   }
 
-  /** @returns the set-cookie header that marks the browser for this account, in place of an earlier account */
+  /** @returns the set-cookie header that marks the browser for this account, instead of an earlier one */
   set({ id }: Pick<AccountRow, 'id'>): string {
     const { secrets, clock } = this.#services;
     const browser = randomBytes(16).toString('base64url');

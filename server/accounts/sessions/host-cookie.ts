@@ -7,7 +7,7 @@ const cookieSeconds = cookieDays * 86_400;
 
 /**
  * A cookie that scripts can't read. On https the prefix `__Host-` binds it to this host and to Secure. Browsers refuse
- * both on a plain http address, which a first start serves on this machine.
+ * both on plain http, which the service uses on its own machine at first.
  */
 export class HostCookie {
   readonly #name: string;
@@ -19,11 +19,11 @@ export class HostCookie {
     this.#attributes = `; Path=/; HttpOnly; SameSite=Lax${isHttps ? '; Secure' : ''}`;
   }
 
-  /** @returns the value of this cookie in a request; undefined where it has none */
+  /** @returns the value of this cookie in a request; undefined if the request does not have it */
   read({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
     const { cookie = '' } = headers;
     const name = `${this.#name}=`;
-    // The header is searched, not split, because 16 KB can hold thousands of cookies.
+    // The header is searched for the name, not split, because 16 KB can hold thousands of cookies.
     for (let start = cookie.indexOf(name); start >= 0; start = cookie.indexOf(name, start + 1)) {
       const before = cookie.slice(0, start).trimEnd();
       if (before !== '' && !before.endsWith(';')) continue;

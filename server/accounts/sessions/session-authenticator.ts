@@ -16,7 +16,8 @@ import { type LiveAccountSessionRow, touchAccountSession } from './session-store
 const touchMs = 60_000;
 
 /**
- * Finds the account session by the session cookie. Nothing is cached, so the end of a session holds on every process.
+ * Finds the account session by the session cookie. Nothing is cached, so an ended session is refused by every process
+ * at once.
  * @param isAgain true for a long poll that is authenticated again: the rate limiter does not count it twice
  * @throws 401 without a live session; 429
  */
@@ -39,7 +40,7 @@ export function createRequireSession(
     const token = cookie.read(request);
     if (token === undefined) throw new NotSignedIn();
     const hash = sha256(token);
-    // The limiter counts before the look-up, so that it bounds look-ups too.
+    // The limiter counts before the look-up, so that look-ups are bounded, too.
     if (config.rateLimits && !isAgain && !limiter.allows(hash.toString('latin1')))
       throw tooManyRequests(limiter.secondsLeft, `a session has ${sessionRequestsPerMinute} a minute`);
     const session = await sessions.find(token, request.ip);
@@ -58,7 +59,7 @@ class NotSignedIn extends AppError {
   constructor(pastLimit?: AppError) {
     super(
       pastLimit?.code ?? 'unauthorized',
-      pastLimit?.message ?? 'You are not signed in. Sign in, and repeat this.',
+      pastLimit?.message ?? 'You are not signed in. Sign in, and try again.',
       pastLimit ? { headers: pastLimit.headers } : {},
     );
   }

@@ -54,7 +54,7 @@ export const listSessions = statement<[accountId: AccountId, now: Date], Account
    ORDER BY last_used_at DESC, id LIMIT 200`,
 ).rows;
 
-/** @returns false where the account has no such session */
+/** @returns false if the account has no such session */
 export const endSession = statement<[accountId: AccountId, sessionId: AccountSessionId]>(
   'account-sessions.end',
   'DELETE FROM account_sessions WHERE account_id = $1 AND id = $2 RETURNING id',

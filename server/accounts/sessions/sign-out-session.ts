@@ -7,7 +7,7 @@ import { type AccountSessionId, publicId } from '#server/platform/ids/ids.ts';
 import { endSession } from './session-store.ts';
 
 /**
- * Ends a session of an account, by default the calling one. It ends at once and on every process.
+ * Ends a session of an account, by default the calling one. The session ends at once, on every process.
  * @throws 404 where the account has no such session
  */
 export function signOutSession(

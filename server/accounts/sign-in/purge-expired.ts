@@ -4,7 +4,7 @@ import { purgeExpiredSessions } from '#server/accounts/sessions/session-store.ts
 import { purgeWindows } from '#server/accounts/throttling/throttle-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 
-/** An hour, the longest window that a throttle counts in. */
+/** An hour, the longest window of a throttle. */
 const windowMs = 3_600_000;
 
 /** Deletes expired sessions, magic links, passkey challenges and throttle counters, which have no effect any more. */

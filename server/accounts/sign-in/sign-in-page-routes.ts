@@ -69,7 +69,8 @@ export function signInPageRoutes(services: SignInPages): Route[] {
       return goTo(next, ...cookies);
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
-      // The answer is the form with its fields and the error text. Metrics and the log still count it as an error.
+      // The answer is the form with its fields and the error text, not an error page. Metrics and the log still count
+      // it as an error.
       request.errorCode = error.code;
       const again = form(next, { email, problem: error.message }, error.status);
       return { ...again, headers: { ...again.headers, ...error.headers } };

@@ -34,7 +34,7 @@ export const signInPageHeaders = (base: string, hasPasskeys: boolean) =>
 
 /**
  * Renders the form for address and password; the address alone is enough for a magic link (specification section 12.2).
- * Only passkeys need the script, which therefore reveals their button.
+ * Only passkeys need the script, so the script also reveals their button.
  */
 export function renderSignIn({ base, email, problem, isMailEnabled, passkeys }: SignInPage): string {
   const describedBy = problem === undefined ? '' : ' aria-describedby="problem"';
@@ -84,7 +84,7 @@ export function renderSwitchAccount({ base, email, nextPath, signOutPath }: Swit
   );
 }
 
-/** Renders the answer to a request for a magic link. It is the same for every address, known or not. */
+/** Renders the answer to a request for a magic link. The answer is the same for every address, known or not. */
 export function renderMagicLinkSent(base: string): string {
   return renderPage(
     'Look into your mail',
@@ -94,7 +94,10 @@ export function renderMagicLinkSent(base: string): string {
   );
 }
 
-/** Renders the page that a magic link opens. It signs in on a click only, so that a mail scanner does not use it up. */
+/**
+ * Renders the page that a magic link opens. The person has to click a button, so that a mail scanner that opens the
+ * link does not use it up.
+ */
 export function renderMagicLink(
   base: string,
   { email, email_verified_at }: Pick<AccountRow, 'email' | 'email_verified_at'>,

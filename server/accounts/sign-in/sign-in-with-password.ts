@@ -29,9 +29,9 @@ interface Credentials {
 }
 
 /**
- * Signs in by address and password (specification section 12.2). An unknown address costs the same statements and one
- * argon2id, and gets the same answer as a wrong password. The audit log records a wrong password for the account; the
- * answer does not wait for it.
+ * Signs in by address and password (specification section 12.2). An unknown address costs the same statements and the
+ * same password hash as a wrong password, and gets the same answer. The audit log records a wrong password for the
+ * account; the answer does not wait for it.
  * @throws 400 for an invalid address; 401; 429 after too many failed attempts
  */
 export async function signInWithPassword(
@@ -57,7 +57,7 @@ export async function signInWithPassword(
     throw refusal(services);
   }
   return database.transaction(async (trx) => {
-    // A password that was set since the check ended all sessions: no session may begin with the old one.
+    // If another password was set since the check, all sessions were ended: none may begin with the old password.
     const present = await lockAccountForShare(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal(services);
     await refundPasswordAttempt(trx, attempt);

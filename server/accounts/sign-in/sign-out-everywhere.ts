@@ -7,8 +7,8 @@ import type { AuditActor } from '#server/platform/actor.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 
 /**
- * Ends all sessions of an account, including the calling one, and revokes its magic links and device cookies. They end
- * at once and on every process.
+ * Ends all sessions of an account, including the calling one, and revokes its magic links and device cookies. All end
+ * at once, on every process.
  */
 export function signOutEverywhere(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
@@ -16,7 +16,8 @@ export function signOutEverywhere(
   by: AuditActor,
 ): Promise<void> {
   return services.database.transaction(async (trx) => {
-    // The lock makes a concurrent sign-in by magic link wait: its link is revoked, or its session ended.
+    // The lock orders this with a concurrent sign-in by magic link: either the link is revoked before, or the new
+    // session ends.
     await lockAccount(trx, accountId);
     await revokeDeviceCookies(trx, accountId, services.clock.now());
     const links = await revokeMagicLinks(trx, accountId);

@@ -13,7 +13,7 @@ import { verifyEmail } from './verify-email.ts';
 /**
  * Signs in by a magic link and uses it up: one of several concurrent clicks succeeds (specification section 12.2). The
  * link was mailed to the address or made by the operator, so it verifies the address. The account is locked before the
- * link, as in the lock order of docs/architecture.md.
+ * link, in the order of docs/architecture.md.
  * @returns undefined for a used, expired or unknown link
  */
 export function useMagicLink(

@@ -18,7 +18,7 @@ type Services = Pick<Runtime, 'clock' | 'ids'>;
  * Records that the acting person owns the account's address (specification section 12.1). If the address was
  * unverified, another person may have created the account: its other credentials are revoked. The caller has locked the
  * account.
- * @param own the acting session, which stays; undefined before it is created
+ * @param own the session of the acting person, which stays valid; undefined before that session exists
  */
 export async function verifyEmail(
   trx: Transaction,
@@ -63,7 +63,8 @@ async function revokeCredentials(
 ): Promise<void> {
   await removePasswordHash(trx, id);
   await revokeDeviceCookies(trx, id, services.clock.now());
-  // Passkeys go before sessions: a concurrent sign-in by passkey creates its session first, or finds no passkey.
+  // Passkeys are deleted before sessions: a concurrent sign-in by passkey has created its session before, or finds no
+  // passkey.
   const passkeys = await deletePasskeys(trx, id);
   const sessions = await endSessions(trx, id, own);
   await recordAudit(trx, services, {

@@ -3,12 +3,12 @@ import type { Queryable } from '#server/database/statement.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
 
-/** The id of no account: an unknown address costs the same look-up as a known one. */
+/** The id of no account, for the look-up of an unknown address, which must take as long as that of a known one. */
 const unknownAccountId = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 /**
- * Whether the account has a session from the client network of a request. The throttle exempts such a network: an owner
- * can sign in while strangers guess elsewhere (specification section 12.2).
+ * Whether the account has a session from the client network of a request. The login throttle exempts such a network, so
+ * that the owner can sign in while strangers guess passwords elsewhere (specification section 12.2).
  */
 export async function isKnownNetwork(
   db: Queryable,

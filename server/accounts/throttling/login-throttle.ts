@@ -22,7 +22,7 @@ interface LoginAttempt {
   readonly ip: string;
   /** The account with this address, if there is one. */
   readonly accountId: AccountId | undefined;
-  /** The browser's id from its device cookie; undefined without a valid one (device-cookie.ts). */
+  /** The browser's id from its device cookie; undefined without a valid device cookie. */
   readonly browser?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function countPasswordAttempt(
       who.browser === undefined
         ? await isNetworkThrottled(trx, who, counts, services.clock.expiryNow())
         : isDeviceThrottled(counts);
-    // The error rolls the transaction back, and with it the count.
+    // The error rolls the transaction back, so the refused attempt is not counted.
     if (isHeldBack) {
       throw rateLimited(
         secondsLeft,
@@ -71,7 +71,10 @@ async function isNetworkThrottled(
   return ofAddress > loginFailuresMax.perEmail && !(await isKnownNetwork(trx, accountId, ip, now));
 }
 
-/** All known browsers together have a limit too, so that a former user with many device cookies can't guess on. */
+/**
+ * All browsers with device cookies together have a limit, too, so that a former user with many such cookies can't go on
+ * guessing.
+ */
 function isDeviceThrottled([ofBrowser = 0, ofBrowsers = 0]: readonly number[]): boolean {
   return ofBrowser > loginFailuresMax.perBrowser || ofBrowsers > loginFailuresMax.perEmailFromKnownBrowsers;
 }

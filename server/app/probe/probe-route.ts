@@ -10,7 +10,7 @@ import { probePath } from './probe-ticket.ts';
 /** Upper bound on the hold of a probe, equal to that of DEVICE_HOLD_SECONDS. */
 const holdMaxMs = 50_000;
 
-/** Text in every answer of the probe, of a kind that proxies like to rewrite: it must arrive unchanged. */
+/** Text in every answer of the probe. It contains what some proxies rewrite, and must arrive unchanged. */
 export const probeText =
   '<a href="mailto:ada@example.com">ada@example.com</a> +1 415 555 0100 “Grüße” 👍🏽 </script> http://example.com/';
 
@@ -23,7 +23,10 @@ export const ProbeAnswer = Type.Object(
     content_type: nullable(Type.String()),
     device_token: nullable(Type.String()),
     forwarded_for: nullable(Type.String()),
-    /** `client` is the address that rate limits count; `peer` is the other end of the connection, perhaps a proxy. */
+    /**
+     * `client` is the client's address as rate limits see it; `peer` is the other end of the connection, perhaps a
+     * proxy.
+     */
     client: Type.String(),
     peer: nullable(Type.String()),
     text: Type.String(),
@@ -74,7 +77,7 @@ export function probeRoute({
     handle: async ({ request, reply, query }) => {
       const holdMs = Math.min(Number(query.hold_ms ?? 0) || 0, holdMaxMs);
       if (holdMs > 0) await heldProbes.hold(clock, holdMs, disconnectSignal(reply));
-      // The body parser passes the bytes on as a buffer; a request without a body has none.
+      // The body parser returns the bytes as a buffer; a request without a body has no buffer.
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const header = (name: string) => {
         const value = request.headers[name];

@@ -17,8 +17,8 @@ export function createProbeTicket(secrets: Secrets, nowMs: number): string {
 export function isProbeTicket(secrets: Secrets, ticket: string, nowMs: number): boolean {
   const [, expiry = '', mac = ''] = /^([0-9a-z]{1,12})\.([\w-]{43})$/.exec(ticket) ?? [];
   const leftMs = Number.parseInt(expiry, 36) - nowMs;
-  // An expiry further ahead than that of a new ticket comes from a wrong clock. Hashes have the equal lengths that
-  // timingSafeEqual needs.
+  // An expiry further ahead than a new ticket's comes from a wrong clock. timingSafeEqual requires texts of equal
+  // length, so hashes are compared.
   return (
     timingSafeEqual(sha256(mac), sha256(secrets.mac('probe', expiry))) && leftMs > 0 && leftMs <= 2 * ticketMs
   );

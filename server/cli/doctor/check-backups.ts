@@ -4,10 +4,13 @@ import { errorCodeOf } from '#server/database/database.ts';
 import type { Config } from '#server/platform/config.ts';
 import { type Check, failed, gigabytes, ok, warning } from './check.ts';
 
-/** As the alert OwnlineBackupOld. */
+/** Age of the latest backup that is too old; the alert OwnlineBackupOld uses the same. */
 const oldMs = 36 * 3_600_000;
 
-/** Checks the folder of nightly backups, and how the last one ended. It writes nothing. @param last undefined where the database was not read */
+/**
+ * Checks the folder of nightly backups, and how the latest backup ended. It writes nothing. @param last undefined if
+ * the database was not read
+ */
 export async function checkBackups(
   config: Pick<Config, 'backup' | 'dataDir' | 'databaseUrl'>,
   last: LastBackups | undefined,

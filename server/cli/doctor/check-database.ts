@@ -20,7 +20,7 @@ import { type Check, failed, gigabytes, ok, warning } from './check.ts';
 
 const hostClock = createHostClock();
 
-/** A longer round trip makes sends and polls slow, because each takes several. */
+/** A longer round trip to the database makes sends and polls slow, because each takes several. */
 const roundTripWarningMs = 10;
 
 /** How far the machine's clock may be off: TLS and the times of logs depend on it. */
@@ -28,11 +28,11 @@ const hostClockWarningMs = 10_000;
 
 export interface DatabaseFindings {
   readonly checks: readonly Check[];
-  /** Made from the secrets key; undefined if the key is missing or wrong. */
+  /** The secrets key's functions; undefined if the key is missing or wrong. */
   readonly secrets: Secrets | undefined;
   /** The service's time, as Unix milliseconds. */
   readonly serviceMs: number;
-  /** undefined where the database could not be read. */
+  /** How the latest backups ended; undefined if the database could not be read. */
   readonly lastBackups: LastBackups | undefined;
 }
 

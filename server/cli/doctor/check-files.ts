@@ -5,11 +5,11 @@ import { walFreeMinBytes } from '#server/database/disk-space.ts';
 import type { Config } from '#server/platform/config.ts';
 import { type Check, failed, gigabytes, ok, warning } from './check.ts';
 
-/** Warns of a disk with less free space than this, or than this share of its size. */
+/** Free bytes of a disk below which the check warns. */
 const freeWarningBytes = 1e9;
 const freeWarningShare = 0.05;
 
-/** Files that the disk must still have room for: PostgreSQL creates some per table, index and month. */
+/** Number of further files that the disk must have room for: PostgreSQL creates some per table, index and month. */
 const inodesFreeMin = 1_000;
 
 /** Checks the free space and inodes of a folder's disk. @param setting the setting that names the folder */
@@ -68,7 +68,7 @@ export async function checkFiles({ dataDir }: Pick<Config, 'dataDir'>): Promise<
     );
   }
   const folder = await stat(dataDir).catch(() => undefined);
-  // Users who may write there can replace the key.
+  // Users who may write to the folder can replace the secrets key.
   if (folder && (folder.mode & 0o022) !== 0) {
     checks.push(failed('files', `Other users may write to ${dataDir}.`, `Run: chmod go-w ${dataDir}`));
   }

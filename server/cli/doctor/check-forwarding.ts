@@ -3,10 +3,10 @@ import type { Config } from '#server/platform/config.ts';
 import { createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 
-/** A documentation address (RFC 5737) for X-Forwarded-For: a proxy must not pass it on as the client's. */
+/** A documentation address (RFC 5737), sent in X-Forwarded-For. A proxy must not pass it on as the client's address. */
 export const spoofedAddress = '192.0.2.77';
 
-/** Checks Host, and whether limits count the right clients, which depends on TRUST_PROXY and X-Forwarded-For. */
+/** Checks Host, and whether rate limits count the right clients, which depends on TRUST_PROXY and X-Forwarded-For. */
 export function* checkForwarding(
   answer: ProbeAnswer,
   { config, url }: { readonly config: Pick<Config, 'trustProxy'>; readonly url: string },
@@ -47,7 +47,7 @@ function checkClient(
         )
       : ok(name, `TRUST_PROXY names the proxy at ${peerText}; this client counts as ${client}.`);
   }
-  // The header of an untrusted proxy has no effect, so behind it all clients count as one.
+  // The service ignores the header of a proxy that it does not trust, so all clients behind the proxy count as one.
   if (!isBare || url.startsWith('https:')) {
     return warning(
       name,

@@ -17,7 +17,7 @@ const pictureBytes = 7_100_000;
 
 export interface PublicAddressOptions {
   readonly config: Config;
-  /** The address, without a trailing slash. */
+  /** The public address, without a trailing slash. */
   readonly url: string;
   /** Needed to call the service's probe; undefined if the secrets key is missing. */
   readonly secrets: Secrets | undefined;
@@ -25,7 +25,7 @@ export interface PublicAddressOptions {
   readonly serviceMs: number;
   /** True skips the check of a held request, which takes DEVICE_HOLD_SECONDS. */
   readonly isQuick: boolean;
-  /** Certificates that tests trust. */
+  /** Certificate authorities that are trusted instead of the usual ones, for tests. */
   readonly authorities?: Authorities;
 }
 

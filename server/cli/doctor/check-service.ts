@@ -11,7 +11,9 @@ export interface ServiceFindings {
   readonly checks: readonly Check[];
 }
 
-/** Asks the service at HOST and PORT whether it is ready; with METRICS_TOKEN also about its background jobs. */
+/**
+ * Requests the readiness of the service at HOST and PORT; with METRICS_TOKEN also the health of its background jobs.
+ */
 export async function checkService(config: Config): Promise<ServiceFindings> {
   const { metricsToken } = config;
   const url = `http://${localHost(config.host)}:${config.port}/readyz`;
@@ -59,7 +61,7 @@ function checkJobs({ jobs }: ReadinessDetails): Check[] {
   );
 }
 
-/** The address to call: a loopback one if the service listens on all. */
+/** The address to call: a loopback address if the service listens on all addresses. */
 function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -8,7 +8,10 @@ const hostClock = createHostClock();
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Renewal is due once a third of the life of a certificate is left: with less than this it has failed. */
+/**
+ * Certificates are usually renewed when a third of their lifetime is left. If less than this share is left, the renewal
+ * has failed.
+ */
 const leftShareMin = 1 / 6;
 
 interface TlsCheck {

@@ -37,7 +37,7 @@ export interface PublicCall {
   readonly timeoutMs: number;
 }
 
-/** Bytes of an answer that are read; the probe's answers are shorter. */
+/** Upper bound on the bytes of an answer that are read; the probe's answers are shorter. */
 const bodyMaxBytes = 1_000_000;
 
 /** POST over HTTP/1.1 on its own connection. It follows no redirect. */
@@ -172,7 +172,7 @@ export function inspectTls(url: string, authorities: Authorities): Promise<TlsFa
   });
 }
 
-/** True if a URL's host name resolves to this machine. @returns undefined if it does not resolve */
+/** True if a URL's host name resolves to this machine; undefined if the name does not resolve. */
 export async function leadsToThisMachine(url: string): Promise<boolean | undefined> {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
   const own = new Set(

@@ -11,7 +11,7 @@ import { checkSettings } from './check-settings.ts';
 export interface DoctorOptions {
   /** True skips the check of a held request. */
   readonly quick: boolean;
-  /** Checked instead of APP_URL and BASE_URL, if given. */
+  /** The URL to check instead of APP_URL and BASE_URL, if given. */
   readonly url: string | undefined;
   readonly egressUrl: string | undefined;
   /** The recipient of a test mail. */
@@ -43,7 +43,7 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> 
     );
     return;
   }
-  // Phones get APP_URL; programs and older shortcuts may use BASE_URL.
+  // Both URLs are checked: phones get APP_URL; programs and older shortcuts may use BASE_URL.
   const urls = options.url === undefined ? new Set([config.appUrl, config.baseUrl]) : [options.url];
   for (const url of urls) {
     yield* checkPublicAddress({

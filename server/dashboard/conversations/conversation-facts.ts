@@ -45,8 +45,8 @@ const readUntil = sqlReadUntil(
 );
 
 /**
- * Reads each conversation through LATERAL, row by row along one index. Unread messages are found by their sender. Their
- * condition compares rows of sender and id, so that only the index on the sender has its order.
+ * Reads each conversation through LATERAL, row by row along one index. Unread messages are found by their sender: the
+ * condition compares rows of sender and id, which only the index on the sender serves.
  */
 const facts = statement<[TeamId, string[], string[], MemberId | null, string | null], FactsRow>(
   'conversations.facts',

@@ -4,22 +4,25 @@ import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { ConversationKey } from './conversation-key.ts';
 import { waitingSpellingsExaminedMax } from './limits.ts';
 
-/** A message that the page read: one of the conversation, or the last one that a source may read. */
+/**
+ * A message that the page read: a message of the conversation, or the last one that the scan of one spelling and
+ * direction may read.
+ */
 export interface ConversationMessageRow extends MessageRow {
   readonly fits: boolean;
   readonly is_bound: boolean;
 }
 
 interface WaitingMessages {
-  /** The oldest waiting message; null if none waits. */
+  /** The oldest message that waits for the phone; null if none waits. */
   readonly head_id: MessageId | null;
   /** The recipients of the newest waiting messages, as they were sent. */
   readonly handles: readonly string[];
 }
 
 /**
- * A scan of messages along (team, handle, id), newest first, with filters on number and direction. Row comparisons and
- * the order of whole rows force the index on the handle (decision 0012).
+ * A scan of messages along (team, handle, id), newest first, with filters on number and direction. Comparing and
+ * ordering by whole rows forces the planner to use the index on the handle (decision 0012).
  */
 function along(column: 'from_handle' | 'to_handle', fits: string): string {
   const order = `m.team_id DESC, m.${column} DESC, m.id DESC`;

@@ -25,13 +25,13 @@ export interface WaitingRow {
   /** The time of the latest hand-out or inbound message; null before the first one. */
   readonly last_activity_at: Date | null;
   readonly last_message_id: MessageId | null;
-  /** True if it matches the filter on unread messages. */
+  /** True if the conversation matches the filter on unread messages. */
   readonly fits: boolean;
 }
 
 const reader = { memberId: '$2::uuid', joinedId: '$3::uuid' };
 
-/** The SQL condition that the reader has not read the newest inbound message. */
+/** The SQL condition that the newest inbound message is unread by the reader. */
 function sqlIsUnread(phoneNumber: string, contact: string): string {
   return `EXISTS (SELECT FROM (${sqlRowsOfConversation('$1', phoneNumber, contact)}) u
     WHERE u.last_inbound_id > ${sqlReadUntil(reader, { teamId: '$1', phoneNumber, contact })})`;
@@ -117,7 +117,7 @@ export interface PageFilters {
   readonly unreadOnly: boolean;
 }
 
-/** @param examinedMax conversations that are read at most; the last of them has `is_bound` */
+/** @param examinedMax how many conversations are read at most; the last of them has `is_bound` */
 export function listPageRows(
   db: Queryable,
   teamId: TeamId,

@@ -54,7 +54,7 @@ export async function listConversationMessages(
       limit: limit + 1,
     },
   );
-  // Merges the rows of all sources. If a source stopped early, older rows belong to the next page.
+  // Merges the rows of all sources. If the scan of a source stopped early, older rows belong to the next page.
   const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
   const { rows: messages, ...page } = pageOfIds('msg', newestFirst, limit);
   const senders = await sendersOf(services, teamId, messages);
@@ -102,7 +102,7 @@ async function explainHead(
   headId: MessageId,
 ): Promise<ConversationMessageList['waiting']> {
   const message = await findMessage(services.database.pool, teamId, headId);
-  // The message was handed out meanwhile.
+  // The message was handed out meanwhile, so it no longer waits.
   if (message?.status !== 'queued') return null;
   const { reason, expectedAt } = await explainWaiting(services, message);
   return { message_id: publicId('msg', headId), reason, expected_at: expectedAt?.toISOString() ?? null };

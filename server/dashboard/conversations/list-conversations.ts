@@ -26,7 +26,8 @@ export async function listConversations(
 ): Promise<ConversationList> {
   const before = readCursor(cursor);
   const filters = { number, unreadOnly: unread };
-  // Waiting messages are read first: a message that is handed out in between is then in both results, not in none.
+  // Waiting messages are read first. So a message that is handed out between the two reads is in both results, and
+  // never in none.
   const waiting = (await listWaitingRows(pages, teamId, reader, filters)).filter(({ fits }) => fits);
   const rows = await listPageRows(pages, teamId, reader, before, filters, {
     examinedMax: conversationPageExaminedMax,

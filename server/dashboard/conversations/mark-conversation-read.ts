@@ -8,8 +8,8 @@ import { type ConversationKey, conversationOf, textOfKey } from './conversation-
 import { moveReadMark, type Reader } from './read-store.ts';
 
 /**
- * Marks a conversation as read up to one of its messages, for one member (specification section 12.11). The mark never
- * moves back, so an outdated window changes nothing.
+ * Marks a conversation as read up to one of its messages, for one member (specification section 12.11). The read mark
+ * never moves back, so an outdated browser window changes nothing.
  * @throws AppError 404 if the message is not one of the conversation
  */
 export async function markConversationRead(

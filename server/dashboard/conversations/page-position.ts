@@ -19,7 +19,7 @@ export function comparePositions(a: Position, b: Position): number {
   const ms = b.at.getTime() - a.at.getTime();
   if (ms !== 0) return ms;
   if (a.messageId === b.messageId) return 0;
-  // PostgreSQL compares ids in the same way: byte by byte.
+  // Ids are compared byte by byte, as PostgreSQL compares them.
   return a.messageId > b.messageId ? -1 : 1;
 }
 
@@ -27,7 +27,7 @@ export function formatCursor({ at, messageId }: Position): string {
   return `${at.getTime()}_${messageId}`;
 }
 
-/** Reads the cursor, which is a position: no conversation has to be there. @throws AppError 400, param cursor */
+/** Reads the cursor. It marks a position, at which no conversation need exist. @throws AppError 400, param cursor */
 export function readCursor(cursor: string | undefined): Position {
   if (cursor === undefined || cursor === '') return beginning;
   const [, ms, messageId] = format.exec(cursor) ?? [];

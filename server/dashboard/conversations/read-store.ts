@@ -5,7 +5,7 @@ import type { ConversationKey } from './conversation-key.ts';
 
 export interface Reader {
   readonly memberId: MemberId;
-  /** Messages up to this id count as read: the member joined later. */
+  /** Messages up to this id count as read, because the member joined the team later. */
   readonly joinedId: string;
 }
 
@@ -39,7 +39,7 @@ export async function findReader(
   return member && { memberId, joinedId: firstIdAt(member.created_at.getTime()) };
 }
 
-/** Moves a member's read mark to a message, unless it is further already. @returns the mark */
+/** Moves a member's read mark forward to a message; it never moves back. @returns the read mark */
 export async function moveReadMark(
   db: Queryable,
   teamId: TeamId,
@@ -54,7 +54,7 @@ export async function moveReadMark(
 /** Deletes read marks before an id whose conversations are gone. @returns the number deleted */
 export const purgeReadMarks = transactionStatement<[before: string, limit: number]>(
   'conversations.purge-reads',
-  // Reads member by member along the primary key.
+  // The rows are read member by member along the primary key.
   `DELETE FROM conversation_reads WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM members m
      CROSS JOIN LATERAL (

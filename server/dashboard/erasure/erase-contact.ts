@@ -13,7 +13,10 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { runErasure } from './run-erasure.ts';
 
-/** Transaction hook of an erasure; wired in transaction-hooks.ts, since the dashboard does not import setup. */
+/**
+ * Transaction hook: erases a contact from data of slices that the dashboard does not import. It is wired in
+ * transaction-hooks.ts.
+ */
 export type OnContactErased = (
   trx: Transaction,
   erased: { readonly team_id: TeamId; readonly handles: readonly string[] },
@@ -24,17 +27,20 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets' | 'metric
 };
 
 interface ErasureRequest {
-  /** Any spelling of the handle. */
+  /** The contact, in any spelling of its handle. */
   readonly contact: string;
   /** Only counts. */
   readonly dryRun: boolean;
-  /** How long the caller waits for the end; a process with the role `maintain` goes on after it. */
+  /**
+   * How long the caller waits for the end of the erasure. After that time a process with the role `maintain` completes
+   * it.
+   */
   readonly waitMs: number;
 }
 
 /**
- * Erases a contact (specification section 12.14, decision 0038): removes its handle, texts and files from everything that a team has
- * of it. The first transaction decides it and records it, without the handle. The rest follows in small batches,
+ * Erases a contact (specification section 12.14, decision 0038): removes its handle, texts and files from all data of a
+ * team. The first transaction records the erasure, without the handle. The data is erased in small batches afterwards,
  * also after a kill.
  * @throws AppError 400, param contact
  */
@@ -67,8 +73,8 @@ export async function eraseContact(
 }
 
 /**
- * Finds the contact that a person wrote: with the handle that messages show, or a phone number with spaces, hyphens and
- * brackets. A number without its country code that no message has is refused, because nothing would be erased.
+ * Finds the contact that a person entered: a handle as messages show it, or a phone number with spaces, hyphens and
+ * brackets. A number without a country code that no message has is refused, because nothing would be erased.
  * @throws AppError 400, param contact
  */
 async function findSubject({ database, clock, ids }: Services, teamId: TeamId, text: string) {

@@ -3,10 +3,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { eraseContact, type OnContactErased } from './erase-contact.ts';
 
-/** How long a person waits for the end of an erasure: most have ended by then. */
+/** How long the request waits for the end of an erasure; most end within this time. */
 const waitMs = 4_000;
 
-/** Erasing a contact, by owners and admins (specification section 12.14). The handle is in the body, never in a path. */
+/**
+ * Routes with which owners and admins erase a contact (specification section 12.14). The handle is in the body, never
+ * in a path.
+ */
 export function erasureRoutes(
   services: Runtime & { readonly onContactErased: readonly OnContactErased[] },
 ): Route[] {

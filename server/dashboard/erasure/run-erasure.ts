@@ -29,22 +29,22 @@ import {
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
-/** Messages of a batch, with their events: some 20 ms. */
+/** How many messages, with their events, one batch erases; a batch takes some 20 ms. */
 const batchMax = 100;
 
-/** A batch is followed by a pause of so many times its duration: the database has most of its time for requests. */
+/** The pause after a batch, as a multiple of the batch's duration, so that requests get most of the database's time. */
 const pauseFactor = 2;
 
-/** Erasures that a round of the loop goes on with, and how long. */
+/** How many erasures one round of the loop continues. */
 const erasuresMax = 20;
 const roundMs = 1_000;
 
 const beginning = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Goes on with an erasure, batch by batch: cancels what waits, then erases what is finished. A message that a phone has
+ * Continues an erasure, batch by batch: cancels waiting messages, then erases finished ones. A message that a phone has
  * is erased once its outcome is known. Each batch may be repeated, and two processes may run the same erasure.
- * @returns whether it is finished; its row is gone then
+ * @returns true once the erasure is finished and its row deleted
  */
 export async function runErasure(
   services: Services,
@@ -55,7 +55,7 @@ export async function runErasure(
   const batches = new Batches(database, budgetMs);
   const { team_id: teamId } = erasure;
   const isCancelled = await batches.repeat(async (trx) => {
-    // Usage before the queue: what never went to a phone is refunded.
+    // The usage row is locked before the queue, because the quota of messages that were never handed out is refunded.
     await lockUsage(trx, [teamId]);
     const waiting = await listWaitingOfContact(trx, erasure, batchMax);
     await failQueued(trx, services, teamId, waiting, 'cancelled', null, true);
@@ -86,7 +86,10 @@ export async function runErasure(
   return removeErasure(database.pool, erasure);
 }
 
-/** The events of opting out and in, newest first, until as many are found as there are. Each batch stores its position. */
+/**
+ * Erases the contact from its opt-out and opt-in events, newest first, until all counted events were found. Each batch
+ * stores its position.
+ */
 async function eraseContactEvents(batches: Batches, { team_id, contact }: ErasureRow) {
   return batches.repeat(async (trx) => {
     const walk = await lockEventWalk(trx, { team_id, contact });
@@ -95,17 +98,19 @@ async function eraseContactEvents(batches: Batches, { team_id, contact }: Erasur
     const step = await eraseEventsOfContact(trx, team_id, contact, before, eraseEventData);
     await noteErasedEvents(trx, team_id, step.events);
     const { reached } = step;
-    // At the end of the feed none is left: retention has deleted the others.
+    // At the end of the feed no event is left to find, because retention has deleted the missing ones.
     const left = reached === undefined ? 0 : Math.max(0, walk.contact_events - step.events.length);
     await saveEventWalk(trx, { team_id, contact, contact_events: left, events_before: reached ?? null });
     return left > 0;
   });
 }
 
-/** Goes on with erasures that are not finished: of processes that died, of large ones, and of those that await a phone. */
+/**
+ * Continues unfinished erasures: those of processes that died, large ones, and those that wait for a phone's report.
+ */
 export async function continueErasures(services: Services & Pick<Runtime, 'logger'>): Promise<void> {
   const { database, logger } = services;
-  // One failure does not delay the others; it is tried again in the next round.
+  // A failed erasure does not delay the others; the next round tries it again.
   const attempt = (teamId: TeamId, run: () => Promise<unknown>) =>
     run().catch((error: unknown) =>
       logger.error(
@@ -120,12 +125,12 @@ export async function continueErasures(services: Services & Pick<Runtime, 'logge
         logger.info({ team: publicId('team', teamId) }, 'an erasure of a contact has ended');
     });
   }
-  // Where another process ended the erasure, and this one's events came after it had looked.
+  // Erases answers to events that were recorded just after another process had finished their erasure.
   for (const teamId of await listTeamsWithErasedEvents(database.pool))
     await attempt(teamId, () => new Batches(database, roundMs).repeat((trx) => eraseAnswers(trx, teamId)));
 }
 
-/** Transactions with pauses, until a time is over. */
+/** Runs transactions with pauses between them, until a time is over. */
 class Batches {
   readonly #database: Services['database'];
   readonly #endMs: number;
@@ -135,7 +140,10 @@ class Batches {
     this.#endMs = performance.now() + budgetMs;
   }
 
-  /** @param batch one transaction; returns whether there is more @returns whether all of it is done */
+  /**
+   * Repeats a batch until nothing is left or the time is over. @param batch one transaction; returns whether more is
+   * left @returns whether all is done
+   */
   async repeat(batch: (trx: Transaction) => Promise<boolean>): Promise<boolean> {
     for (;;) {
       const began = performance.now();

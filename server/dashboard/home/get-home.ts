@@ -30,7 +30,7 @@ export async function getHome(services: Pick<Runtime, 'database' | 'clock'>, tea
   const { pages, pool } = database;
   const now = clock.now();
   const failedAfter = clock.in(-failedPeriodMs);
-  // One statement after the other: each page takes one of the process's connections at a time.
+  // The statements run one after the other, because each takes one of the process's few connections for pages.
   const numbers = await listHomeNumbers(services, teamId, now);
   const webhooks = await countWebhookHealth(pool, teamId);
   return {
@@ -60,7 +60,7 @@ async function listHomeNumbers(
   return listed.flatMap((number) => homeNumber(number, byId.get(number.id), now));
 }
 
-/** A number that was deleted after the first statement has no facts, and is skipped. */
+/** A number that was deleted between the two statements has no facts, and is skipped. */
 function homeNumber(number: NumberListRow, facts: NumberFactsRow | undefined, now: Date): HomeNumber[] {
   if (!facts) return [];
   const isPaused = facts.state !== 'pending' && number.status === 'paused';
@@ -77,7 +77,7 @@ function homeNumber(number: NumberListRow, facts: NumberFactsRow | undefined, no
   ];
 }
 
-/** The progress of the latest setup link; null if the number has none any more. */
+/** How far the number's latest setup link was used; null if the number has no setup link. */
 function setupLinkState(facts: NumberFactsRow): SetupLinkState | null {
   if (facts.link_is_open === null) return null;
   if (facts.link_has_polled) return 'polled';

@@ -2,7 +2,7 @@ import type { ResourceType } from '#contract/change.ts';
 import type { Change } from '#server/database/change.ts';
 import { rowMessagesMax } from './limits.ts';
 
-/** The rows that gathered changes ask for. */
+/** The rows that a live stream has to read because they changed. */
 export interface WantedRows {
   /** The ids of changed messages. */
   readonly messageIds: ReadonlySet<string>;
@@ -10,7 +10,7 @@ export interface WantedRows {
   readonly hasNewMessages: boolean;
   readonly numberIds: ReadonlySet<string>;
   readonly usage: boolean;
-  /** True if all numbers, the newest messages and the usage are read, whatever changed. */
+  /** True if all numbers, the newest messages and the usage are read, even if nothing of them changed. */
   readonly isRefresh: boolean;
 }
 

@@ -5,7 +5,10 @@
 /** Live streams at a time: of a team and of an account in this process, and of the process. */
 export const liveStreamsMax = { ofTeam: 200, ofAccount: 20, ofProcess: 2_000 } as const;
 
-/** Shortest time between two events with rows; a first change waits below for others of its commit. */
+/**
+ * Shortest time between two events with rows. The first change after a pause waits shorter, for other changes of its
+ * commit.
+ */
 export const rowsIntervalMs = 250;
 
 export const changesGatherMs = 10;
@@ -29,8 +32,8 @@ export const rowConversationsMax = 50;
 export const rowsMaxBytes = 256 * 1_024;
 
 /**
- * How far back reads go, because a new message may commit after one with a later id. It is longer than a send waits for
- * a lock.
+ * How far a read of new messages goes back, because a message may commit after one with a later id. A send waits less
+ * than this for a lock.
  */
 export const commitDelayMs = 6_000;
 
@@ -45,7 +48,9 @@ export const accessCheckMs = 10_000;
 /** Reads of all teams that run at a time, so that they take few of the process's connections. */
 export const liveReadsRunningMax = 2;
 
-/** Range of the random time after which a browser opens an ended stream again, so that not all do at once. */
+/**
+ * Range of the random time after which a browser reopens an ended stream, so that not all browsers reconnect at once.
+ */
 export const retryMinMs = 1_000;
 
 export const retryMaxMs = 4_000;

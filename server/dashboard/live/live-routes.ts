@@ -18,7 +18,7 @@ export function liveRoutes({ liveStreams }: { readonly liveStreams: LiveStreams 
       handle: async (call) => {
         if (call.request.method === 'HEAD') return { body: '', headers: eventStreamHeaders };
         liveStreams.open(call);
-        // The stream writes the answer itself.
+        // The live stream writes the HTTP answer itself, so the route returns no body.
         return { body: '' };
       },
     }),

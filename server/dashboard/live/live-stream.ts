@@ -24,8 +24,8 @@ export function liveEvent<N extends LiveEventName>(name: N, data: LiveEvents[N])
 }
 
 /**
- * The live stream of one browser. It checks its member's access periodically. Events wait during a check, so that a
- * removed member gets none from after the check began.
+ * The live stream of one browser. It checks its member's access periodically. Events wait until a running check ends,
+ * so that a removed member gets no event from after the check began.
  */
 export class LiveStream {
   readonly teamId: TeamId;
@@ -74,7 +74,7 @@ export class LiveStream {
     this.#close('stopped');
   }
 
-  /** Checks session, membership and role now; during a check, checks once more after it. */
+  /** Checks session, membership and role now. If a check is running, another one follows it. */
   check(): void {
     if (this.#held) this.#checkAgain = true;
     else void this.#check();
@@ -102,7 +102,7 @@ export class LiveStream {
     this.#checkLater();
   }
 
-  /** After a change of role, the member may read other types, whose rows the browser lacks. */
+  /** After a change of role the member may read more resource types, whose rows the browser does not have yet. */
   #see({ permissions }: Principal): void {
     const visible = visibleResources(permissions);
     if (visible.join() === this.#visible.join()) return;

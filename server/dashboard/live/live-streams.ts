@@ -10,7 +10,7 @@ import { keepAliveMs, liveReadsRunningMax, liveStreamsMax } from './limits.ts';
 import { LiveStream, type StreamCall, type StreamEnd } from './live-stream.ts';
 import { type FeedServices, TeamFeed } from './team-feed.ts';
 
-/** The live streams of this process, with one feed for each team that has any. */
+/** The live streams of this process, with one feed for each team that has live streams. */
 export class LiveStreams {
   readonly #services: FeedServices;
   readonly #feeds = new Map<TeamId, TeamFeed>();
@@ -41,7 +41,8 @@ export class LiveStreams {
 
   /**
    * Answers a request with a stream.
-   * @throws AppError 429 if the team or the account has too many streams, 503 if the process has, or is stopping
+   * @throws AppError 429 if the team or the account has too many streams; 503 if the process has too many or is
+   * stopping
    */
   open(call: StreamCall): void {
     const { teamId } = call.principal;

@@ -17,7 +17,10 @@ import type { MessageWindow } from './message-window.ts';
 
 type Services = Pick<Runtime, 'database' | 'clock'>;
 
-/** Rows to send, and the types that browsers read again: there were too many rows, or a conversation left the list. */
+/**
+ * Rows to send, and the types that browsers have to read again, because there were too many rows or a conversation left
+ * the list.
+ */
 interface ReadRows {
   readonly rows: LiveRows;
   readonly tooMany: readonly ResourceType[];
@@ -49,7 +52,7 @@ export async function readRows(
 interface ReadConversations {
   /** The conversations in the order of the list, latest activity first. */
   readonly listed: ConversationFacts[];
-  /** True if some left the list: their only messages failed before a hand-out. */
+  /** True if conversations left the list, because their only messages failed before a hand-out. */
   readonly areSomeGone: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allows, type Permission, type PersonalPermission, type RoleGrant } from '#contract/permissions.ts';
 
-/** The permission to read each resource type, which its operations require, too. */
+/** The permission that reading each resource type requires, in live streams and in the API's operations. */
 const readPermissions: Readonly<Record<ResourceType, Permission | PersonalPermission>> = {
   team: 'team:read',
   member: 'team:read',

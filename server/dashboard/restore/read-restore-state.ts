@@ -17,7 +17,7 @@ const nothingHeld: RestoreState = {
 
 /**
  * Reads the restore hold (specification section 10.8). Only callers who may resume get the counts of waiting work,
- * because those are of the whole installation.
+ * because the counts cover all teams of the installation.
  */
 export async function readRestoreState(
   { database }: Pick<Runtime, 'database'>,

@@ -17,7 +17,8 @@ export interface ResumeResult {
 
 /**
  * Ends the restore hold on all processes (specification section 10.8). Messages are cancelled and deliveries skipped
- * first: after a kill in between, the hold stays, and another call completes it. Each team's audit log names the actor.
+ * before the hold ends. If the process is killed in between, the hold stays, and another call completes the work. Each
+ * team's audit log names the actor.
  */
 export async function resumeRestore(
   services: Runtime,

@@ -20,9 +20,9 @@ export interface StepEvent {
 export interface TimelineFacts {
   readonly message: MessageDetail;
   readonly sender: MessageSender | null;
-  /** In the order of their numbers. */
+  /** Hand-outs in the order of their numbers. */
   readonly handOuts: readonly NamedHandOutRow[];
-  /** In the order of their sequence. */
+  /** Events in the order of their sequence numbers. */
   readonly events: readonly StepEvent[];
   readonly media: StoredFileRow | null;
   /** The person, key, operator or contact that caused a failure; null if unknown. */
@@ -106,7 +106,7 @@ function stateSteps(facts: TimelineFacts): TimelineStep[] {
   });
 }
 
-/** Failures that neither the phone nor the server causes. */
+/** Failure codes whose cause is a person or a contact, neither the phone nor the server. */
 const ofOthers: ReadonlySet<FailureCode | null> = new Set(['cancelled', 'number_removed', 'opted_out']);
 
 function failedBy(facts: TimelineFacts, code: FailureCode | null): TimelineActor | null {
@@ -114,7 +114,10 @@ function failedBy(facts: TimelineFacts, code: FailureCode | null): TimelineActor
   return code === 'device_error' || code === 'not_delivered' ? reporterOf(facts) : server;
 }
 
-/** The phone whose report counted: that of the hand-out with an outcome, otherwise of the latest one. */
+/**
+ * The phone whose report decided the message's outcome: the phone of the hand-out with an outcome, otherwise of the
+ * latest hand-out.
+ */
 function reporterOf({ handOuts }: TimelineFacts): TimelineActor | null {
   const reported = handOuts.findLast(({ outcome }) => outcome === 'sent' || outcome === 'failed');
   const handOut = reported ?? handOuts.at(-1);

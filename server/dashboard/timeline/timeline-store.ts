@@ -36,7 +36,7 @@ export interface NamedHandOutRow {
 export interface MessageEventRow {
   readonly id: EventId;
   readonly type: MessageEventType;
-  /** The envelope that its deliveries send. */
+  /** The event's envelope, as deliveries send it. */
   readonly body: string;
   readonly created_at: Date;
 }
@@ -55,7 +55,7 @@ export interface StoredFileRow {
   readonly name: string;
   readonly type: string;
   readonly size_bytes: number;
-  /** When its first bytes were stored. */
+  /** When the file's first bytes were stored. */
   readonly created_at: Date;
 }
 
@@ -67,7 +67,7 @@ export const listNamedHandOuts = statement<[teamId: TeamId, messageId: MessageId
    WHERE h.message_id = $2 AND h.team_id = $1 ORDER BY h.hand_out`,
 ).rows;
 
-/** Finds a message's complete file. The caller has checked that the message is of the team. */
+/** Finds a message's complete file. The caller has checked that the message belongs to the team. */
 export const findStoredFile = statement<[messageId: MessageId], StoredFileRow>(
   'timeline.file',
   'SELECT name, type, size_bytes, created_at FROM media WHERE message_id = $1 AND is_complete',
@@ -126,7 +126,7 @@ const findDelivered = statement<[TeamId, string], { is_found: boolean }>(
    ) m`,
 );
 
-/** A key or member, even if revoked or removed. */
+/** An API key or a member, even if the key was revoked or the member removed. */
 export type SenderRow =
   | { readonly kind: 'key'; readonly id: KeyId; readonly name: string }
   | { readonly kind: 'member'; readonly id: MemberId; readonly name: string };

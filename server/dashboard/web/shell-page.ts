@@ -22,7 +22,7 @@ export interface EntryFiles {
   readonly font: string;
 }
 
-/** Finds these files in the manifest of the build. */
+/** Finds the names of the files to load first in the manifest of the build. */
 export function findEntryFiles(files: readonly WebFile[]): EntryFiles {
   const bytes = files.find(({ name }) => name === 'manifest.json')?.bytes;
   if (!bytes) throw new Error('the build of the dashboard has no manifest.json');

@@ -50,8 +50,9 @@ interface Services {
 }
 
 /**
- * The built dashboard, by the hash of its sources (decision 0031). A child process makes a missing build in some
- * seconds. A rename makes it visible, so concurrent builds of several processes do not disturb each other.
+ * The built dashboard, by the hash of its sources (decision 0031). A child process makes a missing build within
+ * seconds. The finished build is renamed into place, so concurrent builds of several processes do not disturb each
+ * other.
  */
 export class WebBuild {
   readonly #services: Services;
@@ -93,12 +94,12 @@ export class WebBuild {
     return this.#files;
   }
 
-  /** The files that were read or are being built. undefined without an earlier request: this starts no build. */
+  /** The files, if they were read before or are being built. Otherwise undefined: the call starts no build. */
   filesAtHand(): Promise<readonly WebFile[]> | undefined {
     return this.#files;
   }
 
-  /** Builds before the first visitor comes; a failure is logged. */
+  /** Builds the dashboard at the start, before the first visitor comes. A failure is logged. */
   prepare(): void {
     this.files().catch(() => undefined);
   }
@@ -133,7 +134,7 @@ export class WebBuild {
         timeout: buildTimeoutMs,
         signal: this.#signal,
       });
-      // mkdtemp gives the folder to its user alone, but another user may run the service next.
+      // mkdtemp makes a folder that only its user can read, but another user may run the service next.
       await chmod(unfinished, 0o755);
       const built = join(folder, version);
       // Another process may have finished first, with the same result.
@@ -150,7 +151,7 @@ export class WebBuild {
     }
   }
 
-  /** The first writable folder, unless it holds this build unreadably. */
+  /** The first folder that is writable and holds no unreadable copy of this build. */
   async #writableFolder(version: string): Promise<string> {
     const [first = '', second = ''] = this.#folders;
     try {
@@ -195,8 +196,8 @@ async function hashOfSources(program: string): Promise<string> {
 }
 
 /**
- * Deletes builds of other versions, and unfinished folders of killed processes. A process that still serves such a
- * build has its files in memory.
+ * Deletes builds of other versions, and unfinished folders of killed processes. A process that still serves another
+ * version's build has the files in memory.
  * @param unfinished a folder that was just made, for the file system's time
  */
 async function removeLeftovers(folder: string, version: string, unfinished: string): Promise<void> {

@@ -16,7 +16,9 @@ export interface FailedAttemptRow extends Omit<AttemptRow, 'response_body' | 're
   readonly delivery_id: DeliveryId;
 }
 
-/** Deliveries whose latest attempts are compared: the newest ones with an attempt, and those that retry next. */
+/**
+ * Deliveries whose latest attempts are compared: the newest ones with an attempt, and those whose retry is due next.
+ */
 const comparedMax = 50;
 
 // During a backlog the newest deliveries have no attempt yet, but those in the lane retry do. Attempts are never older

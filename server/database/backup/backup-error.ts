@@ -1,6 +1,9 @@
 import { StartError } from '#server/platform/start-error.ts';
 
-/** A backup can't be written, read or restored for a reason that the operator can remove; the message says how. */
+/**
+ * Thrown if a backup can't be written, read or restored for a reason that the operator can remove. The message says
+ * how.
+ */
 export class BackupError extends StartError {
   constructor(message: string, cause?: unknown) {
     super(message, cause);
@@ -8,26 +11,26 @@ export class BackupError extends StartError {
   }
 }
 
-/** Another backup, restore or migration of the database runs. */
+/** Thrown while another backup, restore or migration of the database is running. */
 export class OtherBackupError extends BackupError {
   constructor(cause: unknown) {
     super(
-      'Another backup, restore or migration of this database runs. Repeat this when it has ended.',
+      'Another backup, restore or migration of this database is running. Try again when it has ended.',
       cause,
     );
     this.name = 'OtherBackupError';
   }
 }
 
-/** A file of the name exists, which no backup replaces. */
+/** Thrown if the backup file exists already: a backup never replaces a file. */
 export class ExistingFileError extends BackupError {
   constructor(path: string) {
-    super(`${path} exists, and no backup replaces a file. Choose another name.`);
+    super(`${path} exists already, and a backup never replaces a file. Choose another name.`);
     this.name = 'ExistingFileError';
   }
 }
 
-/** Any byte of the file is another one than was written, or is missing. */
+/** Thrown if bytes of the backup file were changed, or are missing. */
 export class DamagedBackupError extends BackupError {
   constructor(detail: string, cause?: unknown) {
     super(

@@ -6,16 +6,19 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import { fileErrorSentence, isFileError } from '#server/platform/file-error.ts';
 import { BackupError, ExistingFileError } from './backup-error.ts';
 
-/** A new name beside a file; a file under it is not complete, whatever is in it. No two backups share one. */
+/**
+ * Makes a unique name for the incomplete file, beside the final one. A file of such a name counts as incomplete, even
+ * if all bytes are there.
+ */
 function partialPathOf(path: string): string {
   return `${path}.${randomBytes(4).toString('hex')}.partial`;
 }
 
 /**
- * Writes a new file that is complete and on the disk, or does not exist: under a name of its own first. Only its owner
- * may read it.
- * @param check reads the whole file back, before it gets its name
- * @throws ExistingFileError where a file of that name exists, and BackupError that names the path where the disk refuses it
+ * Writes a new file under a temporary name, flushes it, and then gives it its name. So the file is complete or does not
+ * exist. Only its owner may read it.
+ * @param check reads the whole temporary file back, before the file gets its name
+ * @throws ExistingFileError if the name is in use; BackupError with the path if the disk refuses the file
  */
 export async function writeNewFile<T>(
   path: string,
@@ -50,7 +53,10 @@ export async function writeNewFile<T>(
 /** Errors of a file system without hard links, such as FAT and some network shares. */
 const noLinkCodes = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-/** Gives a file its name. A link replaces no file that got the name meanwhile; a rename would. */
+/**
+ * Gives a file its final name with a hard link. Unlike a rename, a link never replaces a file that took the name
+ * meanwhile.
+ */
 async function nameFile(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);
@@ -62,11 +68,11 @@ async function nameFile(partial: string, path: string): Promise<void> {
     await rename(partial, path);
     return;
   }
-  // The file is complete under its name, even where the other name stays.
+  // The file is complete under its final name, even if its temporary name can't be removed.
   await rm(partial, { force: true }).catch(() => undefined);
 }
 
-/** A stream of node:fs would close the file, which is flushed first. */
+/** A stream of node:fs would close the file at its end, before it can be flushed. */
 function destinationOf(file: FileHandle): Writable {
   return new Writable({
     write(bytes: Buffer, _encoding, done) {
@@ -102,7 +108,7 @@ function explain(error: unknown, path: string): unknown {
     isFileError(error) || (error instanceof Error && 'syscall' in error && !('address' in error));
   if (!isOfFile) return error;
   return new BackupError(
-    `The backup can't be written to ${path}: ${fileErrorSentence(error)}. Choose another place, or make room; no part of it was left.`,
+    `The backup can't be written to ${path}: ${fileErrorSentence(error)}. Choose another path, or free space on the disk. No partial file remains.`,
     error,
   );
 }

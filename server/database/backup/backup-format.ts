@@ -18,11 +18,11 @@ export const formatVersion = 1;
 export const hashBytes = 32;
 export const tagBytes = 16;
 
-/** Bytes of a frame. A reader holds one in memory before it is checked. */
+/** Largest frame, in bytes. A reader holds a frame in memory until its tag was checked. */
 export const frameBytes = 256 * 1_024;
 const headerMaxBytes = 16 * 1_024;
 
-/** A row may be larger than a block of rows: its message has up to some megabytes. */
+/** Largest record. It exceeds a block of rows, because a single row may have some megabytes. */
 export const recordMaxBytes = 64 * 1_024 * 1_024;
 
 /** Kinds of records. A manifest comes first, a summary last; rows belong to the table that was named last. */
@@ -35,11 +35,11 @@ export interface Encryption {
   readonly scrypt: { readonly n: number; readonly r: number; readonly p: number };
   /** Base64. */
   readonly salt: string;
-  /** Base64: a value that is derived beside the key. It shows a wrong passphrase, which damage would resemble. */
+  /** Base64: a value that is derived beside the key. It tells a wrong passphrase from a damaged file. */
   readonly key_check: string;
 }
 
-/** The part that can be read without the passphrase. */
+/** The part of a backup that can be read without the passphrase. */
 export interface BackupHeader {
   readonly format: number;
   readonly product_version: string;
@@ -52,7 +52,7 @@ export interface BackupHeader {
 export interface BackupTable {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Months of a history, `2026-11-01`; none for other tables. */
+  /** Months of a partitioned table, such as `2026-11-01`; empty for other tables. */
   readonly months: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export interface BackupSequence {
 }
 
 export interface BackupManifest {
-  /** In the order in which they can be loaded: a table comes after those that its foreign keys name. */
+  /** Tables in the order in which a restore can load them: a table comes after those that its foreign keys refer to. */
   readonly tables: readonly BackupTable[];
   readonly sequences: readonly BackupSequence[];
   /** Base64. */
@@ -72,7 +72,7 @@ export interface BackupManifest {
   readonly shortcuts: readonly { readonly name: string; readonly data: string }[];
 }
 
-/** Rows of each table, by its name. */
+/** The number of rows of each table, by name. */
 export interface BackupSummary {
   readonly rows: Readonly<Record<string, number>>;
 }
@@ -87,22 +87,25 @@ export function encodePrologue(header: BackupHeader): { readonly bytes: Buffer; 
 
 /** Bytes as they come from a file, a pipe or a decompressor. */
 export interface ByteSource {
-  /** @returns exactly that many bytes, or fewer at the end */
+  /** @returns exactly `bytes` bytes, or fewer at the end of the source */
   read(bytes: number): Promise<Buffer>;
 }
 
-/** @returns the header's JSON, and the hash that every frame's tag covers @throws BackupError where it is no backup */
+/**
+ * @returns the header's JSON, and the hash that every frame's tag covers @throws BackupError if the file is no backup
+ */
 export async function readPrologue(
   source: ByteSource,
 ): Promise<{ readonly json: Buffer; readonly hash: Buffer }> {
   const start = await source.read(magic.length);
-  if (start.length === 0) throw new BackupError('The file is empty: it is no backup of Ownline.');
+  if (start.length === 0)
+    throw new BackupError('The file is empty, so it is no backup. Name a file that `ownline backup` wrote.');
   if (!start.equals(magic)) {
     throw new BackupError('The file is no backup of Ownline. Name a file that `ownline backup` wrote.');
   }
   const lengthBytes = await readExactly(source, 4);
   const length = lengthBytes.readUInt32BE();
-  if (length > headerMaxBytes) throw new DamagedBackupError('its header is longer than any');
+  if (length > headerMaxBytes) throw new DamagedBackupError('its header is longer than any backup has');
   const json = await readExactly(source, length);
   const hash = await readExactly(source, hashBytes);
   const bytes = Buffer.concat([start, lengthBytes, json]);
@@ -112,10 +115,10 @@ export async function readPrologue(
   return { json, hash };
 }
 
-/** @throws DamagedBackupError where the source ends before */
+/** @throws DamagedBackupError if the source has fewer than `bytes` bytes left */
 export async function readExactly(source: ByteSource, bytes: number): Promise<Buffer> {
   const found = await source.read(bytes);
-  if (found.length < bytes) throw new DamagedBackupError('it ends too early');
+  if (found.length < bytes) throw new DamagedBackupError('it ends before its last byte');
   return found;
 }
 

@@ -49,7 +49,7 @@ const isManifest = hasFields({
 const isTable = hasFields({ name: isText });
 const isSummary = hasFields({ rows: isObjectOf(isCount) });
 
-/** @throws BackupError where it is no header, or one of a newer format */
+/** @throws BackupError if the JSON is no header, or the header of a newer format */
 export function parseHeader(json: Buffer, formatMax: number): BackupHeader {
   const value = parse(json, 'header');
   const { format, product_version: release } = isObject(value) ? value : {};
@@ -93,7 +93,7 @@ function checked<T>(value: unknown, is: Check, part: string): T {
 
 function notOurs(part: string, cause?: unknown): BackupError {
   return new BackupError(
-    `The ${part} in the file is none that Ownline writes, although its checksum is right: another program made or changed ` +
+    `The ${part} in the file has a form that Ownline does not write, although its checksum is right: another program made or changed ` +
       'the file. Take another copy of it, or another backup. Nothing of it was used.',
     cause,
   );

@@ -25,15 +25,15 @@ export interface BackupRecord {
   readonly payload: Buffer;
 }
 
-/** Size and hash of a file that was read to its end. */
+/** Size and hash of a backup file that was read to its end. */
 export interface ReadBackup {
   readonly bytes: number;
   readonly sha256: string;
 }
 
 /**
- * Reads a backup as a stream. A record is passed on only after its frames were checked; after the last record the whole
- * file was checked, its trailer and its end included.
+ * Reads a backup as a stream. A record is passed on only after the tags of its frames were checked. Once the last
+ * record was read, the whole file was checked, with its trailer and end.
  */
 export class BackupReader {
   readonly header: BackupHeader;
@@ -48,7 +48,7 @@ export class BackupReader {
 
   /**
    * @param passphrase undefined where none was given
-   * @throws BackupError where it is no backup, is damaged, or needs another passphrase
+   * @throws BackupError if the input is no backup, is damaged, or needs another passphrase
    */
   static async open(input: Readable, passphrase: string | undefined): Promise<BackupReader> {
     const source = new FileBytes(input);
@@ -57,7 +57,7 @@ export class BackupReader {
     if (header.encryption === null) {
       if (passphrase === undefined) return new BackupReader(header, source, new FrameSeal(hash, undefined));
       throw new BackupError(
-        'The backup is not encrypted, and a passphrase was given. Leave the passphrase out if you expect that.',
+        'A passphrase was given, and the backup is not encrypted. To read it all the same, leave the passphrase out.',
       );
     }
     if (passphrase === undefined) {
@@ -72,7 +72,7 @@ export class BackupReader {
     );
   }
 
-  /** Every record in its order. @throws DamagedBackupError */
+  /** Yields every record in order. @throws DamagedBackupError */
   async *records(): AsyncGenerator<BackupRecord> {
     const decompressor = createZstdDecompress();
     const filled = pipeline(() => this.#frames(), decompressor);
@@ -82,10 +82,11 @@ export class BackupReader {
       for (;;) {
         const head = await stream.read(5);
         if (head.length === 0) break;
-        if (head.length < 5) throw new DamagedBackupError('a record ends too early');
+        if (head.length < 5) throw new DamagedBackupError('it ends in the middle of a record');
         const kind = kindOf(head.readUInt8(0));
         const length = head.readUInt32BE(1);
-        if (kind === undefined || length > recordMaxBytes) throw new DamagedBackupError('a record is none');
+        if (kind === undefined || length > recordMaxBytes)
+          throw new DamagedBackupError('a record has an unknown kind or an impossible length');
         yield { kind, payload: await readExactly(stream, length) };
       }
       await filled;
@@ -97,7 +98,7 @@ export class BackupReader {
     }
   }
 
-  /** After the last record. */
+  /** Size and hash of the file; call it after the last record. */
   read(): ReadBackup {
     return this.#source.passed();
   }
@@ -107,11 +108,13 @@ export class BackupReader {
       const head = await readExactly(this.#source, 5);
       const isLast = head.readUInt8(0) === 1;
       const length = head.readUInt32BE(1);
-      if (head.readUInt8(0) > 1 || length > frameBytes) throw new DamagedBackupError('a frame is none');
+      if (head.readUInt8(0) > 1 || length > frameBytes)
+        throw new DamagedBackupError('a frame has an unknown mark or an impossible length');
       const bytes = await readExactly(this.#source, length);
       const plain = this.#seal.open({ bytes, tag: await readExactly(this.#source, tagBytes) }, isLast);
-      if (plain === undefined) throw new DamagedBackupError('a checksum in it is wrong');
-      // The end of the last frame would end the decompressor, and with it the records: the trailer is judged before.
+      if (plain === undefined) throw new DamagedBackupError('the checksum of a frame is wrong');
+      // The last frame ends the decompressor, and so the records. So the trailer is checked before that frame is passed
+      // on.
       if (isLast) await this.#checkTrailer();
       yield plain;
       if (isLast) return;
@@ -121,8 +124,9 @@ export class BackupReader {
   async #checkTrailer(): Promise<void> {
     const expected = this.#source.digest();
     const trailer = await readExactly(this.#source, hashBytes);
-    if (!trailer.equals(expected)) throw new DamagedBackupError('its checksum is wrong');
-    if ((await this.#source.read(1)).length > 0) throw new DamagedBackupError('bytes follow its end');
+    if (!trailer.equals(expected)) throw new DamagedBackupError('the checksum of the file is wrong');
+    if ((await this.#source.read(1)).length > 0)
+      throw new DamagedBackupError('bytes follow the end of the backup');
   }
 }
 
@@ -131,15 +135,18 @@ function kindOf(code: number): RecordKind | undefined {
   return found?.[0] as RecordKind | undefined;
 }
 
-/** Frames are checked before they are decompressed, so that this is a fault of the writer; the reader says the same. */
+/**
+ * Maps an error of the decompressor to DamagedBackupError. The frames' tags were correct, so only a faulty writer
+ * causes such an error.
+ */
 function explainDecompression(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return code.startsWith('ZSTD_') || code === 'Z_BUF_ERROR'
-    ? new DamagedBackupError('it does not decompress', error)
+    ? new DamagedBackupError('its data cannot be decompressed', error)
     : error;
 }
 
-/** Takes bytes in any size from a stream. */
+/** Reads an exact number of bytes from a stream of chunks. */
 class StreamBytes implements ByteSource {
   readonly #stream: Readable;
   readonly #chunks: AsyncIterator<Buffer>;
@@ -173,7 +180,7 @@ class StreamBytes implements ByteSource {
   }
 }
 
-/** As StreamBytes, and hashes what was taken. */
+/** A StreamBytes that also counts and hashes the bytes that were read. */
 class FileBytes implements ByteSource {
   readonly #stream: StreamBytes;
   readonly #hash = createHash('sha256');

@@ -1,7 +1,9 @@
 import type { ClientBase } from 'pg';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 
-/** Tables that no backup has, with the reason. A test finds each table either here or in the backup. */
+/**
+ * Tables that no backup has, with the reason. A test checks that each table is either in this list or in the backup.
+ */
 export const excludedTables: Readonly<Record<string, string>> = {
   backups: 'they are runs of this installation, whose folder of backups a restored one may not have',
   schema_version: 'the migrations of a restore write it',
@@ -27,11 +29,11 @@ const tablesSql = `
 
 interface TableRow extends BackupTable {
   readonly oid: number;
-  /** Tables that its foreign keys name. */
+  /** The tables that this table's foreign keys refer to. */
   readonly refers_to: readonly (number | string)[];
 }
 
-/** The tables of a backup, in an order in which they can be loaded while foreign keys hold. */
+/** The tables of a backup, in an order in which a restore can load them without violating a foreign key. */
 export async function listBackupTables(client: ClientBase): Promise<BackupTable[]> {
   const { rows } = await client.query<TableRow>(tablesSql);
   const left = new Map(rows.map((row) => [Number(row.oid), row]));
@@ -51,8 +53,8 @@ export async function listBackupTables(client: ClientBase): Promise<BackupTable[
 }
 
 /**
- * Values of all sequences. They are not part of a snapshot: read after it was taken, they are not behind any row that it
- * shows.
+ * Reads the values of all sequences, which no snapshot covers. They are read after the snapshot was taken, so they are
+ * never lower than a number in its rows.
  */
 export async function readSequences(client: ClientBase): Promise<BackupSequence[]> {
   const { rows: names } = await client.query<{ name: string }>(
@@ -69,7 +71,10 @@ export async function readSequences(client: ClientBase): Promise<BackupSequence[
   return sequences;
 }
 
-/** Names in SQL come from the catalogue, or from the manifest of a backup. */
+/**
+ * Quotes an SQL name. The names come from PostgreSQL's catalogue, or from the manifest of a backup, which may be
+ * forged.
+ */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -19,16 +19,16 @@ export interface WrittenBackup {
   readonly sha256: string;
 }
 
-/** Writes a backup as a stream: what it holds in memory does not grow with the backup (decision 0037). */
+/** Writes a backup as a stream: its memory does not grow with the size of the backup (decision 0037). */
 export class BackupWriter {
   readonly #compressor: ZstdCompress;
   readonly #written: Promise<void>;
   readonly #output: FileBytes;
 
-  /** @param key undefined: not encrypted */
+  /** @param key undefined: the backup is not encrypted */
   constructor(destination: Writable, header: BackupHeader, key: Buffer | undefined) {
     this.#compressor = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3 } });
-    // A write after the destination failed is refused by #written, which says why.
+    // If the destination failed, `#written` rejects with the reason, so the compressor's own error is ignored.
     this.#compressor.on('error', () => undefined);
     const prologue = encodePrologue(header);
     const seal = new FrameSeal(prologue.hash, key);
@@ -41,7 +41,7 @@ export class BackupWriter {
     this.#written.catch(() => undefined);
   }
 
-  /** Resolves once the next record may be written. @throws the error of the destination */
+  /** Resolves once the next record may be written. @throws the error of the destination stream */
   async write(kind: RecordKind, payload: Buffer): Promise<void> {
     const head = Buffer.concat([Buffer.from([recordKinds[kind]]), encodeLength(payload.length)]);
     this.#compressor.write(head);
@@ -53,21 +53,21 @@ export class BackupWriter {
     return this.write(kind, Buffer.from(JSON.stringify(value)));
   }
 
-  /** Resolves once the destination has all bytes. */
+  /** Ends the backup. Resolves once the destination has taken all bytes. */
   async finish(): Promise<WrittenBackup> {
     this.#compressor.end();
     await this.#written;
     return this.#output.written();
   }
 
-  /** Ends the destination without the rest, so that the file is not complete. */
+  /** Stops writing, so that the file stays incomplete. */
   async abort(error: Error): Promise<void> {
     this.#compressor.destroy(error);
     await this.#written.catch(() => undefined);
   }
 }
 
-/** Bytes of the file, which are counted and hashed on their way. */
+/** Produces the bytes of the file, and counts and hashes them. */
 class FileBytes {
   readonly #hash: Hash = createHash('sha256');
   #bytes = 0;

@@ -4,29 +4,29 @@ import { type Queryable, statement, type Transaction, transactionStatement } fro
 export interface BackupRun {
   readonly started_at: Date;
   readonly finished_at: Date;
-  /** null where it failed. */
+  /** The name of the backup file; null if the run failed. */
   readonly file: string | null;
   readonly bytes: number | null;
-  /** A sentence; null where it succeeded. */
+  /** Why the run failed, as a sentence; null if it succeeded. */
   readonly error: string | null;
 }
 
 /** The state of nightly backups, for the next run, for metrics and for operators. */
 export interface BackupState {
-  /** When the newest run began that succeeded, which is the moment of its data. */
+  /** When the newest successful run began: its backup has the data of that moment. */
   readonly success_at: Date | null;
   readonly failure_at: Date | null;
   /** Whether the latest run failed. */
   readonly is_failing: boolean;
 }
 
-/** How the nightly backup ended last. */
+/** The latest successful and the latest failed run of the nightly backup. */
 export interface LastBackups {
   readonly latest: BackupRun | undefined;
   readonly success: BackupRun | undefined;
 }
 
-/** The session of a backup, as PostgreSQL shows it. */
+/** The application_name of a backup's connection, which PostgreSQL shows in pg_stat_activity. */
 export const backupSessionName = 'ownline backup';
 
 const insert = transactionStatement<[Date, Date, string | null, number | null, string | null]>(
@@ -47,7 +47,8 @@ const readState = statement<[], BackupState>(
      coalesce((SELECT error IS NOT NULL FROM backups ORDER BY finished_at DESC LIMIT 1), false) AS is_failing`,
 );
 
-// From the beginning of its transaction to that of this one, by the database's clock. A session shows both to its role.
+// The time since the backup's transaction began, by the database's clock. A role may see the transactions of its own
+// sessions.
 const running = statement<[], { readonly seconds: number }>(
   'backups.running',
   `SELECT coalesce(max(extract(epoch FROM own.xact_start - b.xact_start)), 0)::float8 AS seconds
@@ -56,7 +57,7 @@ const running = statement<[], { readonly seconds: number }>(
    WHERE own.pid = pg_backend_pid()`,
 );
 
-/** For how many seconds a backup of this database has been reading; 0 where none runs. */
+/** How many seconds ago a running backup of this database began to read; 0 if no backup runs. */
 export async function readRunningSeconds(db: Queryable): Promise<number> {
   return (await running.row(db))?.seconds ?? 0;
 }

@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import type { ClientBase, Connection, Submittable } from 'pg';
 
-/** Codes of messages that the driver pg has no public call for. */
+/** Codes of protocol messages that the driver pg can't send by itself. */
 const copyDataCode = 0x64;
 const copyDoneCode = 0x63;
 
 /**
- * Runs `COPY … FROM STDIN`, whose rows are then written. The driver pg has no COPY of its own: the messages CopyData
- * and CopyDone go to its socket directly. Each has a code and a length before its bytes.
+ * Runs `COPY … FROM STDIN`. The driver pg does not support COPY, so this class writes the messages CopyData and
+ * CopyDone to its socket directly. Each message begins with a code and a length.
  */
 export class CopyIn implements Submittable {
   readonly #sql: string;
   readonly #started = Promise.withResolvers<void>();
   readonly #finished = Promise.withResolvers<void>();
-  /** Rows that PostgreSQL says it has loaded. */
+  /** The number of rows that PostgreSQL reports as loaded. */
   #rows = 0;
   #connection: Connection | undefined;
 
@@ -29,7 +29,7 @@ export class CopyIn implements Submittable {
     return copy;
   }
 
-  /** Resolves once the socket takes more. @throws the error of PostgreSQL */
+  /** Writes rows. Resolves once the socket can take more. @throws the error of PostgreSQL */
   async write(rows: Buffer): Promise<void> {
     const stream = this.#connection?.stream;
     if (!stream) throw new Error('rows were written before COPY started');
@@ -38,7 +38,10 @@ export class CopyIn implements Submittable {
     await Promise.race([once(stream, 'drain'), this.#finished.promise]);
   }
 
-  /** Resolves once PostgreSQL has the rows, and their constraints hold. @returns how many it has loaded */
+  /**
+   * Ends the COPY. Resolves once PostgreSQL has stored the rows and checked their constraints. @returns the number of
+   * loaded rows
+   */
   async finish(): Promise<number> {
     this.#connection?.stream.write(message(copyDoneCode, 0));
     await this.#finished.promise;
@@ -54,7 +57,7 @@ export class CopyIn implements Submittable {
     this.#started.resolve();
   }
 
-  /** The command tag is `COPY 1000`. ReadyForQuery follows. */
+  /** The command tag is, for example, `COPY 1000`. The message ReadyForQuery follows. */
   handleCommandComplete({ text }: { readonly text: string }): void {
     this.#rows = Number(text.split(' ')[1]);
   }
@@ -69,7 +72,7 @@ export class CopyIn implements Submittable {
   }
 }
 
-/** The length counts itself. */
+/** The length field includes its own 4 bytes. */
 function message(code: number, payloadBytes: number): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt8(code);

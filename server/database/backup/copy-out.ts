@@ -3,17 +3,17 @@ import type { ClientBase, Connection, Submittable } from 'pg';
 /** Rows are passed on in blocks of about this size. */
 const blockBytes = 256 * 1_024;
 
-/** A block of whole rows in the text format of COPY; each ends with a line break, and has no other. */
+/** Takes a block of whole rows in the text format of COPY. Each row ends with a line break and has no other. */
 type TakeRows = (rows: Buffer) => Promise<void>;
 
 /**
  * Runs `COPY … TO STDOUT` and passes its rows on in blocks.
  *
- * The driver pg has no COPY of its own. It passes a query object of a caller the messages of the protocol: CopyData for
- * each row, then CommandComplete and ReadyForQuery. While `take` works the socket is paused, so that PostgreSQL waits
- * and memory stays bounded.
- * @returns how many rows there were
- * @throws the error of PostgreSQL or of `take`; after that of `take` the connection is closed
+ * The driver pg does not support COPY. But it calls a query object for each protocol message: CopyData for each row,
+ * then CommandComplete and ReadyForQuery. While `take` runs the socket is paused, so that PostgreSQL waits and memory
+ * stays bounded.
+ * @returns the number of rows
+ * @throws the error of PostgreSQL or of `take`; after an error of `take` the connection is closed
  */
 export async function copyOut(client: ClientBase, sql: string, take: TakeRows): Promise<number> {
   return client.query(new CopyOut(sql, take)).finished;
@@ -29,7 +29,7 @@ class CopyOut implements Submittable {
   #used = 0;
   #rows = 0;
   #connection: Connection | undefined;
-  /** Blocks are taken one after the other. */
+  /** Resolves once `take` has handled the previous block. */
   #taken: Promise<void> = Promise.resolve();
 
   constructor(sql: string, take: TakeRows) {
@@ -46,7 +46,7 @@ class CopyOut implements Submittable {
     connection.query(this.#sql);
   }
 
-  /** PostgreSQL sends a row in each message. Its bytes are the driver's, which uses them again: they are copied. */
+  /** Each message has one row. The driver reuses the memory of a message, so its bytes are copied. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     this.#rows += 1;
     if (this.#used + chunk.length > this.#block.length) {

@@ -19,7 +19,7 @@ export interface BackupSource {
   /** The service's time. */
   readonly serviceTime: () => Date;
   readonly progress?: Progress;
-  /** Ends the backup, which then fails. */
+  /** Aborts the backup, which then fails. */
   readonly signal?: AbortSignal;
 }
 
@@ -39,7 +39,8 @@ export async function createBackup(source: BackupSource, destination: Writable):
   const encrypted = source.passphrase === undefined ? undefined : await createKey(source.passphrase);
   const shortcuts = await readSignedShortcuts(source.dataDir);
   const snapshot = await openSnapshot(source.databaseUrl, source.signal);
-  // Read after the snapshot: no row of the backup is younger. The locks of a backup may take seconds before.
+  // The time is read after the snapshot was taken, so no row of the backup is younger. Taking the locks may last
+  // seconds.
   const takenAt = source.serviceTime();
   let writer: BackupWriter | undefined;
   try {
@@ -79,7 +80,7 @@ export async function createBackup(source: BackupSource, destination: Writable):
   }
 }
 
-/** @returns rows by table */
+/** @returns the number of rows of each table */
 async function writeTables(
   { client, tables }: Snapshot,
   writer: BackupWriter,

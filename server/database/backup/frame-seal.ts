@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { tagBytes } from './backup-format.ts';
 
-/** A frame on its way into the file, or out of it. */
+/** A frame as it is in the file: its bytes, encrypted if there is a key, and their tag. */
 export interface SealedFrame {
   readonly bytes: Buffer;
   readonly tag: Buffer;
@@ -13,7 +13,7 @@ export class FrameSeal {
   readonly #prologueHash: Buffer;
   #place = 0;
 
-  /** @param key 32 bytes, derived for this file alone; undefined: frames are checked and not encrypted */
+  /** @param key 32 bytes, derived for this file alone; undefined: frames get a checksum, and are not encrypted */
   constructor(prologueHash: Buffer, key: Buffer | undefined) {
     this.#prologueHash = prologueHash;
     this.#key = key;
@@ -27,7 +27,7 @@ export class FrameSeal {
     return { bytes, tag: cipher.getAuthTag() };
   }
 
-  /** @returns undefined where the frame is not the one that was written at this place */
+  /** @returns undefined if another frame than this was written at this position */
   open({ bytes, tag }: SealedFrame, isLast: boolean): Buffer | undefined {
     const nonce = this.#nonce(isLast);
     if (!this.#key) return this.#checksum(nonce, bytes).equals(tag) ? bytes : undefined;
@@ -40,7 +40,7 @@ export class FrameSeal {
     }
   }
 
-  /** 12 bytes: the place of the frame, and whether it is the last one. */
+  /** 12 bytes: the position of the frame, and whether it is the last one. */
   #nonce(isLast: boolean): Buffer {
     const nonce = Buffer.alloc(12);
     nonce.writeBigUInt64BE(BigInt(this.#place), 3);

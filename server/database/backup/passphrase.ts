@@ -7,14 +7,14 @@ import type { Encryption } from './backup-format.ts';
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-/** 128 MB and some tenths of a second for each guess. */
+/** Each guess of a passphrase costs 128 MB and some tenths of a second. */
 const parameters = { n: 131_072, r: 8, p: 1 };
-/** A file may not make the reader take more memory than this. */
+/** Upper bound on the memory that the header of a file can demand of the reader. */
 const memoryMaxBytes = 256 * 1_024 * 1_024;
 const keyBytes = 32;
 const checkBytes = 16;
 
-/** @returns the text of the file without the line break at its end */
+/** @returns the passphrase: the text of the file without the line break at its end */
 export async function readPassphraseFile(path: string): Promise<string> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new BackupError(
@@ -29,7 +29,7 @@ export async function readPassphraseFile(path: string): Promise<string> {
   );
 }
 
-/** A key for one new file. */
+/** Derives a key for one new backup file. */
 export async function createKey(
   passphrase: string,
 ): Promise<{ readonly key: Buffer; readonly encryption: Encryption }> {
@@ -46,7 +46,7 @@ export async function createKey(
   };
 }
 
-/** The key of an existing file. @throws BackupError where the passphrase is another one */
+/** Derives the key of an existing backup file. @throws BackupError if the passphrase is wrong */
 export async function openKey(passphrase: string, encryption: Encryption): Promise<Buffer> {
   const { n, r, p } = encryption.scrypt;
   const isBounded = [n, r, p].every((value) => Number.isSafeInteger(value) && value > 0) && p <= 4;
@@ -56,7 +56,7 @@ export async function openKey(passphrase: string, encryption: Encryption): Promi
   const { key, check } = await deriveKey(passphrase, Buffer.from(encryption.salt, 'base64'), { n, r, p });
   const kept = Buffer.from(encryption.key_check, 'base64');
   if (kept.length === check.length && timingSafeEqual(kept, check)) return key;
-  throw new BackupError('The passphrase is not the one that this backup was written with. Use that one.');
+  throw new BackupError('The passphrase is wrong. Use the one that this backup was written with.');
 }
 
 async function deriveKey(

@@ -1,7 +1,7 @@
-/** Where a backup or restore is. */
+/** Receives the progress of a backup or restore. */
 export interface Progress {
   /** @param table the table whose rows follow */
   begin(table: string): void;
-  /** @param bytes rows, before they are compressed */
+  /** @param bytes size of the rows, uncompressed */
   add(bytes: number): void;
 }

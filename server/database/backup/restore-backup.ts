@@ -21,20 +21,20 @@ import { BackupContent, countRows } from './verify-backup.ts';
 export interface RestoreTarget {
   readonly databaseUrl: string;
   readonly config: Pick<Config, 'dataDir' | 'secretsKey'>;
-  /** undefined where none was given. */
+  /** The passphrase of the backup; undefined if none was given. */
   readonly passphrase: string | undefined;
   readonly progress?: Progress;
-  /** Ends the restore, which then fails; from the commit on it is ignored. */
+  /** Aborts the restore, which then fails. Once the commit has begun, the signal is ignored. */
   readonly signal?: AbortSignal;
-  /** Called before the commit: it is not known whether one that is interrupted took place. */
+  /** Called before the commit. From then on an interruption leaves it unknown whether the restore took place. */
   readonly beforeCommit?: () => void;
-  /** Work of other slices in the transaction of the restore, after its rows and its migrations. */
+  /** Runs work of other slices in the transaction of the restore, after its rows were loaded and migrated. */
   readonly afterLoad: (trx: Transaction, header: BackupHeader) => Promise<void>;
 }
 
 export interface RestoreResult {
   readonly taken_at: string;
-  /** The version of the backup; the next one is that of the database now. */
+  /** The schema version of the backup. `schema_version` is that of the database after the restore. */
   readonly backup_schema_version: number;
   readonly schema_version: number;
   readonly tables: number;
@@ -43,9 +43,10 @@ export interface RestoreResult {
 
 /**
  * Loads a backup into an empty database. The schema, all rows, the migrations since the backup and `afterLoad` are one
- * transaction. It commits after the last byte of the backup was checked. So a kill at any moment leaves the
- * database empty or whole. All constraints and triggers hold meanwhile.
- * @throws BackupError where the database is not empty, or the backup is damaged, newer or encrypted otherwise
+ * transaction. The transaction commits after the last byte of the backup was checked. So a kill at any moment leaves
+ * the database empty or complete. All constraints and triggers stay active during the load.
+ * @throws BackupError if the database is not empty, or the backup is damaged, newer, or encrypted with another
+ * passphrase
  */
 export async function restoreBackup(input: Readable, target: RestoreTarget): Promise<RestoreResult> {
   const { signal } = target;
@@ -70,7 +71,8 @@ const sessionName = 'ownline restore';
 
 /**
  * @param signal ends the connection
- * @param ignoreSignal from now on no signal does: it is not known whether an interrupted commit took place
+ * @param ignoreSignal called before the commit; from then on the signal ends nothing, because the outcome of an
+ * interrupted commit is unknown
  */
 async function restore(
   input: Readable,
@@ -90,7 +92,7 @@ async function restore(
     await refuseContent(client, header);
     await migrateInTransaction(client, { upTo: String(header.schema_version).padStart(3, '0') });
     const tables = await listBackupTables(client);
-    // A server that starts meanwhile waits here before it makes its first team.
+    // The lock makes a server that starts meanwhile wait before it creates its first team.
     await client.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
     await refuseRows(client, tables);
     failpoint('restore begun');
@@ -101,7 +103,8 @@ async function restore(
     await refuseOtherFingerprint(client, load.secretsKey);
     await migrateInTransaction(client, {});
     await target.afterLoad(asTransaction(client), header);
-    // The key first: a database without its key would be lost, and a key without a database is harmless.
+    // The key is written before the commit: a database without its key would be lost, and a key without a database is
+    // harmless.
     await keepSecretsKey(target.config, load.secretsKey);
     failpoint('restore key written');
     await writeSignedShortcuts(target.config.dataDir, load.content.manifest.shortcuts);
@@ -120,14 +123,17 @@ async function restore(
   } catch (error) {
     throw explain(error);
   } finally {
-    // The connection ends with its transaction; one that waits for rows is not asked politely.
+    // Closing the connection ends its transaction, even during a COPY that waits for rows.
     input.destroy();
     await client.end().catch(() => undefined);
     if (signal.aborted && processId !== undefined) await endSession(target.databaseUrl, processId);
   }
 }
 
-/** All is restored. PostgreSQL analyzes the tables later by itself where this fails, or a signal ends it. */
+/**
+ * Collects the statistics of the restored tables. If that fails or a signal ends it, PostgreSQL analyzes the tables
+ * later by itself.
+ */
 async function analyze(client: pg.Client, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted) return;
   const end = () => void client.end().catch(() => undefined);
@@ -141,7 +147,10 @@ async function readProcessId(client: pg.Client): Promise<number | undefined> {
   return rows[0]?.id;
 }
 
-/** PostgreSQL may be at work for a session whose connection ended. Its locks would refuse the next restore. */
+/**
+ * Ends the database session of an aborted restore. PostgreSQL may still work for a closed connection, and the session's
+ * locks would make the next restore fail.
+ */
 async function endSession(databaseUrl: string, processId: number): Promise<void> {
   try {
     const client = await connectForBackup(databaseUrl, sessionName);
@@ -152,11 +161,11 @@ async function endSession(databaseUrl: string, processId: number): Promise<void>
       )
       .finally(() => client.end());
   } catch {
-    // It ends by itself when PostgreSQL next writes to its connection.
+    // The session ends by itself when PostgreSQL next writes to the closed connection.
   }
 }
 
-/** @throws BackupError where the connection was lost meanwhile: PostgreSQL may have committed */
+/** @throws BackupError if the connection was lost meanwhile: PostgreSQL may have committed or not */
 async function commit(client: pg.Client): Promise<void> {
   try {
     await client.query('COMMIT');
@@ -164,16 +173,16 @@ async function commit(client: pg.Client): Promise<void> {
     if (!isDatabaseAway(error)) throw error;
     throw new BackupError(
       'The database ended the connection during the commit, so it is not known whether the backup was restored. ' +
-        '`ownline restore --status` shows it: where it says `held: true`, all of it was.',
+        'Run `ownline restore --status`: `held: true` means that all of it was restored.',
       error,
     );
   }
 }
 
-/** Rows of one COPY: its constraints are checked at its end, from a list in PostgreSQL's memory. */
+/** Size of the rows of one COPY. PostgreSQL keeps a list of rows to check in memory until the COPY ends. */
 const copyMaxBytes = 32 * 1_024 * 1_024;
 
-/** Takes the records of a backup in their order. */
+/** Loads the records of a backup in their order. */
 class Load {
   readonly content = new BackupContent();
   readonly #client: pg.Client;
@@ -231,7 +240,7 @@ class Load {
 
   async #load(name: string, rows: Buffer): Promise<void> {
     const table = this.content.manifest.tables.find((known) => known.name === name);
-    if (!table) throw new DamagedBackupError('rows belong to no table');
+    if (!table) throw new DamagedBackupError('it has rows before the name of their table');
     this.#copy ??= await CopyIn.start(
       this.#client,
       `COPY ${quoteName(name)} (${columnList(table)}) FROM STDIN`,
@@ -246,9 +255,11 @@ class Load {
   async #finishCopy(): Promise<void> {
     if (!this.#copy) return;
     const loaded = await this.#copy.finish();
-    // PostgreSQL ignores what follows a line `\.`, which no row of Ownline is.
+    // PostgreSQL ignores all rows after a line `\.`, which only a forged backup contains.
     if (loaded !== this.#copiedRows) {
-      throw new DamagedBackupError(`the database took ${loaded} rows where it has ${this.#copiedRows}`);
+      throw new DamagedBackupError(
+        `the database loaded ${loaded} of the ${this.#copiedRows} rows in the file`,
+      );
     }
     this.#copy = undefined;
     this.#copiedBytes = 0;
@@ -265,7 +276,10 @@ function refuseNewerBackup({ schema_version, product_version }: BackupHeader): v
   );
 }
 
-/** PostgreSQL refuses values and names that Ownline's own database can't have had. @throws BackupError, or the error itself */
+/**
+ * Explains an error of PostgreSQL about values or names that no database of Ownline can contain. @throws BackupError
+ * for such an error, otherwise the error itself
+ */
 function refuseForeignRecord(error: unknown): never {
   if (!/^(22|23|42P01|42703)/.test(errorCodeOf(error) ?? '')) throw error;
   throw new BackupError(
@@ -275,7 +289,10 @@ function refuseForeignRecord(error: unknown): never {
   );
 }
 
-/** The schema is made as it was at the backup: a later one has no way back, and a foreign one is none of ours. */
+/**
+ * Refuses a schema version that this release does not know. The restore creates the backup's schema and migrates it,
+ * and migrations can't be undone.
+ */
 async function refuseContent(client: pg.Client, { schema_version }: BackupHeader): Promise<void> {
   const tables = await listBackupTables(client);
   const { rows: known } = await client.query<{ is_ours: boolean }>(
@@ -305,7 +322,7 @@ async function refuseRows(client: pg.Client, tables: readonly BackupTable[]): Pr
 
 function notEmpty(reason: string): BackupError {
   return new BackupError(
-    `The database is not empty: ${reason}. A restore replaces nothing. With DATABASE_URL, make a new database and name that. ` +
+    `The database is not empty: ${reason}. A restore replaces nothing. With DATABASE_URL, create a new database and name it there. ` +
       'With the embedded database, stop Ownline and move the folder pg out of DATA_DIR, or name another DATA_DIR.',
   );
 }
@@ -316,10 +333,13 @@ async function refuseOtherFingerprint(client: pg.Client, key: Buffer): Promise<v
   );
   const fingerprint = new Secrets(key).fingerprint();
   if (rows.every((row) => row.secrets_key_fingerprint.equals(fingerprint))) return;
-  throw new DamagedBackupError('its secrets key is not that of its database');
+  throw new DamagedBackupError('its secrets key is not the key that its data was sealed with');
 }
 
-/** The connection of the restore for statements of use cases. No process listens to its changes yet. */
+/**
+ * Makes the restore's connection usable for statements of use cases. It sends no notifications, because no process
+ * serves the database yet.
+ */
 function asTransaction(client: pg.Client): Transaction {
   return Object.assign(client, {
     transaction: true as const,
@@ -334,7 +354,7 @@ function explain(error: unknown): unknown {
   if (errorCodeOf(error) === '53100') {
     const reason = error instanceof Error ? error.message : String(error);
     return new BackupError(
-      `The disk of the database is full (${reason}). Make room, and restore again: nothing was kept.`,
+      `The disk of the database is full (${reason}). Nothing was restored. Free space on that disk, then restore again.`,
       error,
     );
   }

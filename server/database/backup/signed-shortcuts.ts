@@ -9,7 +9,10 @@ const ending = '.shortcut';
 const fileMaxBytes = 1_024 * 1_024;
 const filesMax = 8;
 
-/** Signed shortcut files of DATA_DIR/shortcuts, as an operator put them there; larger ones are none. */
+/**
+ * Signed shortcut files of DATA_DIR/shortcuts, as an operator put them there. Files that are too large for a shortcut
+ * are skipped.
+ */
 export async function readSignedShortcuts(dataDir: string): Promise<SignedShortcut[]> {
   const folder = join(dataDir, 'shortcuts');
   const found = await readdir(folder).catch((error: unknown) => {
@@ -26,7 +29,7 @@ export async function readSignedShortcuts(dataDir: string): Promise<SignedShortc
   return shortcuts;
 }
 
-/** Files that are there stay as they are. */
+/** Writes the signed shortcut files of a backup. Existing files stay as they are. */
 export async function writeSignedShortcuts(
   dataDir: string,
   shortcuts: readonly SignedShortcut[],

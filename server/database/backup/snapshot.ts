@@ -9,11 +9,14 @@ import { backupSessionName } from './backups-store.ts';
 
 const connectionTimeoutMs = 10_000;
 
-/** How long a backup waits for its tables, and at first for a month that is being made or dropped. */
+/**
+ * How long a backup waits for the locks of its tables, and before that for a partition that is being created or
+ * dropped.
+ */
 const lockTimeout = '10s';
 const shortLockTimeout = '2s';
 
-/** One state of the database, which a connection of its own sees until it is closed. */
+/** A snapshot: one state of the database, which a separate connection sees until it is closed. */
 export interface Snapshot {
   readonly client: pg.Client;
   readonly schemaVersion: number;
@@ -23,11 +26,11 @@ export interface Snapshot {
 }
 
 /**
- * Opens a snapshot: holds the lock of backups, locks the tables against changes of the schema and begins a transaction
- * REPEATABLE READ. One connection reads everything, so that no other has to take the snapshot over. Sends, polls and
- * deliveries go on: no lock of theirs conflicts.
- * @param signal ends the connection
- * @throws BackupError where another backup runs
+ * Opens a snapshot: takes the advisory lock of backups, locks the tables against changes of the schema, and begins a
+ * REPEATABLE READ transaction. A single connection reads everything. Sends, polls and deliveries go on, because none of
+ * their locks conflicts.
+ * @param signal aborts the backup by closing the connection
+ * @throws BackupError if another backup is running
  */
 export async function openSnapshot(databaseUrl: string, signal?: AbortSignal): Promise<Snapshot> {
   const client = await connectForBackup(databaseUrl, backupSessionName, signal);
@@ -35,7 +38,7 @@ export async function openSnapshot(databaseUrl: string, signal?: AbortSignal): P
     await lockBackups(client);
     const tables = await listBackupTables(client);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // LOCK TABLE takes no snapshot: the one of the next statement is younger than all locks.
+    // LOCK TABLE takes no snapshot, so the snapshot of the next statement is younger than all locks.
     await client.query(
       `LOCK TABLE ${tables.map(({ name }) => quoteName(name)).join(', ')} IN ACCESS SHARE MODE`,
     );
@@ -54,7 +57,7 @@ export async function openSnapshot(databaseUrl: string, signal?: AbortSignal): P
 }
 
 /**
- * Connects outside of the pools and their time-outs: a copy takes as long as the data need.
+ * Opens a connection without the time-outs of the pools, because a copy of all data may take long.
  * @param signal ends the connection, whose statement then fails
  */
 export async function connectForBackup(
@@ -88,7 +91,7 @@ export async function connectForBackup(
   return client;
 }
 
-/** @throws BackupError where another backup, a migration or a restore runs */
+/** @throws BackupError if another backup, a migration or a restore is running */
 export async function lockBackups(client: pg.Client): Promise<void> {
   await client.query(`SET lock_timeout = '${shortLockTimeout}'`);
   await client.query('SELECT pg_advisory_lock($1)', [backupLock]).catch((error: unknown) => {

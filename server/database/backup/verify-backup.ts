@@ -7,9 +7,8 @@ import type { BackupResult } from './create-backup.ts';
 import type { Progress } from './progress.ts';
 
 /**
- * Reads a whole backup without a database: its checksums, its compression, and whether each table has as many rows as
- * were written.
- * @throws BackupError where a restore would refuse it
+ * Reads a whole backup without a database: its checksums, its compression, and the number of rows of each table.
+ * @throws BackupError if a restore would refuse the backup
  */
 export async function verifyBackup(
   input: Readable,
@@ -33,7 +32,7 @@ export async function verifyBackup(
   };
 }
 
-/** Judges the order of records, and counts rows. Verification and restore use it. */
+/** Checks the order of the records of a backup, and counts the rows. Both verification and restore use it. */
 export class BackupContent {
   #manifest: BackupManifest | undefined;
   #summary: BackupSummary | undefined;
@@ -46,7 +45,7 @@ export class BackupContent {
     return this.#manifest;
   }
 
-  /** @returns the table that rows belong to */
+  /** @returns the table that the record belongs to */
   take(kind: string, payload: Buffer): { readonly table: string } {
     if (this.#summary || (kind === 'manifest') === (this.#manifest !== undefined)) {
       throw new DamagedBackupError('its records are out of order');
@@ -61,13 +60,13 @@ export class BackupContent {
     return { table: this.#table };
   }
 
-  /** After the last record. @throws DamagedBackupError where rows are missing */
+  /** Call it after the last record. @throws DamagedBackupError if rows are missing */
   finish(): { readonly tables: number; readonly rows: number } {
     const { tables } = this.manifest;
-    if (!this.#summary) throw new DamagedBackupError('it has no summary');
+    if (!this.#summary) throw new DamagedBackupError('it has no summary of its rows');
     for (const { name } of tables) {
       if (this.#rows[name] !== this.#summary.rows[name]) {
-        throw new DamagedBackupError(`the table ${name} has another number of rows than were written`);
+        throw new DamagedBackupError(`the number of rows of the table ${name} differs from its summary`);
       }
     }
     return {
@@ -79,7 +78,7 @@ export class BackupContent {
 
 const lineBreak = 0x0a;
 
-/** COPY ends each row with a line break, and writes those of texts as `\n`. */
+/** Counts rows by their line breaks: COPY ends each row with one, and writes those inside texts as `\n`. */
 export function countRows(rows: Buffer): number {
   let count = 0;
   for (let at = rows.indexOf(lineBreak); at >= 0; at = rows.indexOf(lineBreak, at + 1)) count += 1;

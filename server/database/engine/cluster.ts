@@ -27,7 +27,7 @@ interface ClusterOptions {
 }
 
 /**
- * Creates the data folder if it is missing. It is built under another name, and renamed once it is complete and
+ * Creates the data folder if it is missing. The folder is built under another name, and renamed once it is complete and
  * flushed. So DATA_DIR/pg either does not exist or is complete.
  */
 export async function prepareCluster(options: ClusterOptions): Promise<void> {
@@ -82,7 +82,7 @@ async function createCluster({
   logger.info({ data_dir: layout.dataDir, user: user.name }, 'the embedded database was created');
 }
 
-/** Deletes the unfinished folders of killed starts. An initdb that still runs fails without its folder. */
+/** Deletes the unfinished folders of killed starts. An initdb that still runs in such a folder fails. */
 async function removeUnfinished(layout: EngineLayout, logger: Logger): Promise<void> {
   for (const name of await readdir(layout.dataDir)) {
     if (!name.startsWith(unfinishedPrefix)) continue;
@@ -118,8 +118,8 @@ async function flushFolder(path: string): Promise<void> {
 }
 
 /**
- * Runs initdb in its own process group: a Ctrl-C on the terminal does not reach it, and a stop also ends its
- * PostgreSQL.
+ * Runs initdb in a process group of its own. So a Ctrl-C on the terminal does not reach initdb, and a stop also ends
+ * the PostgreSQL that initdb started.
  * @returns its error output; undefined if it succeeded
  */
 async function runInitdb(
@@ -142,8 +142,8 @@ async function runInitdb(
   }
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const giveUp = () => void (isRunning() && process.kill(-pid, 'SIGTERM'));
-  // At the exit of this process the end of initdb can't be noticed: after the time-out the second signal ends it for
-  // certain.
+  // While this process exits it can't see whether initdb has ended. So a second signal, after a time-out, ends initdb
+  // for certain.
   const endGuard = runAtExit(() =>
     endProcessSync(-pid, isRunning, [
       { signal: 'SIGTERM', limitMs: 500 },

@@ -12,7 +12,8 @@ export async function copyPrograms(packageFolder: string, target: string): Promi
   const native = join(packageFolder, 'native');
   await copyTree(native, target);
   const list: unknown = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8'));
-  if (!Array.isArray(list)) throw new EngineError('pg-symlinks.json of the embedded database is not a list.');
+  if (!Array.isArray(list))
+    throw new EngineError('pg-symlinks.json of the embedded database is not a list. Run npm ci again.');
   for (const entry of list) await makeLink(entry, target);
 }
 
@@ -48,7 +49,8 @@ async function flush(path: string): Promise<void> {
 
 /** Adds one symlink. Both paths of an entry begin at the package's folder, as native/lib/libpq.so.5. */
 async function makeLink(entry: unknown, target: string): Promise<void> {
-  if (!isLink(entry)) throw new EngineError('pg-symlinks.json of the embedded database has an unknown form.');
+  if (!isLink(entry))
+    throw new EngineError('pg-symlinks.json of the embedded database has an unknown form. Run npm ci again.');
   const place = join(target, relative('native', entry.target));
   const existing = relative(dirname(entry.target), entry.source);
   await symlink(existing, place).catch((error: NodeJS.ErrnoException) => {

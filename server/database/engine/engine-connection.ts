@@ -46,8 +46,8 @@ export async function waitUntilReady(
 }
 
 /**
- * Creates the application's role and database where missing. The role is no superuser, as on an operator's own
- * PostgreSQL.
+ * Creates the application's role and database where missing. The role is not a superuser, as on a PostgreSQL that the
+ * operator runs.
  */
 export async function prepareApplicationDatabase(socketFolder: string, createdb: boolean): Promise<void> {
   await withSuperuser(socketFolder, async (client) => {
@@ -70,7 +70,7 @@ async function withSuperuser<T>(socketFolder: string, work: (client: pg.Client) 
     ssl: false,
     connectionTimeoutMillis: 5_000,
   });
-  // A connection that breaks while idle emits its error here; the next statement fails with it.
+  // An idle connection that breaks emits an error, which needs a handler; the next statement fails with the same error.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -31,7 +31,7 @@ export interface EnginePrograms {
 const externalDatabaseHint = 'Set DATABASE_URL to a PostgreSQL 15 or newer instead.';
 const glibcMin = [2, 27] as const;
 
-/** Finds the npm package with PostgreSQL. @throws EngineError on an unsupported machine */
+/** Finds the npm package with PostgreSQL. @throws EngineError if the machine is not supported */
 export async function findEnginePackage(): Promise<EnginePackage> {
   const platform = `${process.platform}-${process.arch}`;
   if (process.platform === 'win32') {
@@ -56,8 +56,8 @@ export async function findEnginePackage(): Promise<EnginePackage> {
 }
 
 /**
- * Copies PostgreSQL to DATA_DIR/engine/<version> if it is missing there. npm ci would delete the original under a
- * running server, and PostgreSQL's user may not have access to Ownline's folder.
+ * Copies PostgreSQL to DATA_DIR/engine/<version> if it is missing there. `npm ci` would delete the original while the
+ * server runs, and PostgreSQL's user may not have access to Ownline's folder.
  */
 export async function installPrograms(
   source: EnginePackage,
@@ -134,7 +134,7 @@ function glibcVersion(): string | undefined {
 function readVersion(manifest: unknown): string {
   const version = fieldOf(manifest, 'version');
   if (typeof version !== 'string')
-    throw new EngineError('The package of the embedded database has no version.');
+    throw new EngineError('The package of the embedded database has no version. Run npm ci again.');
   return version;
 }
 

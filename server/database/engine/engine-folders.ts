@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /**
  * Creates DATA_DIR if it is missing. As root it gets mode 0711, even if it exists, because the engine's user has to
  * pass through. Another user's existing folder stays as it is.
- * @returns its real path, which PostgreSQL uses, too
+ * @returns its path without symlinks, which is also the path that PostgreSQL uses
  */
 export async function prepareDataDir(path: string): Promise<string> {
   // PostgreSQL's programs use the path in double quotes in a shell, or as a line of a file.
@@ -51,7 +51,7 @@ export async function checkReachable(dataDir: string, user: EngineUser): Promise
   );
 }
 
-/** Enters the folder as that user: mode bits show neither access lists nor mounts. */
+/** Tries to enter the folder as that user, because mode bits show neither access lists nor mounts. */
 async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
   return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { ...user.spawnAs, cwd: '/' }).then(
     () => true,
@@ -69,7 +69,8 @@ export async function createPrivateFolder(path: string, user: EngineUser): Promi
 
 /** Makes an existing folder private to the engine's user. */
 export async function makeFolderPrivate(path: string, user: EngineUser): Promise<void> {
-  if (!(await lstat(path)).isDirectory()) throw new EngineError(`${path} must be a folder. Move it away.`);
+  if (!(await lstat(path)).isDirectory())
+    throw new EngineError(`${path} must be a folder. Move the file of that name away.`);
   // Sets the mode before the owner: once the user owns the folder, they could replace it with a symlink.
   await chmod(path, 0o700);
   if (user.spawnAs.uid !== undefined) await lchown(path, user.uid, user.gid);

@@ -7,9 +7,9 @@ export interface EngineLayout {
   readonly pgFolder: string;
   /** Copies of PostgreSQL's programs, one folder per version. */
   readonly programsFolder: string;
-  /** The socket's folder, unless this path is too long for a socket. */
+  /** The folder of PostgreSQL's socket, unless its path is too long for a socket. */
   readonly usualSocketFolder: string;
-  /** A file with the path of the socket's folder. */
+  /** A file that records the path of the socket's folder. */
   readonly socketFolderRecord: string;
   readonly logFile: string;
   readonly lockFile: string;

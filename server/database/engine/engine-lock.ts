@@ -14,8 +14,9 @@ const SQLITE_BUSY = 5;
  * Makes this process the only owner of DATA_DIR, or throws an error that names the owner.
  *
  * The lock is the kernel's, on an empty file, and ends with its process: a kill -9 leaves no stale lock. It also works
- * between containers that share a volume, where pids mean nothing. Node offers such locks only through SQLite, which is
- * used for nothing else. No other code of this process may open the file, because closing it would release the lock.
+ * between containers that share a volume, where process ids of another container mean nothing. Node offers such locks
+ * only through SQLite, which is used for nothing else. No other code of this process may open the file, because closing
+ * it would release the lock.
  */
 export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
   await makeLockFile(layout.lockFile);
@@ -36,7 +37,8 @@ export async function lockDataDir(layout: EngineLayout): Promise<EngineLock> {
 }
 
 /**
- * Creates the lock file, inaccessible for other users, who could otherwise lock it. It is never opened here: see above.
+ * Creates the lock file, inaccessible for other users, who could otherwise lock it. This process does not open the file
+ * again, because closing it would release the lock.
  */
 async function makeLockFile(lockFile: string): Promise<void> {
   await writeFile(lockFile, '', { mode: 0o600, flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {

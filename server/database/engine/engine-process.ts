@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The command line of a process; undefined if it does not run. A zombie has none. */
+/**
+ * The command line of a process; undefined if the process does not run, or has ended and waits for its parent (a
+ * zombie).
+ */
 export async function commandLineOf(pid: number): Promise<string | undefined> {
   if (process.platform === 'linux') {
     const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -19,14 +22,14 @@ export async function commandLineOf(pid: number): Promise<string | undefined> {
 
 /**
  * True if a process is the PostgreSQL of a data folder. The pid alone proves nothing: after a restart of the machine or
- * container, any process may have it.
+ * container, another process may have the same pid.
  */
 export async function isPostmasterOf(pid: number, pgFolder: string): Promise<boolean> {
   const words = await commandLineOf(pid);
   return words?.includes(commandOf(pgFolder)) === true;
 }
 
-/** isPostmasterOf, synchronously, while this process exits. */
+/** The synchronous form of isPostmasterOf, for use while this process exits. */
 export function isPostmasterOfSync(pid: number, pgFolder: string): boolean {
   try {
     const words =

@@ -13,7 +13,7 @@ export function engineUrl(socketFolder: string): string {
 
 /**
  * The URL of the embedded database that another process runs in DATA_DIR.
- * @throws EngineError if none runs, or it belongs to another user
+ * @throws EngineError if no database runs there, or it belongs to another user
  */
 export async function findEngineUrl(dataDir: string): Promise<string> {
   const layout = engineLayout(resolve(dataDir));

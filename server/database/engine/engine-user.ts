@@ -12,7 +12,7 @@ export interface EngineUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
-  /** Spawn options that run a child process as this user; empty if this process already does. */
+  /** Spawn options that run a child process as this user; empty if this process already runs as the user. */
   readonly spawnAs: { readonly uid?: number; readonly gid?: number };
 }
 
@@ -23,8 +23,8 @@ interface ChoosingOptions {
 
 /**
  * Chooses the user that PostgreSQL runs as: the user of this process. As root it is the owner of an existing database,
- * otherwise `ownline`, `postgres` or `nobody`, whichever exists first. A database of `nobody` moves to a better user as
- * soon as there is one.
+ * otherwise `ownline`, `postgres` or `nobody`, whichever exists first. A database that belongs to `nobody` gets a
+ * better owner as soon as one of the others exists.
  */
 export async function chooseEngineUser({ layout, logger }: ChoosingOptions): Promise<EngineUser> {
   const owner = await stat(layout.pgFolder).catch(() => undefined);
@@ -70,7 +70,7 @@ function rootsUser(name: string, uid: number, gid: number): EngineUser {
   return { name, uid, gid, spawnAs: { uid, gid } };
 }
 
-/** The name of a user; a uid without an entry, as in containers, is returned as its number. */
+/** The name of a user; for a uid without a name, as in containers, the number. */
 async function userName(uid: number): Promise<string> {
   return run('id', ['-nu', String(uid)]).then(
     ({ stdout }) => stdout.trim(),

@@ -14,7 +14,7 @@ import { toEngineError } from './to-engine-error.ts';
 
 /** The embedded PostgreSQL of one DATA_DIR, owned by this process. */
 export interface Engine {
-  /** URL for the application's role, which is no superuser. */
+  /** URL for the application's role, which is not a superuser. */
   readonly databaseUrl: string;
   /** Pid of the running PostgreSQL; during a restart, that of the previous one. */
   postmasterPid(): number;
@@ -38,7 +38,7 @@ interface EngineOptions {
 
 /**
  * Starts the embedded PostgreSQL of DATA_DIR, and keeps it running until `stop`. The first start creates the database.
- * A later one takes over a PostgreSQL that outlived a killed process.
+ * A later start takes over a PostgreSQL that outlived its killed server process.
  * @throws EngineError with a message for the operator, or the reason of `signal`
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {

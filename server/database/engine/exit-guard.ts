@@ -21,7 +21,7 @@ interface Ending {
 }
 
 /**
- * Sends the signals one after another until the process has ended; it blocks the event loop meanwhile.
+ * Sends the signals one after another until the process has ended. The event loop is blocked until then.
  * @param target a process id, or a negative one for a process group
  */
 export function endProcessSync(target: number, isRunning: () => boolean, endings: readonly Ending[]): void {

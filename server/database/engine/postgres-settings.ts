@@ -20,7 +20,8 @@ export function postgresArguments(
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_line_prefix: '%m [%p] ',
-    // An error's detail and statement may have addresses, texts and hashes, so they are not logged.
+    // The detail and the statement of an error may contain addresses, texts and hashes, so PostgreSQL does not log
+    // them.
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     ...parameters,

@@ -24,8 +24,8 @@ export async function readPostmasterRecord(pgFolder: string): Promise<Postmaster
 }
 
 /**
- * True if PostgreSQL's last start, by its own record, used the program and arguments of a start now. Then version,
- * folders and settings are the same.
+ * True if PostgreSQL's last start, by its own record, used the same program and arguments as a start now would. Then
+ * version, folders and settings are the same.
  */
 export async function wasStartedWith(
   pgFolder: string,
@@ -38,8 +38,8 @@ export async function wasStartedWith(
 
 /**
  * Deletes the pid files of a dead PostgreSQL if another process has its pid now: PostgreSQL would otherwise refuse to
- * start. If the pid is free, PostgreSQL ignores the files by itself. It detects leftover child processes by their
- * shared memory, even without these files.
+ * start. If the pid is free, PostgreSQL ignores the files by itself. Even without the files, PostgreSQL detects
+ * leftover child processes by their shared memory.
  */
 export async function removeStalePidFiles(pgFolder: string, socketFolder: string): Promise<void> {
   for (const file of [join(pgFolder, 'postmaster.pid'), join(socketFolder, `.s.PGSQL.${socketPort}.lock`)]) {

@@ -23,7 +23,7 @@ interface LaunchOptions {
   readonly words: readonly string[];
   readonly logFile: string;
   readonly user: EngineUser;
-  /** Once aborted, nothing is started. */
+  /** Once this signal is aborted, nothing is started. */
   readonly signal: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ export async function launchPostmaster(options: LaunchOptions): Promise<Postmast
   }
   const ended = once(child, 'exit').then(() => undefined);
   child.unref();
-  // There is no await since the spawn, so that an exit of this process finds it registered.
+  // No `await` may stand between the spawn and this line, so that the exit guard knows the new process.
   return { pid, ended, isRunning: async () => child.exitCode === null && child.signalCode === null };
 }
 
@@ -80,17 +80,19 @@ async function waitForEnd(isRunning: () => Promise<boolean>): Promise<void> {
 }
 
 /**
- * Shuts PostgreSQL down with all data written. If that takes too long, it is ended at once, and recovers at its next
- * start.
+ * Shuts PostgreSQL down with all data written. If that takes too long, PostgreSQL is ended at once, and recovers at its
+ * next start.
  */
 export async function shutDown(postmaster: Postmaster, logger: Logger): Promise<void> {
   if (await endsAfter(postmaster, 'SIGINT', fastShutdownMs)) return;
   logger.warn({ pid: postmaster.pid }, 'PostgreSQL takes too long to stop: ending it at once');
   if (await endsAfter(postmaster, 'SIGQUIT', immediateShutdownMs)) return;
-  throw new EngineError(`PostgreSQL (process ${postmaster.pid}) does not stop.`);
+  throw new EngineError(
+    `PostgreSQL (process ${postmaster.pid}) does not stop. End this process yourself, then start Ownline again.`,
+  );
 }
 
-/** `shutDown`, synchronously, while this process exits: it returns once PostgreSQL has ended. */
+/** The synchronous form of `shutDown`, for use while this process exits. It returns once PostgreSQL has ended. */
 export function shutDownSync(pid: number, pgFolder: string): void {
   endProcessSync(pid, () => isPostmasterOfSync(pid, pgFolder), [
     { signal: 'SIGINT', limitMs: fastShutdownMs / 2 },

@@ -15,9 +15,9 @@ const socketFile = `/.s.PGSQL.${socketPort}`;
 const socketPathMaxBytes = 103;
 
 /**
- * Prepares the socket's folder with mode 0700, because PostgreSQL trusts every process that reaches the socket. It is
- * DATA_DIR/socket if that path is short enough, otherwise one in the temporary folder. It is reused at every start, so
- * that the database's URL stays the same.
+ * Prepares the socket's folder with mode 0700, because PostgreSQL trusts every process that reaches the socket. The
+ * folder is DATA_DIR/socket if that path is short enough, otherwise one in the temporary folder. Every start reuses it,
+ * so that the database's URL stays the same.
  */
 export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser): Promise<string> {
   if (fits(layout.usualSocketFolder)) {
@@ -30,7 +30,7 @@ export async function prepareSocketFolder(layout: EngineLayout, user: EngineUser
 }
 
 /**
- * Creates the folder again if a program that cleans temporary folders deleted it: connections use its path. A folder of
+ * Creates the folder again if a cleaner of temporary files deleted it, because connections use its path. A folder of
  * another user is refused.
  */
 export async function restoreSocketFolder(folder: string, user: EngineUser): Promise<void> {
@@ -59,8 +59,8 @@ export async function readSocketFolder(layout: EngineLayout): Promise<string | u
 }
 
 /**
- * True if the user alone can enter the folder. After temporary folders were cleaned, another user may have created one
- * of the same name: its socket is never used.
+ * True if only this user can enter the folder. After a cleaner of temporary files ran, another user may have created a
+ * folder of the same name, whose socket must not be used.
  */
 export async function isPrivateTo(folder: string, uid: number): Promise<boolean> {
   const found = await lstat(folder).catch(() => undefined);

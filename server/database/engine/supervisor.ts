@@ -28,15 +28,15 @@ interface SupervisorOptions {
 
 const firstPauseMs = 200;
 const pauseMaxMs = 5_000;
-/** A run of this length resets the backoff. */
+/** PostgreSQL counts as stable after running for this time: the backoff between restarts begins anew. */
 const steadyAfterMs = 60_000;
-/** Starts after a crash: PostgreSQL's remaining child processes need a moment to end. */
+/** Attempts to start after a crash: remaining child processes of PostgreSQL need a moment to end. */
 const startsAfterCrash = 7;
 
 /**
- * Supervisor: keeps PostgreSQL running. After `start`, it accepts connections. When it dies, it is started again, with
- * a backoff from 0.2 to 5 seconds. After `stop`, it has ended for good. If this process exits without `stop`,
- * PostgreSQL is stopped first; only a kill -9 leaves it running.
+ * Supervisor: keeps PostgreSQL running. Once `start` resolves, PostgreSQL accepts connections. When PostgreSQL dies, it
+ * is started again, with a backoff from 0.2 to 5 seconds. After `stop` it stays stopped. If this process exits without
+ * `stop`, PostgreSQL is stopped first; only a kill -9 leaves it running.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -96,7 +96,7 @@ export class Supervisor {
     clearInterval(this.#logChecks);
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
     await this.#watching;
-    // Checked again, because a start in progress may have created its process only now.
+    // The process is checked again, because a start in progress may have created one only now.
     if (this.#postmaster !== undefined) await shutDown(this.#postmaster, this.#options.logger);
     this.#endGuard();
   }

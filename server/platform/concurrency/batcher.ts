@@ -1,7 +1,10 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { FairQueue } from './fair-queue.ts';
 
-/** Calls answered per tick with windowMs 0: two or eight perform alike, sixteen are slower (decision 0005). */
+/**
+ * How many calls are answered per tick of the event loop with windowMs 0. Two and eight perform alike, sixteen are
+ * slower (decision 0005).
+ */
 const repliesPerTick = 4;
 
 interface BatcherOptions<Input, Output> {
@@ -11,7 +14,10 @@ interface BatcherOptions<Input, Output> {
   readonly inFlightMax: number;
   /** Time that the first input of a batch waits for others; 0 gathers the inputs of one tick of the event loop. */
   readonly windowMs: number;
-  /** Upper bound on waiting inputs; beyond it, a queue with its share of them or more is refused (FairQueue). */
+  /**
+   * Upper bound on waiting inputs; beyond it, an input is refused if its queue has at least its equal share of them
+   * (FairQueue).
+   */
   readonly waitingMax: number;
   /** The queue of an input; batches take from the queues round robin. By default all inputs share one queue. */
   readonly queueOf?: (input: Input) => unknown;
@@ -72,9 +78,9 @@ export class Batcher<Input, Output> {
   }
 
   /**
-   * Starts the next batch before the callers of this one are answered, so that the database works meanwhile. The batch
-   * takes half of all calls in progress. A batch of nearly all calls would leave the database idle while they are
-   * answered, and this process idle while the batch runs.
+   * Starts the next batch before the callers of the finished batch are answered, so that the database works meanwhile.
+   * The batch takes half of all calls in progress. A batch of nearly all calls would leave the database idle while
+   * their callers are answered, and this process idle while the batch runs.
    */
   #onBatchDone(answered: number): void {
     this.#inFlight -= 1;

@@ -1,6 +1,6 @@
 /**
- * Fair queue: a FIFO queue per key, taken round robin, so that a key with a long queue delays no other key. The bound
- * is shared: once it is reached, only keys with their share of it or more are refused.
+ * Fair queue: a FIFO queue per key, taken round robin, so that a key with a long queue delays no other key. All keys
+ * share one bound. Once the bound is reached, only keys that have at least their equal share of it are refused.
  */
 export class FairQueue<Item> {
   readonly #sizeMax: number;
@@ -26,7 +26,7 @@ export class FairQueue<Item> {
     return true;
   }
 
-  /** Takes up to `count` items, the same number for each key as far as it has them. */
+  /** Takes up to `count` items, the same number for each key, as far as the key has items. */
   take(count: number): Item[] {
     const taken: Item[] = [];
     while (taken.length < count && this.#size > 0) {

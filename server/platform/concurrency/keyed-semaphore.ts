@@ -44,7 +44,7 @@ export class KeyedSemaphore {
     return this.#keys.size;
   }
 
-  /** @throws the error of `refuse` where the queue is full or the wait was too long; `work` did not run then */
+  /** @throws the error of `refuse` if the queue is full or the wait was too long; `work` has not run then */
   async run<T>(key: string, queue: QueueBounds, work: () => Promise<T>): Promise<T> {
     const state = this.#keys.get(key) ?? { running: 0, queues: new Map<string, Waiting[]>() };
     this.#keys.set(key, state);

@@ -1,6 +1,6 @@
 /**
  * Long poll: one request that is held until there is something to answer (specification sections 4.5 and 11.4). Each
- * wake makes it look again, until it ends. `End` lists the ways to end without an answer.
+ * wake makes the poll check again whether there is an answer. `End` lists the ways to end without an answer.
  */
 export class LongPoll<End extends string> {
   #end: End | undefined;
@@ -15,7 +15,7 @@ export class LongPoll<End extends string> {
     return this.#end;
   }
 
-  /** Whether the poll was woken, or never looked yet. */
+  /** True if the poll was woken since its last check, or has not checked yet. */
   get awake(): boolean {
     return this.#awake;
   }

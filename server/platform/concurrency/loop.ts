@@ -10,7 +10,7 @@ interface LoopOptions {
 
 /** Health of a loop in this process; times are readings of `performance.now()`. */
 export interface LoopHealth {
-  /** The start of the loop; undefined before it. */
+  /** The start of the loop; undefined before the start. */
   readonly startedAtMs: number | undefined;
   /** The start of the latest round, and the duration of the latest round that has ended. */
   readonly lastRunAtMs: number | undefined;
@@ -28,8 +28,8 @@ function firstLineOf(error: unknown): string {
 }
 
 /**
- * Loop: work that repeats. Rounds never overlap, and `notify` requests one now. `stop` awaits the round in progress; no
- * round begins afterwards.
+ * Loop: work that repeats. Rounds never overlap, and `notify` requests a round now. `stop` awaits the round in
+ * progress; no round begins afterwards.
  */
 export class Loop {
   readonly #options: LoopOptions;
@@ -62,7 +62,7 @@ export class Loop {
     return this.#health;
   }
 
-  /** A loop is one background job (job-health.ts); a worker lists the loops that it consists of. */
+  /** The loops whose health is reported: for a loop itself, this one. */
   get loops(): readonly Loop[] {
     return [this];
   }

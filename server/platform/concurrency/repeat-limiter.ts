@@ -1,5 +1,5 @@
 interface RepeatLimiterOptions<Item> {
-  /** Items of one kind that pass in a window. */
+  /** How many items of one kind pass in a window. */
   readonly max: number;
   readonly windowMs: number;
   /** Kinds that a window counts apart; all further kinds count as one. */
@@ -47,7 +47,7 @@ export class RepeatLimiter<Item> {
       for (const { latest, repeats } of kinds) if (repeats > 0) this.#options.summarize(latest, repeats);
     };
     const timer = setTimeout(end, this.#options.windowMs).unref();
-    // Runs before other listeners, because pino flushes its buffer in one of them.
+    // The listener runs before others, because pino flushes its log buffer in one of them.
     process.prependListener('exit', end);
   }
 }

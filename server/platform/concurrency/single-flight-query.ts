@@ -1,8 +1,8 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /**
- * Single flight with a cache: callers share the running query, and its result or failure for `ttlMs` after it ended.
- * The query therefore runs at most once per `ttlMs`, however many callers there are.
+ * Single flight with a cache: callers share the running query, and for `ttlMs` after its end also its result or
+ * failure. The query therefore runs at most once per `ttlMs`, however many callers there are.
  */
 export function singleFlightQuery<T>(
   clock: Pick<Clock, 'elapsedMs'>,

@@ -1,6 +1,6 @@
 /**
- * Puts the path of APP_URL before a path. The result has no scheme and host: a browser that uses another name of this
- * server stays on that name, where its cookie is.
+ * Puts the path of APP_URL before a path. The result has no scheme and host: a browser that uses another host name of
+ * this server stays on it. The cookie belongs to that name.
  */
 export function withAppBasePath(appUrl: string, path: string): string {
   return `${new URL(appUrl).pathname.replace(/\/+$/, '')}${path}`;
@@ -18,7 +18,10 @@ const plainPath = new RegExp(
 );
 const redirectMaxCharacters = 500;
 
-/** @returns the requested redirect target if it is a local path, else `/`: no link leads to another host */
+/**
+ * Makes a redirect safe. @returns the requested target if it is a local path, otherwise `/`, so that no link leads to
+ * another host
+ */
 export function safeRedirect(asked: unknown): string {
   const isOwn = typeof asked === 'string' && asked.length <= redirectMaxCharacters && plainPath.test(asked);
   return isOwn ? asked : '/';

@@ -4,11 +4,11 @@ import { AppError } from '#server/platform/app-error.ts';
 
 /**
  * Answers requests that Node refuses before they can be routed: broken framing, too many header bytes, a request that
- * never ends, CONNECT, an unknown expectation. Each gets the usual error envelope (specification section 7.1). Its
+ * never ends, CONNECT, an unknown expectation. Each gets the usual error envelope (specification section 7.1). The
  * connection is then closed, because its further bytes can't be trusted.
  *
- * Complete requests before it on the connection are answered first. Otherwise their sender would take the error for the
- * answer to an accepted message.
+ * Earlier complete requests of the connection are answered first. Otherwise the client would take the error for the
+ * answer to a message that was accepted.
  */
 export class ClientErrorResponder {
   /** Creates the request id of an answer to a request that Node refused. */
@@ -49,7 +49,7 @@ export class ClientErrorResponder {
 
   /** Handles Node's event `clientError`. */
   readonly onClientError = (error: Error & { code?: string }, socket: Duplex): void => {
-    // An answer would reach no client on a closed connection.
+    // The connection is closed already, so no answer can reach the client.
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
     this.#refuse(socket, refusalOf(error.code));
   };

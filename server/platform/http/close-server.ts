@@ -27,7 +27,10 @@ export async function closeServer(server: FastifyInstance, graceMs = stopIncompl
   await unfinished;
 }
 
-/** Node counts a connection as idle once its answer is written to the socket; closing it would cut off unsent bytes. */
+/**
+ * Keeps connections with unsent bytes open. Node counts a connection as idle once its answer is written to the socket,
+ * and closing it would cut off the rest.
+ */
 function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
   const closeIdle = server.closeIdleConnections.bind(server);
   server.closeIdleConnections = () => {
@@ -35,7 +38,7 @@ function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
   };
 }
 
-/** Closes the connections that remain after all complete requests are answered: no client can delay a stop. */
+/** Closes the connections that remain after all complete requests are answered: so that no client can delay a stop. */
 async function closeUnfinished(server: FastifyInstance, graceMs: number, closed: AbortSignal): Promise<void> {
   await untilAnswered(server, closed);
   await pause(graceMs, undefined, { signal: closed, ref: false }).catch(() => undefined);
@@ -52,7 +55,7 @@ async function untilAnswered({ inFlight, openSockets }: FastifyInstance, closed:
 }
 
 async function untilFlushed(openSockets: OpenSockets, closed: AbortSignal): Promise<void> {
-  // The last handler writes its answer in this iteration of the event loop.
+  // The last handler may write its answer in this iteration of the event loop, so the next one is awaited.
   await endOfRound();
   const deadlineMs = performance.now() + stopFlushMs;
   let stalledAtMs = performance.now() + stopStalledMs;
@@ -83,7 +86,7 @@ async function untilQuiet({ server, openSockets }: FastifyInstance): Promise<voi
   const progress = () => met + sum([...openSockets], ({ bytesRead }) => bytesRead);
   server.on('connection', count).on('request', count);
   const deadlineMs = performance.now() + quietWithinMs;
-  // The current iteration has already polled for events.
+  // The current iteration has already read events, so it does not count.
   await endOfRound();
   for (let before = -1; before !== progress() && performance.now() < deadlineMs; ) {
     before = progress();

@@ -17,7 +17,10 @@ export class DelayedClose {
     this.#clock = clock;
   }
 
-  /** Call it before the answer is sent. Above the limit of lingering connections, this one is closed at once. */
+  /**
+   * Delays the close of a request's connection. Call it before the answer is sent. Above the limit of such connections,
+   * this one is closed at once.
+   */
   apply({ raw }: FastifyRequest, reply: FastifyReply): void {
     reply.header('connection', 'close');
     const { socket } = raw;

@@ -3,8 +3,8 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { drainMaxBytes, drainTimeoutMs } from './limits.ts';
 
 /**
- * Drains a body, so that the answer to a refused request arrives: a connection that is closed while its client still
- * writes is reset.
+ * Drains a body, so that the answer to a refused request arrives. A connection that is closed while its client still
+ * writes is reset, and the answer is lost.
  * @returns false for a body over 64 KB or slower than 10 s, whose connection must be closed
  */
 export async function drainBody({ raw }: FastifyRequest, clock: Clock): Promise<boolean> {

@@ -40,7 +40,7 @@ a:not(.button) { color: var(--accent-ink); }
 /** The logo of the dashboard (web/shell/brand.tsx). */
 const brand = `<header class="brand"><svg aria-hidden="true" viewBox="0 0 32 32"><rect class="ground" width="32" height="32" rx="9"/><path class="bubble" d="M16 7.5c-5.5 0-9.5 3.4-9.5 7.9 0 2.6 1.4 4.8 3.5 6.2-.1 1.2-.6 2.3-1.4 3.2 1.9-.1 3.5-.8 4.7-1.7.9.2 1.8.3 2.7.3 5.5 0 9.5-3.5 9.5-8s-4-7.9-9.5-7.9Z"/><path class="line" d="M11.5 15.5h9"/></svg>Ownline</header>`;
 
-/** The path of the font below the path of APP_URL; server/dashboard/web/font-route.ts serves it. */
+/** The path of the font below the path of APP_URL; a route of the dashboard serves the file. */
 export const fontPath = '/fonts/inter-latin.woff2';
 
 /** The font of the dashboard. With `optional`, text does not shift when the font arrives late. */
@@ -58,8 +58,8 @@ export interface PageParts {
 
 /**
  * Headers of a page. They allow only its own style, its own script and the theme's script, by hash, and forms to this
- * server. Only a page with its own script may call this server. No frame may show it, and no other site learns its
- * address.
+ * server. Only a page with its own script may call this server. No frame may show the page, and no other site learns
+ * its address.
  */
 export function pageHeadersFor({ base, style = '', script }: PageParts) {
   const scriptSources = script === undefined ? ';' : ` ${sha256Source(script)}; connect-src 'self';`;
@@ -92,7 +92,7 @@ export function messageHtml(message: string): string {
     .replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** The path of APP_URL, from the path of its start page. */
+/** The path of APP_URL without a slash at its end, derived from the path of the start page. */
 const baseOfStart = (startPath: string) => startPath.replace(/\/$/, '');
 
 /** Headers of the error page. @param startPath the path of its link to the start page */

@@ -66,7 +66,7 @@ export interface HttpServerOptions {
   /** Called after each answer was sent, for metrics, logs and the audit of refusals. */
   readonly record: (answered: CompletedRequest) => void;
   readonly isStopping: () => boolean;
-  /** Maps a thrown error to one that explains its reason, such as a full disk. */
+  /** Maps a thrown error to an error that names the reason, such as a full disk. */
   readonly explain?: (error: unknown) => unknown;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -123,13 +123,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     bodyLimit: bodyMaxBytes,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // Long polls hold up to 50 s; this time-out still ends a client that never completes its request.
+    // Longer than a long poll, which takes up to 50 s: ends clients that never complete their request.
     requestTimeout: 70_000,
     keepAliveTimeout: 75_000,
     rewriteUrl: ({ url = '/' }) => (isPathTooLong(url) ? unroutedPath(url) : url),
     routerOptions: { maxParamLength: pathMaxCharacters, querystringParser: parseQueryString },
     onProtoPoisoning: 'ignore',
-    // Node would refuse a request without Host with an empty body; our refusal has the error envelope.
+    // Node would refuse a request without Host with an empty body. This server answers with the error envelope.
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
     clientErrorHandler: clientErrors.onClientError,
@@ -145,7 +145,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   server.addHook('onClose', async () => slowReaders.stop());
 
   server.removeAllContentTypeParsers();
-  // JSON is listed by name: for '*' alone, Fastify would search the parser by Content-Type for every request.
+  // JSON is listed by name, because with '*' alone Fastify would search for the parser in every request.
   server.addContentTypeParser(['application/json', '*'], { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   );
@@ -156,12 +156,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const paths = new PathIndex(options.routes);
   const warnOfProxy = createProxyWarning(options);
   const pipeline = new PipelineQueue();
-  // Synchronous hooks: a promise from each would cost every request a tick of the event loop.
+  // The hooks are synchronous, because a promise from each would cost every request a tick of the event loop.
   server.addHook('onRequest', (request, reply, done) => {
     warnOfProxy(request);
     if (options.isStopping()) reply.header('connection', 'close');
     if (readsNoBody(request) && hasLargeRest(request.raw)) server.delayedClose.apply(request, reply);
-    // An invalid address is refused here, because the router would take it for the start page.
+    // The invalid address `*` is refused here, because the router would take it for the start page.
     const refusal = request.url === '*' ? paths.refusal(request) : framingError(request.raw);
     pipeline.enqueue(request.raw, reply.raw, () => (refusal ? done(refusal) : done()));
   });
@@ -197,7 +197,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   for (const { method, path } of paths.shadowed()) {
     server.route({ method, url: path, handler: answerNotFound });
   }
-  // Drains requests: server.close() waits for connections only, and the work of a disconnected client may still run.
+  // Waits for requests: server.close() waits for connections only, and a client may be gone while its work runs.
   server.addHook('onClose', () => inFlight.drain());
   return server;
 }
@@ -283,7 +283,7 @@ function compileResponseValidators(route: Route): (status: number, body: unknown
   return (status, body) => {
     const schema = route.answers[status];
     if (!schema) throw new Error(`${route.method} ${route.path} declares no response with status ${status}`);
-    // Compiled at the first use, because a test calls few of the routes.
+    // A schema is compiled at its first use, because a test calls few of the routes.
     const check = checks.get(status) ?? Compile(schema);
     checks.set(status, check);
     if (check.Check(body)) return;
@@ -302,7 +302,7 @@ function sendError(
 ): void {
   const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
-  // An internal_error without a cause is a refusal over capacity, not a fault; nor is a body that its client aborted.
+  // An internal_error without a cause is a refusal over capacity, not a fault; so is a body that its client aborted.
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isRequestAborted(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
@@ -311,7 +311,7 @@ function sendError(
   reply.code(appError.status).headers({ ...appError.headers });
   // A browser that opens a page gets an HTML page; all other clients get JSON.
   if (wantsHtml(request)) {
-    // The page reloads by itself only after 429: at an overloaded server all open pages would reload at once.
+    // The page reloads itself only after 429. After 503, all pages of an overloaded server would reload at once.
     const isRepeatable = request.method === 'GET' && appError.status === 429;
     const waitSeconds = isRepeatable ? appError.headers['retry-after'] : undefined;
     if (waitSeconds !== undefined) reply.header('refresh', waitSeconds);
@@ -322,16 +322,16 @@ function sendError(
 }
 
 /**
- * Decides about the unread rest of a refused request's body (specification section 7.1). Node reads and discards a body
- * that is too large if its caller has a credential, so that the caller always gets the answer. For other refusals a
- * large rest is not read.
+ * Decides about the unread rest of a refused request's body (specification section 7.1). If the body is too large and
+ * the caller has a credential, Node reads and discards the rest, so that the caller gets the answer. After other
+ * refusals a large rest is not read.
  */
 function settleRest({ status }: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, signedIn } = request.caller ?? {};
   const isKnown = principal !== undefined || signedIn !== undefined;
   if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
     request.server.delayedClose.apply(request, reply);
-  // Fastify would close the connection at once, which resets it while the client writes and loses the answer.
+  // Fastify would close the connection at once, while the client writes; that reset would lose the answer.
   else if (status === 413) keepConnectionOpen(reply);
 }
 
@@ -343,7 +343,7 @@ function readsNoBody({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Sets the headers of every answer. Errors set them again, because those of Fastify itself reach no route. */
+/** Sets the headers of every answer. Errors set the headers, too: Fastify raises some errors before the route. */
 function setResponseHeaders(
   { browserHeaders }: HttpServerOptions,
   audience: Audience | undefined,
@@ -356,8 +356,8 @@ function setResponseHeaders(
 
 /**
  * Answers a failed device call: with the route's own answer and HTTP 200, or with the error envelope. Up to 64 KB of
- * the body are read first, because a reset connection ends the shortcut. The body of a known device within its limits
- * is read to its end.
+ * the body are read first, because a reset connection would end the shortcut. If the device is known and within its
+ * limits, the whole body is read.
  */
 function deviceErrorHandler(options: HttpServerOptions, { onFailure, hangsUp }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {

@@ -2,7 +2,7 @@ import { AppError, invalid } from '#server/platform/app-error.ts';
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { printableName, shortenName } from './validation-error.ts';
 
-/** Smaller bodies are not scanned: they are cheap to parse with any content. */
+/** Smaller bodies are not scanned, because they are cheap to parse whatever they contain. */
 const scannedMinBytes = 2_048;
 
 const quote = 0x22;

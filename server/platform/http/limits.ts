@@ -15,7 +15,7 @@ export const jsonValuesMax = 1_000;
 /** Longer paths match no route: the router would take 0.2 ms to decode 15,000 escaped characters. */
 export const pathMaxCharacters = 4_096;
 
-/** Longer query strings, and more parameters, are not parsed: 16 KB take 4 ms, and no operation needs them. */
+/** Longer query strings are not parsed: 16 KB take 4 ms, and no operation needs so many. */
 export const queryMaxCharacters = 4_096;
 
 export const queryParametersMax = 50;
@@ -23,7 +23,7 @@ export const queryParametersMax = 50;
 /** Fields of a form. Forms have ten at most; parsing thousands takes milliseconds. */
 export const formFieldsMax = 50;
 
-/** Requests that may wait on a connection; no client in use pipelines as many. */
+/** How many pipelined requests may wait on a connection; no known client pipelines as many. */
 export const pipelinedRequestsMax = 32;
 
 /** Listening sockets of a process; each accepts one connection per iteration of the event loop. */
@@ -32,10 +32,10 @@ export const listenersMax = 16;
 /** Time from the answer until a connection with an unread body is closed. */
 export const delayedCloseMs = 2_000;
 
-/** Lingering connections at a time; the kernel keeps some 100 KB of unread bytes for each. */
+/** How many connections may wait for a delayed close; the kernel keeps some 100 KB of unread bytes for each. */
 export const delayedClosesMax = 256;
 
-/** Bounds on draining a refused request's body, in bytes and time (drain-body.ts). */
+/** Most bytes of a refused request's body that are read and discarded. */
 export const drainMaxBytes = 64 * 1_024;
 
 export const drainTimeoutMs = 10_000;
@@ -47,7 +47,7 @@ export const slowReaderMs = 30_000;
 
 export const slowReaderCheckMs = 2_000;
 
-/** Time for which a stop waits for incomplete requests after all others; at least as long as a lingering close. */
+/** Time for which a stop waits for incomplete requests after all others; at least as long as a delayed close. */
 export const stopIncompleteRequestMs = 2_000;
 
 /** Time for which a stop waits until clients have read their answers: in all, and without progress. */

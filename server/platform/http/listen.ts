@@ -42,7 +42,8 @@ export async function listen(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<string> {
   if (process.platform !== 'linux') return server.listen({ host, port });
-  // Sockets that share a port do not conflict, so a socket that does not share tests whether the port is in use.
+  // Sockets that share a port never conflict. So a socket that does not share the port tests first whether it is in
+  // use.
   const probe = createServer();
   await startListening(probe, { host, port });
   await new Promise((resolve) => probe.close(resolve));

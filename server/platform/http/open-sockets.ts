@@ -19,13 +19,15 @@ export class OpenSockets {
 
 /** The byte counters of a socket's internal handle; Node's own socket time-outs read writeQueueSize too. */
 interface StreamHandle {
-  /** Bytes written to the handle so far. */
+  /** Bytes written to the handle so far, sent or not. */
   readonly bytesWritten: number;
   /** The part of these bytes that the kernel has not taken yet. */
   readonly writeQueueSize: number;
 }
 
-/** Bytes that the kernel has taken. Unlike `socket.bytesWritten`, it counts the taken part of a large Buffer. */
+/**
+ * Bytes that the kernel has taken. Unlike `socket.bytesWritten`, the result includes the taken part of a large Buffer.
+ */
 export function flushedBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { readonly _handle?: StreamHandle | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;

@@ -9,7 +9,10 @@ interface DocumentOptions {
   readonly baseUrl: string;
   /** The tags, which are the sections of the API reference, in their order, each with a sentence. */
   readonly tags: Readonly<Record<string, string>>;
-  /** Schemas that the document names wherever a route uses the same object; `Error` is the body of errors. */
+  /**
+   * Named schemas: the document refers to a schema by its name wherever a route uses the same object. `Error` is the
+   * body of errors.
+   */
   readonly components: Readonly<Record<string, TSchema>>;
   /** Schemas of path parameters, by the preceding segment and the name, such as `numbers.id`. */
   readonly parameters: Readonly<Record<string, TSchema>>;
@@ -210,7 +213,7 @@ const headerRefs = (names: readonly string[]): Json =>
 const everyAnswer = ['request-id', 'cache-control'];
 const afterKey = ['ratelimit-policy', 'ratelimit'];
 
-/** Headers of success answers; with an Idempotency-Key they say whether the answer is a repeat. */
+/** Headers of success answers; for sends one of them says whether the answer repeats an earlier one. */
 function successHeaders({ headers = [] }: OperationText): Json {
   const repeats = headers.some(({ name }) => name === 'Idempotency-Key') ? ['idempotent-replayed'] : [];
   return headerRefs([...everyAnswer, ...afterKey, ...repeats]);

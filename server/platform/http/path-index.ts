@@ -40,7 +40,7 @@ export class PathIndex {
     this.#segmentsMax = Math.max(0, ...this.#byLength.keys());
   }
 
-  /** @returns the error of a request that no route serves: 405 with the path's methods, else 404 */
+  /** @returns the error of a request that no route serves: 405 with the path's methods, otherwise 404 */
   refusal(request: FastifyRequest): AppError {
     const pattern = this.#find(pathOf(request.url));
     if (pattern) return methodNotAllowed(request.method, pattern.methods);
@@ -52,7 +52,10 @@ export class PathIndex {
     );
   }
 
-  /** Finds methods that the router would send to another path, whose parameter matches this one; they are refused. */
+  /**
+   * Finds methods that a path lacks but a more general path, whose parameter matches it, serves. Such requests are
+   * refused.
+   */
   shadowed(): ShadowedMethod[] {
     return [...this.#byLength.values()].flatMap((patterns) =>
       patterns.flatMap(({ path, segments, methods }) => {
@@ -96,7 +99,10 @@ function methodNotAllowed(method: string, taken: ReadonlySet<Method>): AppError 
   });
 }
 
-/** Replaces a path that is too long by one that no route has. It keeps the prefix that `wantsHtml` needs. */
+/**
+ * Replaces a path that is too long by a path without a route. The prefix, from which `wantsHtml` chooses HTML or JSON,
+ * is kept.
+ */
 export function unroutedPath(url: string): string {
   return `${programPrefixOf(url)}/-`;
 }

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { pipelinedRequestsMax } from './limits.ts';
 
 /**
- * Serves the pipelined requests of a connection one after the other. Node would start all that arrive in one segment at
- * once, perhaps more than 1,000. A connection with too many waiting requests is destroyed.
+ * Serves the pipelined requests of a connection one after the other. Node would start all requests that arrive in one
+ * TCP segment at once, perhaps more than 1,000. A connection with too many waiting requests is destroyed.
  */
 export class PipelineQueue {
   readonly #waiting = new WeakMap<Socket, number>();

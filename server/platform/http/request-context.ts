@@ -58,7 +58,7 @@ export class RequestContext implements HandlerContext {
   }
 }
 
-/** Throws where a handler reads a caller that its audience does not have, which is a bug. */
+/** Throws if a handler reads a kind of caller that its route's audience does not have, which is a bug. */
 function missing(): never {
   throw new Error('the audience of this route does not allow this kind of caller');
 }

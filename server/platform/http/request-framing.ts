@@ -3,7 +3,8 @@ import { AppError } from '#server/platform/app-error.ts';
 
 /**
  * Guard against request smuggling (RFC 9112, sections 3.2, 6.1 and 11.2): refuses requests that a proxy may frame
- * differently than Node. They have no Host or several, a transfer coding in HTTP/1.0, or one other than chunked.
+ * differently than Node. Such requests have no Host header or several, a transfer coding in HTTP/1.0, or a transfer
+ * coding that is not chunked.
  */
 export function framingError({ headers, rawHeaders, httpVersion }: IncomingMessage): AppError | undefined {
   const { host, 'transfer-encoding': coding } = headers;

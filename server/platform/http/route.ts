@@ -42,7 +42,10 @@ export interface DeviceCaller {
   readonly isPoll: boolean;
   /** Whether a poll exceeds the rate limit of its token: its report counts, but it gets no message. */
   readonly isOverLimit: boolean;
-  /** Tells the authenticator that the token has ended for good: it refuses later calls before it reads their body. */
+  /**
+   * Reports to the authenticator that the token has ended for good. The authenticator then refuses later calls before
+   * their body is read.
+   */
   readonly endToken: (reason: EndedTokenReason) => void;
 }
 
@@ -55,13 +58,16 @@ export interface Caller {
   readonly signedIn?: SignedIn;
   /** Set for the audience `device`. */
   readonly device?: DeviceCaller;
-  /** An error for a known caller: it is returned, not thrown, so that the audit log can name the caller. */
+  /**
+   * An error for a known caller. The authenticator returns this error instead of throwing it, so that the audit log can
+   * name the caller.
+   */
   readonly refusal?: AppError;
 }
 
 /**
  * Establishes the caller of an audience's routes before a body is read. It throws 401 or 429 and refuses with 403, in
- * that order (specification section 7.2). Errors keep the headers that it sets.
+ * that order (specification section 7.2). Response headers that the authenticator sets are kept in errors.
  * @param isAgain true for a repeat by `HandlerContext.reauthenticate`, which rate limits do not count
  */
 export type Authenticator = (
@@ -135,9 +141,12 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly audience: Audience;
-  /** For `api` and `team`; undefined requires only a valid key or a membership. */
+  /** For `api` and `team`: the permission that a caller needs; undefined requires only a valid key or a membership. */
   readonly permission?: Permission | PersonalPermission;
-  /** The permission that a member needs, where a key needs a wider one: reading is not managing (decision 0014). */
+  /**
+   * The permission that a member needs if a key needs a wider one, for example to read but not to manage (decision
+   * 0014).
+   */
   readonly memberPermission?: PersonalPermission;
   /** Replaces answers and handler below /app/teams/:team_id, where people see more of each row than programs do. */
   readonly ofMembers?: Pick<Route, 'answers' | 'handle'>;
@@ -158,9 +167,12 @@ export interface Route {
   /** Success answers by status; tests validate every answer against them before it is serialised. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handle: (call: HandlerContext) => Promise<Answer>;
-  /** Marks a long poll: its answer may be held until there is something to send, without a permit meanwhile. */
+  /**
+   * Marks a long poll: its answer may be held until there is something to send, without a permit of the team's
+   * concurrency limiter meanwhile.
+   */
   readonly held?: true;
-  /** Whether the work waits in a bounded queue of this route, without a permit of the team. */
+  /** True if requests wait in a bounded queue of this route, without a permit of the team's concurrency limiter. */
   readonly ownQueue?: true;
   /** Maximum body size, for routes that need more than the default. */
   readonly bodyLimitBytes?: number;

@@ -5,7 +5,7 @@ import type { Clock } from '#server/platform/time/clock.ts';
 import { slowReaderBytesPerSecondMin, slowReaderCheckMs, slowReaderMs } from './limits.ts';
 import { flushedBytes, type OpenSockets } from './open-sockets.ts';
 
-/** The number of bytes that a socket had taken at a time. */
+/** The number of bytes that a socket had taken at one moment. */
 interface Sample {
   readonly atMs: number;
   readonly taken: number;
@@ -19,7 +19,7 @@ interface SlowReadersOptions {
 
 /**
  * Write time-out for slow readers: destroys a socket that takes less than 1 KB/s over 30 s while bytes wait for it
- * (specification section 7.2). It does not affect a held poll, which has no waiting bytes. One timer checks all
+ * (specification section 7.2). A held poll is not affected, because it has no waiting bytes. One timer checks all
  * sockets.
  */
 export class SlowReaders {
@@ -72,7 +72,7 @@ export class SlowReaders {
   }
 }
 
-/** Whether bytes have waited for 30 s while too few were taken. It drops older samples. */
+/** True if bytes have waited for 30 s while the client took too few. Older samples are dropped. */
 function isSlow(samples: Sample[], now: Sample): boolean {
   while (samples[1] && now.atMs - samples[1].atMs >= slowReaderMs) samples.shift();
   const [then = now] = samples;

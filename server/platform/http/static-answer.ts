@@ -43,12 +43,12 @@ export class StaticAnswer {
     this.#make = make;
   }
 
-  /** @returns 200 with the representation that fits Accept-Encoding, or 304 where If-None-Match has its ETag */
+  /** @returns 200 with the representation that fits Accept-Encoding, or 304 if If-None-Match has its ETag */
   async answer({ headers }: Pick<FastifyRequest, 'headers'>): Promise<Answer> {
     const representations = await this.#prepare();
     const coding = chooseCoding(String(headers['accept-encoding'] ?? ''), [...representations.keys()]);
     const representation = representations.get(coding);
-    if (!representation) throw new Error(`no representation is cached for the coding ${coding}`);
+    if (!representation) throw new Error(`no cached response exists for the content coding ${coding}`);
     const { 'if-none-match': known } = headers;
     const { etag = '', ...rest } = representation.headers;
     if (known === undefined || (known.trim() !== '*' && !known.includes(etag))) {
@@ -109,7 +109,7 @@ function encode(
 
 /**
  * Chooses the coding with the highest weight in Accept-Encoding; among equals the first one.
- * @param kept in order of preference; the last one is sent if the client accepts none
+ * @param kept the available codings in order of preference; the last one is sent if the client accepts none
  */
 function chooseCoding(accepted: string, kept: readonly Coding[]): Coding {
   const weights = readWeights(accepted.slice(0, acceptEncodingMaxCharacters));

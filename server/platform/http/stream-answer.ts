@@ -8,9 +8,10 @@ export interface StreamHead {
 }
 
 /**
- * Streams an answer's body with backpressure: the next chunk is read once the client took the previous one. It resolves
- * once the head is written, while the body is still being sent, so that a stop does not wait for slow clients. A
- * failure in the middle destroys the connection; the client notices by the content-length.
+ * Streams an answer's body with backpressure: the next chunk is read once the client has taken the previous one. The
+ * promise resolves once the head is written, while the body is still being sent, so that a stop does not wait for slow
+ * clients. A failure in the middle destroys the connection, and the content-length shows the client that bytes are
+ * missing.
  * @param onEnd called once the client has everything or has disconnected
  * @throws the error of reading the first chunk, before anything was written
  */

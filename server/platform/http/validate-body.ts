@@ -8,7 +8,8 @@ export type BodyValidator = (body: unknown) => void;
 
 /**
  * Refuses U+0000 and lone surrogates anywhere in a body, because PostgreSQL or a receiver could not store them
- * (specification section 2.1). `param` is the top-level field.
+ * (specification section 2.1).
+ * @param param the top-level field of the value
  */
 export function validateStrings(value: unknown, param?: string, depth = 0): void {
   if (depth > jsonDepthMax) throw refuse(param, `is nested too deeply. Send at most ${jsonDepthMax} levels`);

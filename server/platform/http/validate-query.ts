@@ -7,7 +7,7 @@ import { excessiveQuery } from './parse-query-string.ts';
 import { validateStrings } from './validate-body.ts';
 import { printableName, shortenName, validationError } from './validation-error.ts';
 
-/** @param url the URL as received; the parsed query hides which text was not decodable */
+/** @param url the URL as received, because the parsed query does not show which text could not be decoded */
 export type QueryValidator = (query: unknown, url: string) => Readonly<Record<string, unknown>>;
 
 /**
@@ -22,7 +22,7 @@ export function compileQueryValidator(schema: TObject): QueryValidator {
     validateEncoding(url);
     const values: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(query as object)) {
-      // Inherited properties do not count: `constructor` is not a parameter.
+      // Inherited properties do not count, so that `constructor` is no parameter.
       const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
       if (property === undefined) throw unknownParameter(name, known);
       if (typeof value !== 'string')
@@ -38,7 +38,7 @@ export function compileQueryValidator(schema: TObject): QueryValidator {
   };
 }
 
-/** Whether a space was an unencoded + before a number or in a mail address. */
+/** True if a space in the value was probably an unencoded +, before a number or in a mail address. */
 function hadPlus(value: string): boolean {
   return /^ \d/.test(value) || (value.includes(' ') && isMailAddress(value.replaceAll(' ', '+')));
 }

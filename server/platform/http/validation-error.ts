@@ -40,20 +40,23 @@ interface ValidationProblem {
 /** An error shows only the beginning of a longer name. */
 const nameMaxCharacters = 100;
 
-/** A name for a sentence: well-formed, so that every parser can read the error, and visible even if it is empty. */
+/**
+ * Formats a field's name for an error text: well-formed, so that every JSON parser can read the error, and visible even
+ * if it is empty.
+ */
 export function printableName(name: string): string {
   return name === '' ? '""' : shortenName(name);
 }
 
-/** A name for `param`, well-formed and cut to its maximum length. */
+/** Formats a field's name for `param`: well-formed, and cut to a maximum length. */
 export function shortenName(name: string): string {
   const isLong = name.length > nameMaxCharacters;
   return (isLong ? `${name.slice(0, nameMaxCharacters)}…` : name).toWellFormed();
 }
 
 /**
- * The error for a body or query that does not match its schema: it names the field and the rule. It stops at the first
- * problem, and examines no more array entries than are allowed.
+ * The error for a body or query that does not match its schema: it names the field and the rule. Validation stops at
+ * the first problem, and examines no more array entries than the schema allows.
  */
 export function validationError(schema: TSchema, value: unknown): AppError {
   const { path, says } = firstProblem(schema as RequestSchema, value, []) ?? {
@@ -92,7 +95,10 @@ function firstProblem(
     : undefined;
 }
 
-/** The problem in the branch that has the value's type; without such a branch, the list of allowed types. */
+/**
+ * Explains why a value fits no branch of a union: the problem in the branch of the value's type. Without such a branch,
+ * the allowed types are listed.
+ */
 function problemOfUnion(
   branches: readonly RequestSchema[],
   value: unknown,
@@ -110,7 +116,7 @@ function problemOfText(
   wants: (says: string) => ValidationProblem,
 ): ValidationProblem | undefined {
   const { minLength = 0, maxLength = Infinity, pattern, examples } = schema;
-  // A text has at least half as many code points as code units, so long texts need no count.
+  // A text has at least half as many code points as code units, so a very long text is refused without counting.
   const tooLong = value.length > maxLength * 2 || (value.length > maxLength && [...value].length > maxLength);
   if (tooLong) return wants(`may have at most ${counted(maxLength, 'character')}`);
   if (value.length < minLength * 2 && [...value].length < minLength)

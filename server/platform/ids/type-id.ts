@@ -5,7 +5,7 @@
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const hexDigits = '0123456789abcdef';
 
-/** Two characters for each value of ten bits. A table, because computing them costs more than the rest. */
+/** Two characters for each value of ten bits, in a table because computing them would be the slowest part. */
 const pairs = Array.from({ length: 1_024 }, (_, bits) => `${alphabet[bits >> 5]}${alphabet[bits & 31]}`);
 
 /** Values of the digits by character code; 255 for all other characters. */
@@ -60,7 +60,7 @@ export function uuidOfTypeId(prefix: string, text: string): string | undefined {
   if (text.length !== start + 26 || !text.startsWith(prefix) || text[start - 1] !== '_') return undefined;
   let uuid = '';
   let bits = 0;
-  // The first character holds three of the 128 bits after two zero bits.
+  // The first character has two zero bits and then three of the 128 bits, so the count begins at -2.
   let count = -2;
   for (let at = start; at < text.length; at += 1) {
     const value = valueOfCharacter[text.charCodeAt(at)] ?? 255;

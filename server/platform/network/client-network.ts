@@ -4,7 +4,7 @@ import { bytesOfGroup, ipv6Groups } from './ip-address.ts';
 /**
  * The client network of an address, by which attempts are counted (specification section 12.2). It is an IPv4 address,
  * or the /64 network of an IPv6 address, because a client may use all of it. A port that a proxy adds is removed. All
- * invalid addresses are one client network, so that forged addresses gain nothing.
+ * invalid addresses count as one client network, so that forged addresses gain nothing.
  */
 export function clientNetwork(ip: string): string {
   const address = withoutPort(ip.trim()).replace(/%.*$/, '');

@@ -20,19 +20,19 @@ interface CredentialLookupOptions<Row> {
   readonly rateLimits: boolean;
   /** Finds the rows of the valid credentials with these hashes, in any order. */
   readonly find: (hashes: readonly Buffer[]) => Promise<readonly Row[]>;
-  /** If true, a request never shares a look-up that began before it, so that a credential ends at once. */
+  /** If true, a request never shares a look-up that began earlier, so that an ended credential is refused at once. */
   readonly startsAnew?: boolean;
 }
 
 /**
  * Batched look-up of credentials by their hash: API keys, device tokens, setup links and sessions (specification
- * section 7.2). It bounds the database cost of guessing, and never refuses a valid credential because of wrong ones
- * from its network:
+ * section 7.2). It bounds the database cost of guessing. Wrong credentials never make it refuse a valid one of the same
+ * client network:
  *
  * - Look-ups of one tick of the event loop share a statement, and at most two such statements run at once.
  * - Look-ups of client networks over their limit of refusals share one statement every 50 ms.
  * - An unknown credential is refused from memory for 10 s. No credential that is created later can equal it, because
- *   credentials are random.
+ * credentials are random.
  */
 export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #clock: Clock;

@@ -14,7 +14,10 @@ const minuteMs = 60_000;
 export class FixedWindowLimiter {
   readonly #clock: Clock;
   readonly #max: number;
-  /** Offset from elapsed time to clock minutes, taken once, so that a clock step does not change a minute's length. */
+  /**
+   * Offset from elapsed time to the minutes of the clock. It is computed once, so that a clock step does not change a
+   * minute's length.
+   */
   readonly #phaseMs: number;
   #windowStartMs = 0;
   /** In the order of use: the most recently used key is last. */
@@ -32,7 +35,10 @@ export class FixedWindowLimiter {
     return this.#counts.size;
   }
 
-  /** Counts a request. @param max another limit for this key @returns whether the request is within the limit */
+  /**
+   * Counts a request. @param max a limit for this key instead of the general one @returns true if the request is within
+   * the limit
+   */
   allows(key: string, max = this.#max): boolean {
     const count = this.#countOf(key) + 1;
     this.#counts.delete(key);

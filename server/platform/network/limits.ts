@@ -12,5 +12,5 @@ export const unknownCredentialCacheMax = 10_000;
 /** Interval at which look-ups of networks over their limit share a statement. */
 export const throttledLookupIntervalMs = 50;
 
-/** X-Forwarded-For is followed from its end for this many addresses; a client may write 8,000 into a header. */
+/** Number of addresses of X-Forwarded-For that are examined, from its end; a client may write 8,000 into a header. */
 export const forwardedAddressesMax = 20;

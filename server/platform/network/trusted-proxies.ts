@@ -32,7 +32,10 @@ function unmap(bytes: Uint8Array): Uint8Array {
   return isMapped(bytes) ? bytes.subarray(mappedPrefix / 8) : bytes;
 }
 
-/** @returns nothing for a range with both mapped and other addresses, because no proxy has such a network */
+/**
+ * Unwraps an IPv4 range from an IPv6 range. @returns an empty list for a range with both mapped and other addresses,
+ * because no proxy has such a network
+ */
 function unmapRange(range: AddressRange | undefined): AddressRange[] {
   if (!range || !isMapped(range.bytes)) return range ? [range] : [];
   const prefix = range.prefix - mappedPrefix;

@@ -1,7 +1,7 @@
 import type { Config } from '#server/platform/config.ts';
 import { bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
 
-/** @returns a sentence for each of the URLs that phones can't open; empty if they may open all */
+/** @returns a sentence for each URL that phones can't open; empty if phones may open all */
 export function explainUnreachableLinks(
   { baseUrl, appUrl }: Pick<Config, 'baseUrl' | 'appUrl'>,
   urls: readonly string[] = [baseUrl, appUrl],
@@ -42,7 +42,7 @@ function isPrivateHost(host: string): boolean {
     : privateRanges.some((range) => isInRange(bytes, range));
 }
 
-/** Whether a URL names this machine, no machine, or a host that only a local name server knows. */
+/** True if a URL's host is this machine, no valid host, or known to a local name server only. */
 function isUnreachable(url: string): boolean {
   const host = new URL(url).hostname.replace(/\.$/, '');
   return (

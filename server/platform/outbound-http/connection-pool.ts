@@ -1,7 +1,9 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { Connection, type Endpoint } from './connection.ts';
 
-/** Idle connections at most, one per possible attempt: opening a new one costs more than keeping one a second. */
+/**
+ * Most idle connections, one per possible attempt. Opening a connection costs more than keeping it open for a second.
+ */
 const idleMax = 1_024;
 /** After an endpoint closed a reused connection during a request, its connections are not reused for this time. */
 const distrustMs = 60_000;
@@ -57,8 +59,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Discards a connection that broke during a request. If it was a reused one, the receiver may close idle connections
-   * without notice: for a while requests to that endpoint use new connections.
+   * Discards a connection that broke during a request. If the connection was reused, the receiver may be one that
+   * closes idle connections without notice. So requests to that endpoint use new connections for a while.
    */
   discardBroken(connection: Connection): void {
     if (this.#reused.has(connection)) {

@@ -5,7 +5,7 @@ import { responseHeaderMaxBytes } from './limits.ts';
 import { Client } from './undici-client.ts';
 import type { Target } from './validate-url.ts';
 
-/** Shorter than the idle time-outs of receivers, of which the shortest known is 2 s, so that this side closes first. */
+/** Shorter than the idle time-outs of receivers, so that this side closes first. The shortest known time-out is 2 s. */
 const idleMs = 1_000;
 
 /** The endpoint of a connection: a target, with one of its checked addresses. */
@@ -33,7 +33,7 @@ export class Connection {
       maxHeaderSize: responseHeaderMaxBytes,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: idleMs,
-      // The deadline of the request is the only time-out.
+      // undici's own time-outs are off: the deadline of the request is the only one.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -69,7 +69,7 @@ function open(endpoint: Endpoint, secureContext: SecureContext, done: ConnectCal
     : connectPlain({ host, port });
   socket.setNoDelay(true);
   let isOpen = false;
-  // This handler is never removed: a socket may emit several errors, and an unhandled one ends the process.
+  // This handler is never removed, because a socket may emit several errors, and an unhandled error ends the process.
   socket.on('error', (error) => {
     if (!isOpen) done(error, null);
   });

@@ -29,12 +29,15 @@ export class Deadline {
     this.#silence = setTimeout(() => this.end('timeout'), silenceMs);
   }
 
-  /** Restarts the silence time-out, if there is one. */
+  /** Restarts the silence time-out, if there is one; called for each piece that arrives. */
   heard(): void {
     if (!this.#ended) this.#silence?.refresh();
   }
 
-  /** Sets the callback for the end, in place of the previous phase's. It is called at once after the end. */
+  /**
+   * Sets the callback for the end of the request, instead of the previous phase's. If the request has ended already,
+   * the callback is called at once.
+   */
   whenEnded(then: () => void): void {
     this.#whenEnded = then;
     if (this.#ended) then();

@@ -14,7 +14,7 @@ const systemFailures: Readonly<Record<string, TransportFailure>> = {
   ECONNREFUSED: 'connection_refused',
   EHOSTUNREACH: 'unreachable',
   EHOSTDOWN: 'unreachable',
-  // This host reports these before a packet leaves: no route, no interface, no free port, or its own firewall.
+  // This host reports these codes before a packet leaves: no route, no interface, no free port, or its own firewall.
   ENETUNREACH: 'no_network',
   ENETDOWN: 'no_network',
   EADDRNOTAVAIL: 'no_network',

@@ -5,17 +5,18 @@ import {
   parseAddressRange,
 } from '#server/platform/network/ip-address.ts';
 
-/** IP blocklist, IPv4: this host, private networks, ranges used inside providers, documentation, multicast. */
+/** IP blocklist for IPv4: this host, private networks, ranges used inside providers, documentation, multicast. */
 const blocked4 = rangesOf(
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24',
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
-  // Azure serves the metadata of its machines here, on a public address.
+  // Azure serves the metadata of its virtual machines on this public address.
   '168.63.129.16/32',
 );
 
 /**
- * IP blocklist, IPv6: only global unicast is allowed. Addresses that embed an IPv4 address lie outside of it (mapped,
- * compatible, both prefixes of NAT64) or are blocked: Teredo within 2001::/23, and 6to4 (2002::/16).
+ * IP blocklist for IPv6: only global unicast is allowed. Most addresses that embed an IPv4 address lie outside of that
+ * range (mapped, compatible, both prefixes of NAT64). The others are blocked: Teredo within 2001::/23, and 6to4
+ * (2002::/16).
  */
 const globalUnicast6 = rangesOf('2000::/3');
 const blocked6 = rangesOf('2001::/23 2001:db8::/32 2002::/16 3fff::/20');
@@ -31,7 +32,7 @@ function isBlockedAddress(address: Uint8Array, allowed: readonly AddressRange[])
   return address.length === 4 ? isIn(blocked4) : !isIn(globalUnicast6) || isIn(blocked6);
 }
 
-/** Whether an address, given as text, is blocked; an invalid one is. */
+/** Whether an address, given as text, is blocked. An invalid address counts as blocked. */
 export function isBlockedAddressText(text: string, allowed: readonly AddressRange[]): boolean {
   const address = bytesOfAddress(text);
   return address === undefined || isBlockedAddress(address, allowed);

@@ -20,7 +20,7 @@ export interface OutboundRequest {
   readonly signal?: AbortSignal;
   /** Bytes of the answer's body to keep; 16 KB by default. */
   readonly bodyMaxBytes?: number;
-  /** Takes the body of a 200 as it arrives; bodies of other statuses are kept. */
+  /** Receives the body of an answer 200 as it arrives. Bodies of other statuses are returned. */
   readonly sink?: BodySink;
   /** Redirects to follow, for GET only; none by default. The time-out covers all of them. */
   readonly redirectsMax?: number;
@@ -29,7 +29,7 @@ export interface OutboundRequest {
 /** Outcome of a request. A failure of the other side is a value, not an exception. */
 export type OutboundOutcome = ExchangeResult & {
   readonly durationMs: number;
-  /** The address that was connected or tried last; undefined before that. For logs, not for customers. */
+  /** The address that was connected or tried last; undefined before that. It is for logs, not for customers. */
   readonly address: string | undefined;
 };
 
@@ -52,18 +52,19 @@ const retryableOnNextAddress: ReadonlySet<TransportFailure> = new Set([
 /** Failures without a connection, which the server's own network may have caused. */
 const networkSuspectFailures: ReadonlySet<TransportFailure> = new Set(['dns', 'unreachable', 'timeout']);
 /**
- * Time before the deadline at which a request without an answer probes the network. It allows one probe to time out and
- * another to be answered. c-ares checks time-outs once a second, so the first takes up to 2 s.
+ * Time before the deadline at which a request without an answer probes the network. The time is enough for one probe
+ * that times out and another that is answered. The DNS library c-ares checks time-outs once a second, so the first
+ * probe takes up to 2 s.
  */
 const lateMs = 3_500;
 
 type Result = { readonly exchanged: ExchangeResult; readonly address: string | undefined };
 
 /**
- * SSRF guard: all outgoing HTTP requests of the server go through it (specification section 6.5, decision 0015). It
- * connects to checked addresses only. It follows as many redirects as the caller allows, and checks each URL like the
- * first. Each URL gets a request at most once, and the deadline holds whatever the other side does. `send` never
- * throws.
+ * SSRF guard: all outgoing HTTP requests of the server go through it (specification section 6.5, decision 0015).
+ * Connections go to checked addresses only. As many redirects are followed as the caller allows, and each URL is
+ * checked like the first. Each URL gets at most one request, and the deadline holds whatever the other side does.
+ * `send` never throws.
  */
 export class OutboundHttp {
   readonly #allowed: readonly AddressRange[];
@@ -72,7 +73,7 @@ export class OutboundHttp {
   /** Deadlines of the running requests, with the signals that abort them. */
   readonly #running = new Map<Deadline, AbortSignal | undefined>();
   readonly #heard = new WeakSet<AbortSignal>();
-  /** Cached results, because a result for a URL never changes and receivers use the same URLs all day. */
+  /** Cached results of `validate`: a result for a URL never changes, and the same receivers are called all day. */
   readonly #validated = new Map<string, ValidatedUrl>();
   #isClosed = false;
 
@@ -99,7 +100,7 @@ export class OutboundHttp {
     return { ...exchanged, durationMs: performance.now() - startedMs, address };
   }
 
-  /** Ends running requests as `aborted`, and closes all connections; callers await answers that they need first. */
+  /** Ends running requests as `aborted`, and closes all connections; callers first await the answers that they need. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const deadline of this.#running.keys()) deadline.end('aborted');
@@ -151,7 +152,10 @@ export class OutboundHttp {
     return from.secure && !validated.target.secure ? 'forbidden' : validated.target;
   }
 
-  /** One listener serves all requests of a signal: adding or removing one takes time in proportion to their number. */
+  /**
+   * One listener serves all requests with the same signal, because adding and removing a listener takes time in
+   * proportion to their number.
+   */
   #hear(signal: AbortSignal): void {
     if (this.#heard.has(signal)) return;
     this.#heard.add(signal);
@@ -170,7 +174,8 @@ export class OutboundHttp {
     for (const address of resolution.addresses.slice(0, addressesMax)) {
       const exchanged = await this.#exchange({ ...target, address }, request, deadline);
       const isOurs = exchanged.kind === 'failed' && exchanged.class === 'no_network';
-      // A host without IPv6 has no route to a receiver's second address: the refusal at its first address counts.
+      // If this host lacks IPv6, it has no route to a receiver's second address. Then the failure at the first address
+      // is reported.
       if (!isOurs || result.address === undefined) result = { address, exchanged };
       if (exchanged.kind === 'answered' || !retryableOnNextAddress.has(exchanged.class) || deadline.ended)
         break;
@@ -180,7 +185,7 @@ export class OutboundHttp {
 
   /**
    * Whether the server's own network caused a failure. If no name server answers either, the failure says nothing about
-   * the receiver. A literal address needs no name server: for it only the system's error counts.
+   * the receiver. A literal address needs no name server, so for such a target only the system's error counts.
    */
   async #isOfOwnNetwork(
     { isLiteral }: Target,

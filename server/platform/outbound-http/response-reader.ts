@@ -22,7 +22,10 @@ export type ExchangeResult =
       readonly connected: boolean;
     };
 
-/** Receives the body of a response with status 200 as it arrives: more bytes once it has taken the previous ones. */
+/**
+ * Receives the body of a response with status 200 as it arrives. The sink gets more bytes once it has taken the
+ * previous ones.
+ */
 export interface BodySink {
   /** @returns false to read nothing of the body */
   readonly begin: (headers: IncomingHttpHeaders) => boolean;
@@ -101,7 +104,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     this.#heard();
     if (this.#isStreamed) {
-      // The parser repeats an empty piece after each pause; pausing for it again would never end.
+      // The parser passes an empty piece after each pause. Pausing for an empty piece would never end.
       if (chunk.length > 0) this.#pass(controller, chunk);
       return;
     }
@@ -142,7 +145,7 @@ export class ResponseReader implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Copies a chunk of the body, because it may keep a larger buffer in memory, and thousands may be kept. */
+  /** Copies a chunk of the body, because the original may keep a larger buffer in memory. */
   #append(chunk: Buffer): void {
     const end = Math.min(this.#size + chunk.length, this.#bodyMaxBytes);
     if (end > this.#body.length) {

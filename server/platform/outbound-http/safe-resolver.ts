@@ -12,18 +12,18 @@ export type Resolution =
 const namesMax = 1_000;
 /** Lifetime of a resolver: it reads /etc/resolv.conf only when it is created. */
 const resolverLifetimeMs = 60_000;
-/** Time-out of the first try of a look-up in milliseconds; the second try waits twice as long. */
+/** Time-out of the first try of a DNS look-up in milliseconds; the second try waits twice as long. */
 const patience = { timeout: 1_500, tries: 2 };
-/** A look-up that timed out sooner had less time than intended. */
+/** A look-up that timed out in less than this had less time than intended. */
 const patienceMs = 3_000;
 /**
- * Codes for an authoritative "no such name or record". SERVFAIL and REFUSED are not among them: a name server without
- * network returns them too.
+ * Codes for an authoritative "no such name or record". SERVFAIL and REFUSED are excluded, because a name server without
+ * network returns them, too.
  */
 const denials: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Safe resolver: looks a name up and checks all its addresses; one blocked address refuses the name (specification
+ * Safe resolver: looks a name up and checks all its addresses; a name with a blocked address is refused (specification
  * section 6.5). c-ares queries the name servers without the thread pool, which password hashing may occupy (decision
  * 0015). It does not read /etc/hosts, and appends no search domain.
  */
@@ -61,8 +61,8 @@ export class SafeResolver {
   }
 
   /**
-   * Queries the name servers of the root, which every working resolver knows. That distinguishes a network that is down
-   * from a name whose servers do not answer. One query runs at a time; `answeredSince` gives its result.
+   * Queries the name servers of the root, which every working resolver knows. The query distinguishes a network that is
+   * down from a name whose servers do not answer. One query runs at a time; `answeredSince` gives its result.
    * @param sinceMs an earlier query does not count: once it has ended, the root is queried again
    */
   async probe(sinceMs: number): Promise<void> {
@@ -87,8 +87,8 @@ export class SafeResolver {
   async #query(name: string): Promise<Resolution> {
     let askedAtMs = performance.now();
     let answers = await this.#askBoth(this.#currentResolver(), name);
-    // c-ares shortens its time-out for fast servers, and then gives up on one that has to query others. A new resolver
-    // has no such history.
+    // The DNS library c-ares shortens its time-out for fast servers, and then gives up on a server that has to query
+    // others. A new resolver has no such history.
     if (answers.every(isTimeout) && performance.now() - askedAtMs < patienceMs) {
       this.#resolver = undefined;
       askedAtMs = performance.now();

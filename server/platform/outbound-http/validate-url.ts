@@ -22,9 +22,9 @@ export type ValidatedUrl = { readonly target: Target } | { readonly refused: str
 const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
 
 /**
- * Validates the parts of a URL that need no DNS look-up (specification section 6.5). The URL standard's parser turns
- * every spelling of an address into one: `0x7f.1`, `2130706433` and `127.1` are 127.0.0.1. The connection uses the
- * parsed address, so that no second parser can differ.
+ * Validates the parts of a URL that need no DNS look-up (specification section 6.5). The URL standard's parser gives
+ * every spelling of an address one form: `0x7f.1`, `2130706433` and `127.1` become 127.0.0.1. The connection uses this
+ * parsed address, so no second parser can read another one.
  * @returns the target, or a sentence for the person who entered the URL
  */
 export function validateUrl(text: string, allowed: readonly AddressRange[]): ValidatedUrl {

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 const installedCommand = '/usr/local/bin/ownline';
 const program = join(import.meta.dirname, '../../cli/main.ts');
 
-/** The words that call the command line of this clone, for advice in logs, errors and pages: `ownline`, or npm's. */
+/**
+ * The command that runs this installation's command line, for advice in logs, errors and pages: `ownline`, or an npm
+ * command.
+ */
 export const commandLine = readText(installedCommand).includes(` ${program} `)
   ? 'ownline'
   : 'npm run -s ownline --';

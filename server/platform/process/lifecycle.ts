@@ -6,15 +6,18 @@ const closingMs = 20_000;
 /** Signals that stop the process. SIGHUP: the terminal was closed. SIGQUIT: Ctrl-\. */
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
-/** Window in which signals are one stop: npm and the terminal, or npm and `timeout`, both send one. */
+/**
+ * Window in which several signals count as one stop, because npm and the terminal, or npm and `timeout`, each send one.
+ */
 const sameStopMs = 1_000;
 
 type Step = { readonly name: string; readonly close: () => Promise<void> };
 
 /**
  * Handles the signals of the process. The first signal stops taking work, finishes work in progress, and closes
- * everything in the reverse order of opening. A start in progress is given up first. Signals within one second of the
- * first count as the same; a later one exits at once. A part that does not close in time is logged and abandoned.
+ * everything in the reverse order of opening. A start in progress is aborted first. Signals within one second of the
+ * first count as the same signal; a later one exits at once. A part that does not close in time is logged and
+ * abandoned.
  */
 export class Lifecycle {
   readonly #logger: Logger;
@@ -27,7 +30,7 @@ export class Lifecycle {
     this.#logger = logger;
   }
 
-  /** A signal that aborts when the process has to stop, and ends a start in progress. */
+  /** An AbortSignal that aborts when the process has to stop, which also ends a start in progress. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }
@@ -99,6 +102,6 @@ export class Lifecycle {
 
 async function within(ms: number, closing: Promise<void>): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`did not close within ${ms} ms`)), ms);
+  const timer = setTimeout(() => reject(new Error(`this part did not close within ${ms} ms`)), ms);
   await Promise.race([closing, promise]).finally(() => clearTimeout(timer));
 }

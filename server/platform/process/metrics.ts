@@ -8,7 +8,10 @@ export function createMetrics(): Metrics {
   return new Registry();
 }
 
-/** Registers a gauge that is read for each request of /metrics. If its read fails, other metrics are still served. */
+/**
+ * Registers a gauge that is read for each request of /metrics. If reading the gauge fails, the other metrics are still
+ * served.
+ */
 export function addGauge(metrics: Metrics, name: string, help: string, read: () => Promise<number>): void {
   new Gauge({
     name,
@@ -20,7 +23,7 @@ export function addGauge(metrics: Metrics, name: string, help: string, read: () 
   });
 }
 
-/** Default cache time of queried metrics, which more frequent scrapes share. */
+/** Default cache time of metrics from the database: more frequent scrapes share one result. */
 const usualCacheMs = 5_000;
 
 /** Runs one query for all metrics that it yields, and caches its result. A failure is not cached. */
@@ -41,7 +44,7 @@ export function cachedQuery<T>(
   };
 }
 
-/** Age in seconds; 0 without a time. */
+/** Age of a time in seconds; 0 without a time. */
 export function ageSeconds(clock: Clock, since: Date | null | undefined): number {
   return since ? Math.max(0, clock.nowMs() - since.getTime()) / 1_000 : 0;
 }

@@ -1,4 +1,5 @@
-// Preloaded before any TypeScript: an old Node, which cannot read it, stops with a clear error.
+// This file is loaded before any TypeScript, so that an old Node, which cannot read TypeScript, stops with a clear
+// error.
 const oldest = 24;
 if (Number(process.versions.node.split('.')[0]) < oldest) {
   process.stderr.write(

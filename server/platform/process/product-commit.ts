@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 const digits = 8;
 
 /**
- * Reads the commit of a clone from the files of git, which need not be installed and refuses folders of other users.
+ * Reads the commit of a clone from the files of git, because git may not be installed, and refuses folders of other
+ * users.
  * @param root the folder of the clone
- * @returns its first eight digits; undefined where it is no clone
+ * @returns its first eight digits; undefined if the folder is no clone
  */
 export function readCommit(root: string): string | undefined {
   const head = readGitFile(root, 'HEAD');
@@ -31,7 +32,7 @@ function readPackedRef(root: string, ref: string): string | undefined {
     .find((line) => line.endsWith(` ${ref}`));
 }
 
-/** The commit that runs, which tells two releases of one version apart; undefined outside of a clone. */
+/** The commit that runs, which distinguishes two builds of one version; undefined outside of a clone. */
 export const productCommit: string | undefined = readCommit(
   fileURLToPath(new URL('../../..', import.meta.url)),
 );

@@ -3,22 +3,22 @@ const timerMaxMs = 2 ** 31 - 1;
 
 /**
  * The one clock of a process (specification section 10.7, decisions 0007 and 0020). It counts monotonic time and is
- * corrected by the database's clock, so that all processes agree and no clock step passes unnoticed. SQL never calls
- * now(): each statement gets the time from here. Tests move the clock.
+ * corrected by the database's clock. So all processes agree, and every clock step is noticed. SQL never calls now():
+ * each statement gets the time from here. Tests move the clock.
  *
  * During a small correction back, timestamps stand still until the time has caught up. Only `jump` moves the time back.
- * `elapsedMs` measures durations; only elapsing time, and tests, advance it.
+ * `elapsedMs` measures durations; only elapsing time and tests change its result.
  */
 export class Clock {
   #offsetMs = performance.timeOrigin;
   #movedMs = 0;
   #latestMs = 0;
   #followedMs = 0;
-  /** While expiry is paused: by how much the time may be too far ahead. */
+  /** How far ahead of the true time the clock may be, while expiry is paused; otherwise undefined. */
   #doubtMs: number | undefined;
   readonly #alarms = new Set<() => void>();
 
-  /** Milliseconds since 1970; only `jump` moves them back. */
+  /** Milliseconds since 1970; only `jump` moves this time back. */
   nowMs(): number {
     const readMs = Math.floor(performance.now() + this.#offsetMs + this.#movedMs);
     this.#latestMs = Math.max(this.#latestMs, readMs);
@@ -39,7 +39,7 @@ export class Clock {
     return new Date(this.nowMs() + ms);
   }
 
-  /** Clock reading at a moment of `performance.now()`, without moves by tests: other clocks are compared with it. */
+  /** The clock's reading at a moment of `performance.now()`, without moves by tests; used to compare other clocks. */
   atMs(performanceMs: number): number {
     return performanceMs + this.#offsetMs;
   }
@@ -59,7 +59,7 @@ export class Clock {
     this.#followedMs = followedMs;
   }
 
-  /** Applies a correction. @param timeMs the correct time at the reading `measuredAtMs` of `performance.now()` */
+  /** Corrects the time. @param timeMs the correct time at the reading `measuredAtMs` of `performance.now()` */
   follow(timeMs: number, measuredAtMs: number): void {
     this.#offsetMs = timeMs - measuredAtMs;
   }
@@ -71,12 +71,12 @@ export class Clock {
     this.#followedMs += followedMs;
   }
 
-  /** Whether the time is certain enough to expire rows by it, that is to end, delete or drop them. */
+  /** True if the time is certain enough to expire, delete or drop rows. */
   get mayExpire(): boolean {
     return this.#doubtMs === undefined;
   }
 
-  /** The time for expiry checks. While the time may be too far ahead, it is the latest certain time. */
+  /** The time for expiry checks. While the clock may be too far ahead, the result is the latest certain time. */
   expiryNow(): Date {
     return new Date(this.nowMs() - (this.#doubtMs ?? 0));
   }

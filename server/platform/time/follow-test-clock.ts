@@ -12,6 +12,6 @@ export function followTestClock(clock: Clock): void {
     clock.advance(message.advanceMs);
     process.send?.({ advancedMs: message.advanceMs });
   });
-  // The channel must not keep a finished process alive.
+  // The IPC channel must not keep a finished process alive.
   process.channel.unref();
 }

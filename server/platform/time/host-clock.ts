@@ -3,11 +3,14 @@ import { uptime } from 'node:os';
 
 /** The clocks of the machine; decision 0020 says how each is used. */
 export interface HostClock {
-  /** The id of the machine's boot; undefined on macOS, which has none. Uptimes compare within one boot only. */
+  /**
+   * The id of the machine's boot; undefined on macOS, which has no such id. Uptimes can be compared within one boot
+   * only.
+   */
   readonly bootId: string | undefined;
-  /** Time since boot, including sleep; no one can set it. */
+  /** Time since boot, including sleep; it can't be set. */
   uptimeMs(): number;
-  /** Time since boot, without sleep; no one can set it. */
+  /** Time since boot, without sleep; it can't be set. */
   monotonicMs(): number;
   /** The time of day of the host's clock, which can be set. */
   wallMs(): number;

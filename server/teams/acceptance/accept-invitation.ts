@@ -57,12 +57,12 @@ interface NewPerson {
 }
 
 /**
- * Accepts an invitation and creates its member (specification section 12.4). The team's row is locked: one of many
+ * Accepts an invitation and creates its member (specification section 12.4). The team's row is locked: only one of many
  * concurrent requests joins. An error leaves the invitation usable. A person without an account gets one and is signed
  * in.
- * @throws AppError 404 for an ended invitation; 401 and 403 where its account has to sign in, or its address to be
- * verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where the plan
- * has no free seat
+ * @throws AppError 404 for an ended invitation; 401 if the account of the address has to sign in; 403 if the address
+ * has to be verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where
+ * the plan has no free seat
  */
 export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
   const { token, signedIn, fields, formToken = '', request } = acceptance;
@@ -115,7 +115,7 @@ async function parsePerson(
 
 async function accountOf(trx: Transaction, signedIn: SignedIn | undefined): Promise<AccountRow> {
   const account = signedIn && (await lockAccount(trx, signedIn.accountId));
-  if (!account) throw new AppError('unauthorized', 'You are not signed in. Sign in, and repeat this.');
+  if (!account) throw new AppError('unauthorized', 'You are not signed in. Sign in, and try again.');
   return account;
 }
 

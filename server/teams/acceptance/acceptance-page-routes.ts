@@ -22,8 +22,8 @@ const shown = { 200: html, 404: html };
 const errorAnswers = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: html, 503: html };
 
 /**
- * Routes of the page that an invitation opens; it needs no script (specification section 12.4). Opening it changes
- * nothing: a mail scanner that opens links accepts no invitation.
+ * Routes of the page that an invitation opens; it needs no script (specification section 12.4). Opening the page
+ * changes nothing, so a mail scanner that opens links accepts no invitation.
  */
 export function acceptancePageRoutes(
   services: Runtime & RoleChangeServices,
@@ -65,8 +65,8 @@ export function acceptancePageRoutes(
     try {
       return (await acceptInvitation(services, { ...submission, fields })).cookies;
     } catch (error) {
-      // The invitation has ended, or its address has an account by now: perhaps an earlier submit of this form did
-      // that.
+      // The invitation has ended, or its address has an account by now. Both may come from an earlier submit of this
+      // form.
       const mayBeAgain = error instanceof AppError && (error.status === 404 || error.status === 409);
       const cookies = mayBeAgain ? await resolveDoubleSubmit(services, submission) : undefined;
       if (cookies) return cookies;

@@ -74,7 +74,7 @@ function bodyOf(
   const next = escapeHtml(`?next=/invite/${token}`);
   const signIn = (text: string, look = '') =>
     `<p><a href="${escapeHtml(pathTo('/sign-in'))}${next}"${look}>${text}</a></p>`;
-  // Signs out and leads back to this page (`on`), or to the sign-in page for a person with an account.
+  // Renders a form that signs out. Afterwards `on` opens this page again, and `sign-in` the sign-in page.
   const signOut = (to: 'on' | 'sign-in') =>
     `<form method="post" action="${escapeHtml(pathTo('/sign-out'))}${next}"><button class="second" type="submit" name="go" value="${to}">Sign out and go on</button></form>`;
   if (needs === 'nothing') {
@@ -127,7 +127,7 @@ function boundEmail(email: string): string {
   return `<label for="email">Your e-mail address</label><input id="email" type="email" autocomplete="username" readonly value="${email}">`;
 }
 
-/** Renders an input with its label and hint. An invalid one is marked for screen readers too. */
+/** Renders an input with its label and hint. An invalid input is marked for screen readers, too. */
 function field(
   refused: FormProblem | undefined,
   name: 'email' | 'name' | 'password',

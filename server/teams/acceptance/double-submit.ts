@@ -22,8 +22,8 @@ interface Submission {
 
 /**
  * Double submit: signs in a person who pressed Join twice, because a browser shows only the answer to the second submit
- * (specification section 12.4). Each form has its own random token, and the accepted invitation keeps its hash. Another
- * holder of the link has another form, and is refused.
+ * (specification section 12.4). Each form has a random token, and the accepted invitation stores the token's hash.
+ * Another person with the same link has another form, and is refused.
  * @returns set-cookie headers, empty for a signed-in caller; undefined for another form, after a minute, or once the
  * session or membership of the first submit has ended
  */
@@ -48,7 +48,10 @@ export async function resolveDoubleSubmit(
   });
 }
 
-/** Whether a session of the first submit is live: a second submit must not sign in once the sessions have ended. */
+/**
+ * Whether a session that the first submit created is live: a second submit must not sign in once the sessions have
+ * ended.
+ */
 async function hasLiveSession(
   trx: Transaction,
   { clock }: Services,

@@ -13,10 +13,10 @@ interface Opening {
 }
 
 /**
- * Determines the requirements for a person who opens an invitation (specification section 12.4). An account joins by
- * its own session; an address without an account gets a new one. A link that an API answer showed verifies no address.
- * An account with an unverified address cannot join by such a link, because another person may have created the account
- * (section 12.1).
+ * Determines the requirements for a person who opens an invitation (specification section 12.4). If the invited address
+ * has an account, its owner must be signed in; otherwise joining creates an account. A link that an API answer showed
+ * verifies no address. An account with an unverified address cannot join by such a link, because another person may
+ * have created the account (section 12.1).
  */
 export function determineInvitationNeeds({
   email,

@@ -19,7 +19,10 @@ export interface LoadedInvitation {
   readonly signedIn: SignedIn | undefined;
 }
 
-/** Loads a live invitation by its token. It changes nothing, so that a mail scanner accepts none. @throws 404 */
+/**
+ * Loads a live invitation by its token. Loading changes nothing, so that a mail scanner that opens the link accepts
+ * nothing. @throws 404
+ */
 export async function loadInvitation(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   token: string,
@@ -41,7 +44,9 @@ export async function loadInvitation(
 /** How an invitation ended; `unknown` for an unknown token, and for one that a newer link replaced. */
 export type InvitationEnd = 'used' | 'revoked' | 'expired' | 'unknown';
 
-/** Finds how an invitation ended. The caller knows its secret token, so the answer may say it. */
+/**
+ * Finds how an invitation ended. The caller knows the invitation's secret token, so the answer may reveal the reason.
+ */
 export async function findInvitationEnd(db: Queryable, clock: Clock, token: string): Promise<InvitationEnd> {
   const ended = await findEndedInvitation(db, sha256(token));
   if (!ended) return 'unknown';

@@ -25,8 +25,8 @@ interface OperatorLink {
 }
 
 /**
- * Creates the operator's link for a person (specification section 12.1). For an existing account it is a magic link; a
- * team without an owner gets this account as owner at once. Without an account it is an owner link.
+ * Creates the operator's link for a person (specification section 12.1). For an existing account it is a magic link; if
+ * the team has no owner, the account becomes its owner at once. Without an account the link is an owner link.
  * @param chosen undefined for the server's only team
  * @throws AppError 400 for the address, or without a chosen team among several; 404 for an unknown team; 409 where no
  * link can help; 402 where the plan has no free seat

@@ -79,8 +79,8 @@ export const findLiveInvitationByEmail = statement<[teamId: TeamId, key: string,
    WHERE i.team_id = $1 AND i.normalized_email = $2 AND ${isOpen} AND i.expires_at > $3`,
 ).row;
 
-// A single statement sees one snapshot. Between two, this very link could create the account, which would then be asked
-// to sign in.
+// Invitation and account are read in one statement, and so in one snapshot. Between two statements this link could
+// create the account, and its person would then have to sign in.
 export const findLiveInvitationByToken = statement<[tokenHash: Buffer, now: Date], LoadedInvitationRow>(
   'invitations.find-live-by-token',
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified,
@@ -154,7 +154,7 @@ const revokeOpen = transactionStatement<[TeamId, string | null, boolean, Date], 
   { changes: 'invitation', team: '$1', ids: 'id' },
 );
 
-// SKIP LOCKED leaves rows that another transaction changes to the next round.
+// Rows that another transaction has locked are skipped until the next round.
 /** Deletes invitations that were accepted, revoked or expired before a moment. */
 export const deleteEndedInvitations = statement<[before: Date]>(
   'invitations.purge',
@@ -187,7 +187,7 @@ export async function insertInvitation(
   );
 }
 
-/** Counts owner links too, because each takes a seat. */
+/** Counts live invitations, owner links included, because each takes a seat. */
 export async function countLiveInvitations(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
   return (await countLive.row(db, teamId, now))?.invitations ?? 0;
 }

@@ -6,7 +6,7 @@ import type { InvitationRow } from './invitation-store.ts';
 /** The Invitation object of the API (specification section 2.4). The API never shows owner links. */
 export function invitationView(invitation: InvitationRow): Invitation {
   const role = assignableRoles.find((given) => given === invitation.role);
-  if (role === undefined || invitation.email === null) throw new Error('an owner link has no view');
+  if (role === undefined || invitation.email === null) throw new Error('the API must not show an owner link');
   return {
     invitation_id: publicId('inv', invitation.id),
     email: invitation.email,

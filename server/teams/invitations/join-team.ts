@@ -39,7 +39,7 @@ export async function joinTeam(
       team,
       await countMembers(trx, team.id),
       services.config,
-      'All seats are taken. Ask an owner or an admin to free one or to get a larger plan, then repeat this.',
+      'All seats are taken. Ask an owner or an admin to free one or to get a larger plan, then try again.',
     );
     await insertMember(trx, {
       team_id: team.id,

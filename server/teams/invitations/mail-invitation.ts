@@ -45,7 +45,7 @@ export interface InvitationMailServices {
 
 /**
  * Whether the answer to an invitation includes its link, because mail is off or fails at present. Such a link verifies
- * no address (section 12.1), even if its mail arrives later.
+ * no address (section 12.1), even if it is also mailed.
  */
 export async function needsShownLink(
   trx: Transaction,

@@ -17,8 +17,8 @@ export interface RoleChangeServices {
 }
 
 /**
- * Sets a member's role and records it in the audit log; an unchanged role does nothing. The caller has locked the
- * team's row and has checked the permission.
+ * Sets a member's role and records it in the audit log; if the member has the role already, nothing happens. The caller
+ * has locked the team's row and has checked the permission.
  */
 export async function applyRole(
   trx: Transaction,

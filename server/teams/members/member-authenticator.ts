@@ -16,8 +16,8 @@ interface Options {
 }
 
 /**
- * Authenticator of the audience `team`, by the session and the team in the path (specification section 12.3). It reads
- * role and membership for each request: a change holds from the next request on, on every process.
+ * Authenticator of the audience `team`, by the session and the team in the path (specification section 12.3). Role and
+ * membership are read for each request, so a change takes effect with the next request, on every process.
  */
 export function createMemberAuthenticator(
   { requireSession, limit }: Options,

@@ -69,7 +69,7 @@ export const findAccountByMember = statement<[teamId: TeamId, memberId: MemberId
   `SELECT a.id, a.normalized_email FROM members m JOIN accounts a ON a.id = m.account_id WHERE m.team_id = $1 AND m.id = $2`,
 ).row;
 
-/** Locks a member FOR SHARE: changes of the role and the end of the membership wait. */
+/** Locks a member FOR SHARE, so that changes of the role and the end of the membership wait. */
 export const lockMember = transactionStatement<[teamId: TeamId, memberId: MemberId], MemberRow>(
   'members.lock',
   'SELECT * FROM members WHERE team_id = $1 AND id = $2 AND removed_at IS NULL FOR SHARE',
@@ -89,7 +89,7 @@ export const findMembership = statement<[teamId: TeamId, accountId: AccountId], 
    WHERE m.team_id = $1 AND m.account_id = $2 AND m.removed_at IS NULL`,
 ).row;
 
-/** Lists an account's teams, in the order in which it joined them. */
+/** Lists an account's teams, in the order in which the account joined them. */
 export const listMemberships = statement<[accountId: AccountId], MembershipRow>(
   'members.list-memberships',
   `SELECT ${membershipColumns} FROM members m JOIN teams t ON t.id = m.team_id
@@ -116,7 +116,10 @@ const countOf = statement<[TeamId], { members: number }>(
   'SELECT count(*) AS members FROM members WHERE team_id = $1 AND removed_at IS NULL',
 );
 
-/** The caller has locked the team's row: every change of members locks it first (docs/architecture.md, lock order). */
+/**
+ * Inserts a member. The caller has locked the team's row, as every change of members does (docs/architecture.md, lock
+ * order).
+ */
 export async function insertMember(trx: Transaction, member: Omit<MemberRow, 'removed_at'>): Promise<void> {
   await insert.run(trx, member.team_id, member.id, member.account_id, member.role, member.created_at);
 }

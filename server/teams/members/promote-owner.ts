@@ -6,7 +6,7 @@ import { applyRole, type RoleChangeServices } from './apply-role.ts';
 import { findMember, type MemberProfileRow } from './member-store.ts';
 import { runTeamChange } from './run-team-change.ts';
 
-/** Makes a member an owner (specification section 12.4); an owner stays an owner. @throws AppError 404 */
+/** Makes a member an owner (specification section 12.4); for an owner nothing changes. @throws AppError 404 */
 export async function promoteOwner(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & RoleChangeServices,
   teamId: TeamId,

@@ -12,7 +12,7 @@ interface Removal {
 }
 
 /**
- * Removes a member from a team (specification section 4.1). The removal holds from the member's next request on.
+ * Removes a member from a team (specification section 4.1). The removal takes effect with the member's next request.
  * @throws AppError 404 for an unknown member; 400, param id, for an owner
  */
 export async function removeMember(

@@ -5,7 +5,7 @@ import { countOwners } from './member-store.ts';
 
 /**
  * Refuses to end the last ownership of a team (specification section 12.4). The caller has locked the team's row, so
- * that of two owners who leave at once one stays.
+ * that of two owners who leave at once only one can.
  * @throws AppError 409
  */
 export async function requireAnotherOwner(trx: Transaction, teamId: TeamId): Promise<void> {

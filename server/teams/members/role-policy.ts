@@ -26,8 +26,9 @@ export function requirePermission(role: Role, permission: Permission | PersonalP
 }
 
 /**
- * Refuses a role that gives a person more than its grantor holds (specification section 5.3, decision 0016). Only API
- * keys can be refused: a role that may change members holds all permissions of the roles that it can give.
+ * Refuses a role that gives a person more permissions than the grantor holds (specification section 5.3, decision
+ * 0016). Only API keys can be refused, because a role that may change members has all permissions of the roles that it
+ * may give.
  * @param before the person's present role; undefined for an invitation
  * @throws AppError 403, param role
  */

@@ -12,7 +12,9 @@ interface NewPlan {
   readonly monthlyMessageLimit: number;
 }
 
-/** Changes a team's plan; members, numbers and webhooks above it stay (specification section 8). @throws 404 */
+/**
+ * Changes a team's plan; members, numbers and webhooks above the new limits stay (specification section 8). @throws 404
+ */
 export async function changePlan(
   services: Pick<Runtime, 'database' | 'ids' | 'clock'>,
   teamId: TeamId,

@@ -40,7 +40,10 @@ export const setTeamPlan = statement<[teamId: TeamId, plan: PlanName, monthlyMes
 export const listTeams = statement<[], TeamRow>('teams.list', 'SELECT * FROM teams ORDER BY id').rows;
 const firstTwo = statement<[], TeamRow>('teams.first-two', 'SELECT * FROM teams ORDER BY id LIMIT 2');
 
-/** Locks a team, so that other changes of its resources wait: first in the lock order (docs/architecture.md). */
+/**
+ * Locks a team, so that other changes of its resources wait. This lock is the first in the lock order
+ * (docs/architecture.md).
+ */
 export const lockTeam = statement<[teamId: TeamId], TeamRow>(
   'teams.lock',
   'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE',
@@ -48,7 +51,7 @@ export const lockTeam = statement<[teamId: TeamId], TeamRow>(
 
 export const anyTeamExists = statement('teams.find-any', 'SELECT id FROM teams LIMIT 1').hasRow;
 
-/** Locks the table: until the caller's commit no other transaction creates a team. */
+/** Locks the table teams, so that no other transaction creates a team until the caller's commit. */
 export async function lockTeams(trx: Transaction): Promise<void> {
   await trx.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
 }
@@ -57,7 +60,7 @@ export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
   await insert.run(db, team.id, team.name, team.plan, team.monthly_message_limit, team.created_at);
 }
 
-/** Finds the oldest team: the first start created it, for the operator. */
+/** Finds the oldest team, which the first start created for the operator. */
 export async function findFirstTeam(db: Queryable): Promise<TeamRow | undefined> {
   return (await firstTwo.rows(db))[0];
 }

@@ -28,7 +28,7 @@ export interface DeliveryRow {
   readonly attempt_count: number;
   readonly created_at: Date;
   readonly finished_at: Date | null;
-  /** The due time of the next attempt, while the delivery is in the queue; else null. */
+  /** The due time of the next attempt, while the delivery is in the queue; null otherwise. */
   readonly due_at: Date | null;
 }
 
@@ -62,7 +62,7 @@ export const findDelivery = statement<
 ).row;
 const latestAttempts = statement<[TeamId, DeliveryId, string], AttemptRow>(
   'attempts.latest',
-  // An attempt's id is never smaller than its delivery's: partitions before the delivery are skipped.
+  // An attempt's id is never smaller than the id of its delivery, so older partitions are skipped.
   `SELECT id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated
    FROM attempts WHERE team_id = $1 AND delivery_id = $2 AND id >= $3 ORDER BY id DESC LIMIT ${shownAttemptsMax}`,
 );
@@ -121,7 +121,7 @@ export function listLastAttempts(
   );
 }
 
-/** Makes a delivery pending again. @returns undefined where it is pending already */
+/** Makes a delivery pending again. @returns undefined if the delivery is pending already */
 export function reopenDelivery(
   trx: Transaction,
   { team_id: teamId, id }: Pick<DeliveryRow, 'team_id' | 'id'>,
@@ -140,7 +140,7 @@ export async function insertTestDelivery(
 ): Promise<Omit<DeliveryRow, 'due_at'>> {
   const { team_id, id, webhook_id, event_id, event_type, created_at } = test;
   const row = await insertTest.row(trx, team_id, id, webhook_id, event_id, event_type, created_at);
-  if (!row) throw new Error('an insert returned no row');
+  if (!row) throw new Error('the INSERT of a test delivery returned no row');
   return row;
 }
 

@@ -38,7 +38,7 @@ function attemptView(attempt: AttemptRow): Attempt {
   const { response_body: body } = attempt;
   return {
     ...attemptSummaryView(attempt),
-    // Invalid UTF-8, or a character cut in two, becomes U+FFFD.
+    // Invalid UTF-8, and a character cut in two at the end, becomes U+FFFD.
     response_body: body === null ? null : body.toString('utf8'),
     response_truncated: attempt.response_truncated,
   };

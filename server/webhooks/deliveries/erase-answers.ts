@@ -7,10 +7,10 @@ import {
 import { sqlDeliveryIdRange } from '#server/events/fan-out.ts';
 import type { AttemptId, DeliveryId, EventId, TeamId } from '#server/platform/ids/ids.ts';
 
-/** Bounds of one batch, which takes some 50 ms. */
+/** Most rows of one batch, which takes some 50 ms. */
 const batchMax = { events: 100, deliveries: 500, answers: 1_000 } as const;
 
-// An event without a delivery has no answers.
+// Notes events whose answers are to be erased. An event without a delivery has no answers, and is left out.
 const note = transactionStatement<[TeamId, readonly EventId[]]>(
   'webhooks.note-erased-events',
   `INSERT INTO erased_events (team_id, event_id)
@@ -33,13 +33,16 @@ const forget = transactionStatement<[TeamId, EventId[]]>(
   'DELETE FROM erased_events WHERE team_id = $1 AND event_id = ANY ($2::uuid[])',
 );
 
-/** SQL of the deliveries of events $2 that may still store answers, along the primary key. */
+/**
+ * SQL of the deliveries of events $2 that are not marked as erased, so that attempts may still store answers. It reads
+ * along the primary key.
+ */
 const openDeliveries = (locking: string) => `unnest($2::uuid[]) AS i (event_id) CROSS JOIN LATERAL (
      SELECT d.id FROM deliveries d
      WHERE d.team_id = $1 AND ${sqlDeliveryIdRange('d.id', 'i.event_id')} AND NOT d.is_erased
      ORDER BY d.team_id, d.id LIMIT $3 ${locking}
    ) d`;
-// A result that is being written has locked its deliveries: they follow in the next batch.
+// A transaction that writes results has locked its deliveries. They are skipped, and the next batch handles them.
 const lockDeliveries = transactionStatement<[TeamId, EventId[], number], { readonly id: DeliveryId }>(
   'deliveries.lock-of-erased-events',
   `SELECT d.id FROM ${openDeliveries('FOR NO KEY UPDATE SKIP LOCKED')} LIMIT $3`,
@@ -75,7 +78,10 @@ const erase = transactionStatement<
   { changes: 'delivery', team: '$1' },
 );
 
-/** Notes events that this transaction erases: `eraseAnswers` follows, also after a kill. */
+/**
+ * Notes the events that this transaction erases, so that `eraseAnswers` erases their answers afterwards, even after a
+ * kill.
+ */
 export async function noteErasedEvents(
   trx: Transaction,
   teamId: TeamId,
@@ -84,15 +90,16 @@ export async function noteErasedEvents(
   if (eventIds.length > 0) await note.run(trx, teamId, eventIds);
 }
 
-/** Teams with events whose answers are not erased yet. */
+/** Lists the teams with events whose answers are still to be erased. */
 export async function listTeamsWithErasedEvents(db: Queryable): Promise<TeamId[]> {
   return (await listTeams.rows(db)).map((row) => row.team_id);
 }
 
 /**
- * Erases a batch of what receivers answered to erased events: an answer may quote the event. The attempts stay. A delivery is
- * marked under its lock, and stores no answer from then on: an attempt in progress has sent the event as it was.
- * @returns whether there is more
+ * Erases a batch of receivers' answers to erased events, because an answer may quote the event. The attempts themselves
+ * stay. Each delivery is marked under its lock, and stores no answer from then on: an attempt in progress may have sent
+ * the unerased event.
+ * @returns true if more answers are left
  */
 export async function eraseAnswers(trx: Transaction, teamId: TeamId): Promise<boolean> {
   const events = (await lockEvents.rows(trx, teamId, batchMax.events)).map((row) => row.event_id);
@@ -100,7 +107,7 @@ export async function eraseAnswers(trx: Transaction, teamId: TeamId): Promise<bo
   const locked = (await lockDeliveries.rows(trx, teamId, events, batchMax.deliveries)).map((row) => row.id);
   const answers = await list.rows(trx, teamId, locked, batchMax.answers);
   await eraseRows(trx, teamId, answers);
-  // The last delivery of a full list may have more answers: it waits for the next batch.
+  // The last delivery of a full list may have more answers, so the next batch handles it again.
   const last = answers.length === batchMax.answers ? answers.at(-1)?.delivery_id : undefined;
   const done = last === undefined ? locked : locked.slice(0, locked.indexOf(last));
   const sorted = done.toSorted();
@@ -118,7 +125,7 @@ async function eraseRows(
   if (rows.length === 0) return;
   const ids = rows.map((row) => row.id);
   const sorted = ids.toSorted();
-  // The range limits it to the months that have them.
+  // The range of ids limits the update to the months of these answers.
   await erase.run(
     trx,
     teamId,

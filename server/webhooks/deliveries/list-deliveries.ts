@@ -10,7 +10,7 @@ import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 import { type DeliveryRow, deliveryColumns, listLastAttempts } from './delivery-store.ts';
 import { deliveryView, listedDeliveryView } from './delivery-view.ts';
 
-/** A row of a page: it matches the filters (`fits`), or it is the last one that the page may read (`is_bound`). */
+/** A row of a page: it matches the filters (`fits`), or it is the last delivery that the page may read (`is_bound`). */
 interface PageRow extends DeliveryRow {
   readonly fits: boolean;
   readonly is_bound: boolean;
@@ -36,7 +36,7 @@ function source(name: string, order: string, rows: string) {
   );
 }
 
-// Bounds and order compare whole rows, because only the webhook's index has that order.
+// Bounds and order compare whole rows, which forces the planner to use the webhook's index.
 const byTime = source(
   'by-time',
   'd.team_id DESC, d.webhook_id DESC, d.id DESC',
@@ -45,7 +45,8 @@ const byTime = source(
      AND (d.team_id, d.webhook_id, d.id) >= ($1, $2, '00000000-0000-0000-0000-000000000000')`,
 );
 
-// Pending deliveries come from the queue, which is small beside the history. OFFSET 0 makes the planner start there.
+// Pending deliveries are read from the queue, which is far smaller than the history. OFFSET 0 makes the planner start
+// with the queue.
 const pending = source(
   'pending',
   'waiting_id DESC',

@@ -2,13 +2,13 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { type AttemptId, firstIdAt } from '#server/platform/ids/ids.ts';
 
-/** Attempts of one batch; each may hold 16 KB of a response. */
+/** How many attempts one batch deletes; each may contain 16 KB of a response. */
 export const purgeBatchMax = 1_000;
 
 /** Upper bound on the batches of a round; the next round, an hour later, continues. */
 const batchesMax = 1_000;
 
-// An attempt that an erasure has locked waits for the next round.
+// An attempt that an erasure has locked is skipped until the next round.
 const purge = statement<[string, number], { readonly id: AttemptId }>(
   'webhooks.purge-attempts',
   `WITH old AS MATERIALIZED (
@@ -27,8 +27,8 @@ export function attemptsKeptMs({
 }
 
 /**
- * Deletes attempts and their responses after DELIVERY_LOG_DAYS (specification section 10.5). Their deliveries stay. It
- * works in batches, so that other transactions do not wait for long.
+ * Deletes attempts and their responses after DELIVERY_LOG_DAYS (specification section 10.5). The deliveries of the
+ * attempts stay. The work is done in batches, so that other transactions do not wait for long.
  * @returns the number of deleted attempts
  */
 export async function purgeAttempts({

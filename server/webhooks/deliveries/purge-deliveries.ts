@@ -22,7 +22,7 @@ const purge = transactionStatement<[string, string, number]>(
 );
 const findPending = statement<[string, string]>(
   'deliveries.find-pending-of-range',
-  // Reads the queue's primary key, webhook by webhook.
+  // Reads along the queue's primary key, webhook by webhook.
   `SELECT w.team_id FROM webhooks w
    WHERE EXISTS (SELECT FROM due_deliveries q WHERE q.webhook_id = w.id AND q.delivery_id >= $1 AND q.delivery_id < $2 OFFSET 0)
    LIMIT 1`,

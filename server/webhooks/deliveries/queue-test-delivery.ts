@@ -9,7 +9,7 @@ import { sampleEvent } from './sample-event.ts';
 
 /**
  * Queues one signed sample of the webhook's first event type, even for a disabled webhook (specification section 4.4).
- * Its attempt does not count as a failure, and the feed does not have the sample.
+ * Its attempt does not count as a failure, and the sample does not appear in the feed.
  * @throws AppError 404
  */
 export function queueTestDelivery(

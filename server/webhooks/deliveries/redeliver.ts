@@ -7,9 +7,9 @@ import { lockWebhookNoKeyUpdate } from '#server/webhooks/endpoints/webhook-store
 import { type DeliveryRow, findDelivery, queueManualAttempt, reopenDelivery } from './delivery-store.ts';
 
 /**
- * Redelivers: queues one attempt of a finished delivery, even for a disabled webhook (specification section 4.4). It
- * sends the same bytes to the current url with the current secret, and never counts as a failure.
- * @throws AppError 404; 409 for a pending delivery, and for a test
+ * Redelivers: queues one attempt of a finished delivery, even for a disabled webhook (specification section 4.4). The
+ * attempt sends the same bytes to the current url with the current secret, and never counts as a failure.
+ * @throws AppError 404; 409 for a pending delivery, and for a test delivery
  */
 export function redeliver(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
@@ -17,13 +17,13 @@ export function redeliver(
   deliveryId: DeliveryId,
 ): Promise<DeliveryRow> {
   return services.database.transaction(async (trx) => {
-    // The lock keeps the webhook from being deleted meanwhile.
+    // The lock prevents that the webhook is deleted meanwhile.
     if (!(await lockWebhookNoKeyUpdate(trx, teamId, webhookId))) throw notFound('webhook');
     const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
     if (!delivery) throw notFound('delivery');
     if (delivery.is_test) {
       throw conflict(
-        'This delivery was a test, and its sample is not kept. Send another test with POST …/test.',
+        'This delivery was a test, whose sample event is not stored. Send another with POST /v1/webhooks/:id/test.',
       );
     }
     const reopened = await reopenDelivery(trx, delivery);

@@ -15,8 +15,9 @@ import {
 
 /**
  * Replay: makes failed and skipped deliveries pending again, oldest first, behind current ones (specification section
- * 4.4). Each round of `roundExaminedMax` is a transaction: others wait only shortly, and queued deliveries stay queued
- * if this request fails. It ends at `replayedMax`, or when the webhook is disabled meanwhile.
+ * 4.4). Each round of `roundExaminedMax` deliveries is a transaction, so that others wait only shortly. Queued
+ * deliveries stay queued if this request fails. The replay ends at `replayedMax`, or when the webhook is disabled
+ * meanwhile.
  * @returns the number of queued deliveries
  * @throws AppError 400, param since or until; 404; 409 for a disabled webhook
  */
@@ -44,8 +45,8 @@ export async function replayDeliveries(
 }
 
 /**
- * @param noted the request for the audit log, in the first round only. For a disabled webhook the first round throws,
- * and a later one queues nothing.
+ * @param noted the request for the audit log; undefined in later rounds. If the webhook is disabled, the first round
+ * throws, and a later round queues nothing.
  */
 function oneRound(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
@@ -54,7 +55,7 @@ function oneRound(
   noted: ReplayRequest | undefined,
 ): Promise<ReplayBatch> {
   return services.database.transaction(async (trx) => {
-    // FOR UPDATE keeps late results of skipped deliveries from interleaving with the round.
+    // FOR UPDATE makes late results of skipped deliveries wait until the round has ended.
     const webhook = await lockWebhook(trx, teamId, webhookId);
     if (!webhook && noted) throw notFound('webhook');
     if (!webhook?.is_active) {

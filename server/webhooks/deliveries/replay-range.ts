@@ -15,7 +15,7 @@ export function parseReplayBounds(
   now: Date,
 ): { readonly after: string; readonly before: string } {
   const sinceMs = readMoment('since', since);
-  // Without `until`, the range includes events of the current millisecond.
+  // Without `until`, the range has to include events of the current millisecond.
   const untilMs = until === undefined ? now.getTime() + 1 : readMoment('until', until);
   if (until !== undefined && untilMs <= sinceMs) throw invalid('until', 'until must be later than since.');
   return { after: firstIdAt(sinceMs), before: firstIdAt(untilMs) };

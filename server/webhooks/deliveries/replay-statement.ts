@@ -4,7 +4,7 @@ import { type Transaction, transactionStatement } from '#server/database/stateme
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { deliverySteps, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
 
-/** Deliveries that one round examines in some 100 ms; results of the webhook wait as long. */
+/** How many deliveries one round examines. A round takes some 100 ms, for which results of the webhook wait. */
 export const roundExaminedMax = 5_000;
 
 /** Result of a round: the number of queued and of examined deliveries, and the last examined id. */
@@ -19,7 +19,7 @@ const round = transactionStatement<
   ReplayBatch
 >(
   'deliveries.replay',
-  // Reads in the order of the webhook's index, so that neither its length nor statistics lead to another plan.
+  // Reads in the order of the webhook's index, so that neither a long list nor wrong statistics lead to another plan.
   `WITH examined AS MATERIALIZED (
      SELECT d.id, d.status, d.is_test, d.succeeded_at FROM deliveries d
      WHERE (d.team_id, d.webhook_id, d.id) > ($1, $2, $3) AND (d.team_id, d.webhook_id, d.id) < ($1, $2, $4)
@@ -66,7 +66,7 @@ export interface ReplayQuery {
 export async function requeueReplayBatch(trx: Transaction, range: ReplayQuery): Promise<ReplayBatch> {
   const { teamId, webhookId, after, before, only, dueAt } = range;
   const row = await round.row(trx, teamId, webhookId, after, before, statusesOf[only], dueAt);
-  if (!row) throw new Error('a round returned no row');
+  if (!row) throw new Error('the statement that replays a batch of deliveries returned no row');
   if (row.queued > 0) trx.notifyAfterCommit(dueDeliveriesChannel);
   return row;
 }

@@ -6,7 +6,7 @@ interface Sample {
   /** A public id that belongs to no message. */
   readonly messageId: string;
   readonly teamId: TeamId;
-  /** The number whose events the webhook gets; null for all numbers. */
+  /** The number whose events the webhook gets; null if the webhook gets the events of all numbers. */
   readonly number: string | null;
   readonly at: Date;
 }
@@ -30,7 +30,7 @@ const more: Readonly<Record<MessageEventType, (at: string) => Readonly<Record<st
   }),
 };
 
-/** Creates an envelope like that of a real event, about a message, contact or number that does not exist. */
+/** Creates a sample envelope, like that of a real event, about a message, contact or number that does not exist. */
 export function sampleEvent(type: EventType, { eventId, teamId, at, ...subject }: Sample): Event {
   const timestamp = at.toISOString();
   return {
@@ -44,7 +44,7 @@ export function sampleEvent(type: EventType, { eventId, teamId, at, ...subject }
   };
 }
 
-/** Event types that follow another event of the same message, contact or number. */
+/** Event types that always follow another event of the same message, contact or number. */
 const secondTypes: ReadonlySet<EventType> = new Set([
   'message.delivered',
   'contact.opted_in',

@@ -13,7 +13,7 @@ const find = statement<[string], { readonly team_id: TeamId; readonly id: Webhoo
   `SELECT w.team_id, w.id FROM webhooks w
    WHERE EXISTS (SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < $1) LIMIT 1`,
 );
-// Skips manual attempts too; none is in progress, because none is made during a restore hold.
+// Manual attempts are skipped, too. None is in progress, because none is made during a restore hold.
 const skip = transactionStatement<
   [WebhookId, Date, string],
   { readonly skipped: number; readonly team_id: TeamId | null }
@@ -48,14 +48,15 @@ export async function countHeldDeliveries(db: Queryable, heldBefore: Date, max: 
   return (await counted.row(db, firstAfter(heldBefore), max))?.count ?? 0;
 }
 
-/** Another process may be writing a batch of deliveries: it is waited for this long. */
+/** How long to wait for another process that may be writing a batch of deliveries. */
 const fanOutWaitMs = 1_000;
 const fanOutCheckMs = 100;
 
 /**
  * Skips all pending deliveries of events up to a moment, so that a replay finds them.
- * @throws AppError 503 where some are left, because those of an event can't be written: the caller keeps the hold
- * @returns how many
+ * @throws AppError 503 if the deliveries of an event can't be written, so that some would be left: the caller then
+ * keeps the restore hold
+ * @returns the number of skipped deliveries
  */
 export async function skipHeldDeliveries(
   services: Pick<Runtime, 'database' | 'clock' | 'logger'>,
@@ -65,7 +66,7 @@ export async function skipHeldDeliveries(
   let skipped = 0;
   for (;;) {
     await writeFanOutDeliveries(services);
-    // Looked at before the skip: once all are written, the skip finds each of them.
+    // This is checked before the skip. If all deliveries were written by now, the skip finds each of them.
     const areWritten = !(await hasFanOutsBefore(services.database.pool, firstAfter(heldBefore)));
     skipped += await skipWritten(services, heldBefore);
     if (areWritten) return skipped;

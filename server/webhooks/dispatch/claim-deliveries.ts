@@ -30,9 +30,9 @@ export interface ClaimedDelivery extends SealedSecrets {
 /** Result of one statement: deliveries claimed from the webhooks that it walked. */
 export interface ClaimedPage {
   readonly deliveries: readonly ClaimedDelivery[];
-  /** The last webhook of this page; undefined at the end of the walk. */
+  /** The last webhook that this statement examined; undefined at the end of the walk over all webhooks. */
   readonly walkedTo: WebhookId | undefined;
-  /** The due time of these webhooks' next attempt; undefined where more attempts may be due now. */
+  /** The due time of the next attempt of these webhooks; undefined if more attempts may be due now. */
   readonly nextDueAt: Date | undefined;
 }
 
@@ -41,24 +41,24 @@ interface ClaimLimits {
   readonly leasedUntil: Date;
   /** Free slots of this process. */
   readonly free: number;
-  /** By team, the number of its deliveries in flight in this process. */
+  /** The number of deliveries in flight in this process, by team. */
   readonly inFlight: ReadonlyMap<TeamId, number>;
   readonly after: WebhookId;
 }
 
 // CTEs of the statement:
 // - waiting: the first rows of each lane, as many as it has slots. Leased rows are in flight in some process, the
-// others can be claimed. So a webhook's slots hold over all processes, and the cost depends on its slots, not on its
-// backlog. A team without a free slot in this process costs nothing, even if all its receivers hang.
+// others can be claimed. So the slots of a webhook apply to all processes together, and the cost depends on the slots,
+// not on the backlog. A team without a free slot in this process costs nothing, even if all its receivers hang.
 // - slow: from the third failure on, a webhook gets one attempt at a time. A claim locks its row and updates
 // last_triggered_at, so that a concurrent claim sees that it read a stale row.
 // - chosen: interleaves deliveries by slot_share, a row's slot as a part of its lane's slots. In a lane, every
 // webhook's first delivery precedes any second one, and a lane with many slots precedes one with few.
-// - walk: the claim commits without waiting for the disk. If a power cut loses it, the rows have no lease, and their
-// attempts are made again, like those of a dead process.
+// - walk: the claim commits without waiting for the disk. If a power cut loses the commit, the rows have no lease, and
+// their attempts are made again, like those of a dead process.
 //
-// Rows are found by ctid, which cannot change under this statement's snapshot. Rows that another claim took meanwhile
-// are read again under the lock, and skipped.
+// Rows are found by ctid, which cannot change under this statement's snapshot. Rows that another process claimed
+// meanwhile are read again under the lock, and skipped.
 const claim = statement<
   [Date, Date, number, WebhookId, TeamId[], number[], TeamId[]],
   { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (

@@ -8,7 +8,7 @@ interface SignedDelivery {
   /** The public id of the event, equal in every attempt, so that receivers can deduplicate. */
   readonly eventId: string;
   readonly eventType: string;
-  /** The stored bytes, which are sent unchanged. */
+  /** The stored envelope, whose bytes are sent unchanged. */
   readonly body: Buffer;
   readonly secrets: SigningSecrets;
   readonly startedAt: Date;
@@ -16,8 +16,8 @@ interface SignedDelivery {
 }
 
 /**
- * Creates the headers of an attempt (specification sections 6.3 and 6.4). `x-service-signature` uses the whole text of
- * the secret as its key, Standard Webhooks the decoded base64. During a rotation `webhook-signature` has both
+ * Creates the headers of an attempt (specification sections 6.3 and 6.4). The key of `x-service-signature` is the whole
+ * text of the secret; that of Standard Webhooks is its decoded base64. During a rotation `webhook-signature` has both
  * signatures, and `x-service-signature-next` accompanies the current one.
  */
 export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {

@@ -1,6 +1,6 @@
 /** The facts about a failed attempt that decide when the next one begins. */
 export interface FailedAttempt {
-  /** The number of the attempt in this round, 1 to 4. */
+  /** The number of the attempt since the delivery became pending, 1 to 4. */
   readonly attempt: number;
   readonly firstStartedAt: Date;
   readonly startedAt: Date;
@@ -8,8 +8,9 @@ export interface FailedAttempt {
 
 /**
  * Backoff of deliveries (specification section 6.3): an attempt begins at its offset from the start of the first
- * attempt. It also keeps the gap of the offsets to the previous attempt, so that a late attempt delays the next one.
- * @param offsetsMs the offsets of a round's attempts, beginning with 0
+ * attempt. The pause after the previous attempt is at least the difference of their offsets, so that a late attempt
+ * delays the next one.
+ * @param offsetsMs the offsets of all attempts, beginning with 0
  * @returns undefined after the last attempt
  */
 export function nextDeliveryAttemptAt(

@@ -17,9 +17,9 @@ import { markDisabled } from './failure-store.ts';
 export type DisableServices = Pick<Runtime, 'clock' | 'ids' | 'config' | 'secrets'>;
 
 /**
- * Disables a webhook after too many failures in a row, in the transaction that counts the last one (specification
- * section 6.3). Pending deliveries are skipped. Owners and admins get one mail, because the count reaches the limit
- * once.
+ * Disables a webhook after too many failures in a row, in the transaction that counts the last failure (specification
+ * section 6.3). Pending deliveries are skipped. Owners and admins get a single mail, because the count reaches the
+ * limit only once.
  */
 export async function disableWebhook(
   trx: Transaction,

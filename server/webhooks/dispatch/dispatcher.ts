@@ -16,7 +16,7 @@ import { ResultWriter } from './result-writer.ts';
 /** Interval of the sweep, which finds what notifications and alarms missed. */
 const sweepMs = 1_000;
 
-/** Time that a freed slot waits for others, so that one claim fills them all. */
+/** Time that a freed slot waits for others to become free, so that one claim fills all of them. */
 const gatherMs = 4;
 
 type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
@@ -24,10 +24,11 @@ type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
 /**
  * Dispatcher of deliveries (specification section 6.3, decision 0017). A round claims due deliveries for the free
  * slots. Attempts run outside of transactions, and their results are written in batches. A round begins when new
- * deliveries are notified, an attempt becomes due or slots become free, and once a second. Processes claim different
- * deliveries, and none during a restore hold. Deliveries of a process that died are attempted again after their leases.
+ * deliveries are notified, an attempt becomes due or slots become free, and once a second. Several processes claim
+ * different deliveries; during a restore hold none claims any. If a process dies, its deliveries are attempted again
+ * once their leases have ended.
  *
- * Promise of `stop`: no attempt begins after it. Attempts in progress have 10 s. Then they are aborted, and another
+ * After `stop` was called, no attempt begins. Attempts in progress have 10 s. Then they are aborted, and another
  * process makes them again. Each result is written.
  */
 export class Dispatcher {
@@ -100,7 +101,7 @@ export class Dispatcher {
   async #fillSlots(): Promise<void> {
     if (this.#services.restoreHold.isHeld) return;
     let alarmAt: Date | undefined;
-    // Walk again if this walk began in the middle, or if a claim filled all free slots.
+    // Another walk is needed if this one began in the middle, or if a claim filled all free slots.
     let needsAnotherRound = this.#after !== firstWebhookId;
     while (!this.#isStopping) {
       const free = Math.min(claimBatchMax, processSlots - this.#attempts.size);
@@ -148,7 +149,7 @@ export class Dispatcher {
     this.#attempts.add(attempt);
   }
 
-  /** Slots become free in bursts, so a short wait lets one claim fill them all. */
+  /** Slots become free in bursts, so after a short wait one claim can fill all of them. */
   #onSlotFree(): void {
     this.#freedSlots += 1;
     if (this.#freedSlots === 1) this.#gathering = setTimeout(() => this.#refill(), gatherMs);
@@ -166,7 +167,8 @@ export class Dispatcher {
     const { database, clock, config, logger } = this.#services;
     try {
       const { body } = claimed;
-      // This process was delayed since its claim: its data may be stale, and another process may claim the delivery.
+      // If this process was delayed since the claim, its data may be stale, and another process may soon claim the
+      // delivery.
       const isLeaseShort = claimed.leased_until < clock.in(config.webhookTimeoutMs);
       if (this.#isStopping || isLeaseShort) return await releaseDelivery(database.pool, claimed);
       if (body === null) return await skipDelivery(database.pool, claimed, clock.now());

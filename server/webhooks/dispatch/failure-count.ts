@@ -5,7 +5,7 @@ import type { ClassifiedResult } from './result-statement.ts';
 
 export interface Counted<Classified> {
   readonly results: readonly Classified[];
-  /** Webhooks whose count changed, with the new count. At `failuresMax` a webhook must be disabled. */
+  /** The new failure counts of webhooks whose count changed. At `failuresMax` a webhook must be disabled. */
   readonly counts: ReadonlyMap<WebhookId, number>;
 }
 
@@ -13,7 +13,7 @@ export interface Counted<Classified> {
  * Counts failures in the order of the results (specification section 6.3). A failure raises a webhook's count, a
  * success resets it to zero, and counting stops at `failuresMax`. Results of an earlier generation, or after the end of
  * their lease, do not count.
- * @param leased deliveries that still have the lease of their attempt
+ * @param leased deliveries whose attempt still has its lease
  */
 export function countFailures<Classified extends ClassifiedResult>(
   webhooks: readonly CountedWebhook[],

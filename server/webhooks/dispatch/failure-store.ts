@@ -13,8 +13,8 @@ export interface CountedWebhook {
 }
 
 /**
- * Locks webhooks FOR UPDATE in the order of their ids, against changes and other writers of results. A webhook whose
- * count reaches the limit skips its pending deliveries, which other writers might have locked in another order.
+ * Locks webhooks FOR UPDATE in the order of their ids, against changes and other writers of results. FOR UPDATE is
+ * needed because a webhook at the limit skips its pending deliveries, which other writers might lock in another order.
  */
 export const lockFailureCounts = transactionStatement<[ids: readonly WebhookId[]], CountedWebhook>(
   'webhooks.lock-failure-counts',
@@ -50,8 +50,7 @@ export const markDisabled = transactionStatement<
 ).run;
 
 /**
- * Locks those of the deliveries that still have their lease, so that no other process can claim them before this
- * commit.
+ * Locks the deliveries whose lease has not ended, so that no other process can claim them before this commit.
  * @returns the ids of the locked deliveries
  */
 export async function lockLeasedDeliveries(

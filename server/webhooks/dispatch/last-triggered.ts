@@ -3,7 +3,7 @@ import { statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
 // Locks in the order of ids, so that processes never deadlock. Only the first attempt ever, and the first of each
-// minute, is notified as a change. A change each second would make every dashboard read the webhooks as often.
+// minute, is notified as a change. A change each second would make every dashboard read the webhooks each second.
 const write = statement<[WebhookId[], Date[]], { team_id: TeamId | null; id: WebhookId }>(
   'webhooks.write-triggered',
   `WITH held AS MATERIALIZED (

@@ -9,8 +9,8 @@ import type { AttemptResult } from './attempt-delivery.ts';
 const processFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['forbidden_address', 'no_network']);
 
 /**
- * Logs failures that one process may cause, with that process, to reveal different settings (specification section
- * 10.4). Each class gets one line a minute; further failures are counted.
+ * Logs failures that the settings of one process may cause, so that differing settings are noticed (specification
+ * section 10.4). Each class gets one line a minute; further failures are counted.
  */
 export function createProcessFailureLog({ config, logger }: Pick<Runtime, 'config' | 'logger'>): (
   result: Pick<AttemptResult, 'outcome'> & {

@@ -18,10 +18,10 @@ export interface Recorded {
 }
 
 /**
- * Records results of attempts in the order in which the attempts ended (specification section 6.3). Results of webhooks
- * that only succeeded, and had no failures before, are written by one statement. Otherwise a short transaction locks
- * the webhook, counts its failures, and disables it at the tenth in a row.
- * @param results all of different deliveries
+ * Records results of attempts in the order in which the attempts ended (specification section 6.3). One statement
+ * writes the results of webhooks without failures, old or new. For other webhooks a short transaction locks the
+ * webhook, counts its failures, and disables it at the tenth in a row.
+ * @param results results of different deliveries
  */
 export async function recordResults(
   services: Services,
@@ -46,7 +46,7 @@ const ownFailures: ReadonlySet<AttemptResult['outcome']> = new Set(['internal_er
 /** Classify: decides whether a result counts, and when the delivery's next attempt is due. */
 function classify({ config }: Services, result: AttemptResult): ClassifiedResult {
   const { claimed, startedAt, outcome } = result;
-  // A stop aborted the attempt: it is made again, and does not count.
+  // A stop of the service aborted the attempt. Another process makes the attempt again, and this one does not count.
   if (outcome === 'aborted') return { result, nextDueAt: claimed.due_at, isCounted: false };
   if (claimed.lane === 'manual' || outcome === 'succeeded') {
     return { result, nextDueAt: undefined, isCounted: claimed.lane !== 'manual' };

@@ -21,7 +21,7 @@ const skip = statement<
   { changes: 'delivery', team: 'team_id', ids: 'id' },
 );
 
-/** Releases the lease of a claimed delivery before its attempt begins: any process may claim it at once. */
+/** Releases the lease of a claimed delivery before its attempt begins: any process may claim the delivery at once. */
 export async function releaseDelivery(db: Queryable, claimed: ClaimedDelivery): Promise<void> {
   await release.run(db, claimed.webhook_id, claimed.delivery_id, claimed.lease);
 }

@@ -10,20 +10,18 @@ import type { AttemptResult } from './attempt-delivery.ts';
 /** A result and its consequences, which apply if the delivery still has the lease of its attempt. */
 export interface ClassifiedResult {
   readonly result: AttemptResult;
-  /** When the next attempt is due; undefined where this was the last. */
+  /** When the next attempt is due; undefined after the last attempt. */
   readonly nextDueAt: Date | undefined;
   readonly isCounted: boolean;
 }
 
-// hooks: locked FOR KEY SHARE, only to block disabling; another transaction counts failures.
-// classified: if the caller does not count failures, results of a webhook with a failure count are
-//   left to one that does.
-// owned: the row still has the lease of this attempt. Without it (switched off, deleted, or claimed by another
-//   process after the lease) the attempt is logged and changes nothing else. A success is an exception: the
-//   receiver has the event.
-// rescheduled: an attempt that a stop aborted is made again with the same number.
-// update_delivery: a failed attempt changes nothing in a delivery that succeeded before.
-// insert_attempt: an answer may quote its event. is_erased comes from the locked row, so it is of this moment.
+// hooks: locked FOR KEY SHARE, only to block disabling; another transaction counts failures. classified: if the caller
+// does not count failures, results of a webhook with failures are left out, for a caller that counts them. owned: the
+// row still has the lease of this attempt. Without the lease (webhook switched off or deleted, or claimed by another
+// process later) the attempt is only logged. A success is an exception: the receiver has the event. rescheduled: an
+// attempt that a stop aborted is made again with the same number. update_delivery: a failed attempt changes nothing in
+// a delivery that succeeded before. insert_attempt: an answer may quote its event, so it is not stored if the event was
+// erased. is_erased is read from the locked row, and so is current.
 const write = statement<
   [
     string,
@@ -104,8 +102,8 @@ const write = statement<
 /**
  * Writes the results of attempts, all of different deliveries, by one statement: the log, the state of the delivery,
  * and its row in the queue.
- * @param counting `here`: the caller has locked the webhooks and counts their failures; `elsewhere`: no failure is
- *   counted, and results that would zero a count are left out
+ * @param counting `here`: the caller has locked the webhooks and counts their failures; `elsewhere`: nothing is
+ * counted, and results that would reset a count are left out
  * @returns the results that were left out
  */
 export async function writeResults<Classified extends ClassifiedResult>(

@@ -10,7 +10,7 @@ import { recordResults } from './record-results.ts';
 /** Time that the first result waits for others, so that one commit writes many. */
 const windowMs = 3;
 const resultsMax = 512;
-/** Number of batchers for results without failures; they write at the same time, each for different webhooks. */
+/** Number of batchers for results without failures; they write concurrently, each for different webhooks. */
 const plainWriters = 2;
 const pauseMs = 500;
 
@@ -24,18 +24,20 @@ interface WriterOptions {
 
 /**
  * Writes results in batches. Batches with results of one webhook are written in order, so that failures count in order.
- * Failures have a separate batcher: counting takes locks, the tenth failure skips a backlog, and successes of other
+ * Failures have a separate batcher, because counting them takes locks and may skip a long backlog. Successes of other
  * teams must not wait for that.
  *
- * While the database is away, results are kept and written again until their lease ends. Then the attempt is made
- * again, and this result is dropped.
+ * While the database is away, writing a result is repeated until its lease ends. Then the result is dropped, and
+ * another process makes the attempt again.
  */
 export class ResultWriter {
   readonly #services: Services;
   readonly #options: WriterOptions;
   readonly #plain: readonly Batch[];
   readonly #counting: Batch;
-  /** The batcher in which a webhook's results wait. Its next result goes to the same batcher, behind them. */
+  /**
+   * The batcher in which results of a webhook wait. The webhook's next result waits behind them in the same batcher.
+   */
   readonly #batchOfWebhook = new Map<WebhookId, { readonly batch: Batch; waiting: number }>();
   #nextPlain = 0;
 
@@ -51,7 +53,7 @@ export class ResultWriter {
         sizeMax: resultsMax,
         inFlightMax: 1,
         windowMs: windowMs,
-        // This bound is never reached, because no more results wait than there are slots.
+        // This bound is never reached, because at most one result per slot waits.
         waitingMax: processSlots * 2,
         refuse: () => unavailable('Too many results of attempts wait to be written.'),
       });
@@ -59,7 +61,7 @@ export class ResultWriter {
     this.#counting = open();
   }
 
-  /** Resolves once the result is written or given up. */
+  /** Resolves once the result was written or dropped. */
   async write(result: AttemptResult): Promise<void> {
     const { webhook_id: id } = result.claimed;
     const waiting = this.#batchOfWebhook.get(id) ?? { batch: this.#batchFor(result), waiting: 0 };
@@ -83,9 +85,9 @@ export class ResultWriter {
     try {
       await this.#record(results);
     } catch (error) {
-      // A result that can't be written must not fail the others.
+      // A result that can't be written must not prevent the others, so each is written alone.
       if (results.length > 1) for (const result of results) await this.#write([result]);
-      // A logged attempt means that the result was committed, and only the reply to the commit was lost.
+      // If the attempt exists already, an earlier try was committed, and only the reply to its commit was lost.
       else if (!isUniqueViolation(error, 'attempts')) this.#log(error, results);
     }
   }

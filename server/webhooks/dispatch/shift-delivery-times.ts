@@ -4,15 +4,15 @@ import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 import { firstWebhookId } from './claim-deliveries.ts';
 
-/** Times up to this far ahead stay: small corrections of the clock are no clock step. */
+/** Times that are less than this too far ahead are kept, because small corrections of the clock are no clock step. */
 const slackMs = 10_000;
 
-/** Deliveries of each lane of a webhook in one round; the next round continues. */
+/** How many deliveries of each lane of a webhook one round changes; the next round continues. */
 const limitedMax = 1_000;
 
 const fromTheFirst = `webhook_id > '${firstWebhookId}'`;
 
-// Leased rows are the first of their lane, because claims take the first rows.
+// SQL of the deliveries with a lease. They are the first rows of their lane, because claims take the first rows.
 const leased = sqlForEachLane(
   (lane, places) => `
      SELECT d.tid FROM walked w CROSS JOIN LATERAL (
@@ -55,12 +55,15 @@ const limitDueTimes = statement<[Date, number[], string]>(
    FROM far f WHERE d.ctid = f.tid AND d.ctid = ANY (ARRAY(SELECT tid FROM held)) RETURNING d.webhook_id`,
 );
 
-/** Extends the leases of deliveries in an attempt before the service's time steps ahead, so that they do not expire. */
+/**
+ * Extends the leases of deliveries in an attempt before the service's time steps ahead, so that the leases do not end
+ * early.
+ */
 export async function postponeDeliveryLeases(trx: Transaction, now: Date, byMs: number): Promise<void> {
   await postpone.run(trx, now, now, byMs);
 }
 
-/** After a step back of the service's time, limits due times and leases to the schedule. */
+/** After a step back of the service's time, limits due times and leases to what the schedule allows from now. */
 export async function limitDeliveryTimes({
   database,
   clock,

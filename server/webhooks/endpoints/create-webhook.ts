@@ -10,8 +10,8 @@ import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { countWebhooks, insertWebhook, type WebhookRow } from './webhook-store.ts';
 
 /**
- * Creates a webhook, which gets events written after its commit (specification section 4.4). Only this returns its
- * secret.
+ * Creates a webhook, which gets the events that are written after its commit (specification section 4.4). No later
+ * answer shows the secret.
  * @throws AppError 400, param url, events or phone_number; 402 where the plan allows no more webhooks
  */
 export async function createWebhook(
@@ -24,7 +24,7 @@ export async function createWebhook(
   validateWebhookUrl(input.url, config.egressAllowed);
   const events = validateEvents(input.events);
   const phoneNumber = input.phone_number ?? null;
-  // The lock spans the count and the insert: concurrent requests cannot exceed the limit of the plan.
+  // The team is locked from the count to the insert, so that concurrent requests cannot exceed the limit of the plan.
   return runTeamChange(services, { teamId, by, permission: 'webhooks:manage' }, async (trx, team) => {
     if (phoneNumber !== null) await requireOwnNumber(trx, teamId, phoneNumber);
     requireBelowPlanLimit(

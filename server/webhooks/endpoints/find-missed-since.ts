@@ -2,7 +2,7 @@ import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 
-/** Latest deliveries that are searched for the last success; pending ones are found at any age. */
+/** How many of the latest deliveries are searched for the last success. Pending deliveries are found at any age. */
 const examinedMax = 10_000;
 
 const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null }>(
@@ -24,8 +24,8 @@ const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null }>(
 );
 
 /**
- * Finds the time from which a receiver may have missed events: that of the oldest delivery that is pending or came
- * after the last success. A replay from then on repeats no success.
+ * Finds the time from which a receiver may have missed events: the oldest delivery that is pending or came after the
+ * last success. A replay from that time on repeats no successful delivery.
  */
 export async function findMissedSince(
   db: Queryable,

@@ -16,7 +16,7 @@ export function finishRotation(
     const ended = await endRotation(trx, webhook, services.clock.now());
     if (!ended) {
       throw conflict(
-        'No rotation of the secret runs: it was finished, or its 24 hours are over. Start one with POST …/rotate-secret.',
+        'No rotation of the secret is in progress: it was finished, or its 24 hours are over. Start one with POST /v1/webhooks/:id/rotate-secret.',
       );
     }
     return { result: ended, noted: {} };

@@ -6,7 +6,7 @@ import { newWebhookSecret, sealSecret } from './webhook-secret.ts';
 import { startRotation } from './webhook-store.ts';
 
 /**
- * Begins a rotation: attempts are signed with both secrets until it is finished, or for 24 hours.
+ * Begins a rotation: attempts are signed with both secrets until a member finishes the rotation, or for 24 hours.
  * @returns the next secret, which no other answer shows
  * @throws AppError 404; 409 during a rotation
  */
@@ -20,7 +20,7 @@ export function rotateSecret(
     const sealed = sealSecret(services.secrets, webhook.id, secret);
     if (!(await startRotation(trx, webhook, sealed, takesOverAt, services.clock.now()))) {
       throw conflict(
-        'A rotation of this secret runs already. Finish it with POST …/rotate-secret/finish, then start another.',
+        'A rotation of this secret is already in progress. Finish it with POST /v1/webhooks/:id/rotate-secret/finish, then start another.',
       );
     }
     return { result: { secret, takesOverAt }, noted: {} };

@@ -36,7 +36,10 @@ export async function updateWebhook(
   return webhook;
 }
 
-/** Skips the rest of a backlog, until the webhook is enabled again. If the process dies, the sweep continues. */
+/**
+ * Skips the rest of a backlog, unless the webhook is enabled again meanwhile. If the process dies, the sweep continues
+ * the work.
+ */
 async function skipTheRest(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   { team_id: teamId, id }: WebhookRow,

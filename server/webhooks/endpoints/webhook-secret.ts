@@ -6,13 +6,15 @@ import type { WebhookId } from '#server/platform/ids/ids.ts';
 export interface SealedSecrets {
   readonly secret: Buffer;
   readonly next_secret: Buffer | null;
-  /** From this time on only the next secret signs, even before a statement makes it the current one. */
+  /**
+   * From this time on attempts are signed with the next secret only, even before a statement makes it the current one.
+   */
   readonly next_secret_from: Date | null;
 }
 
 export interface SigningSecrets {
   readonly current: string;
-  /** The second secret that signs during a rotation; else undefined. */
+  /** The second secret that signs during a rotation; undefined otherwise. */
   readonly next: string | undefined;
 }
 
@@ -21,7 +23,10 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** Seals a secret for the database. It is bound to its webhook: another row's secret cannot replace it. */
+/**
+ * Seals a secret for the database. The sealed value is bound to its webhook, so that a secret of another row can't
+ * replace it.
+ */
 export function sealSecret(secrets: Secrets, webhookId: WebhookId, secret: string): Buffer {
   return secrets.seal(purpose(webhookId), secret);
 }

@@ -3,9 +3,9 @@ import { validateEvents } from './validate-webhook.ts';
 import type { WebhookRow, WebhookSettings } from './webhook-store.ts';
 
 /**
- * Computes a webhook's settings after a change (specification section 4.4). Enabling it or a new url begins a
- * generation: the failure count restarts at zero, and attempts of earlier generations no longer count (decision 0017).
- * An unchanged url begins none.
+ * Computes a webhook's settings after a change (specification section 4.4). Enabling the webhook, or giving it a new
+ * url, begins a generation. The failure count restarts at zero, and attempts of earlier generations no longer count
+ * (decision 0017). An unchanged url begins no generation.
  */
 export function applyWebhookChange(
   webhook: WebhookRow,

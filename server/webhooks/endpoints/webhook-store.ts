@@ -134,7 +134,8 @@ const update = transactionStatement<
 );
 const rotate = transactionStatement<[TeamId, WebhookId, Buffer, Date, Date]>(
   'webhooks.rotate-secret',
-  // A rotation past its end is finished here too, because its next secret already signs deliveries.
+  // A rotation whose 24 hours are over is finished by this statement, too, because its next secret already signs
+  // deliveries.
   `UPDATE webhooks SET secret = coalesce(next_secret, secret), next_secret = $3, next_secret_from = $4
    WHERE team_id = $1 AND id = $2 AND (next_secret_from IS NULL OR next_secret_from <= $5) RETURNING id`,
   { changes: 'webhook', team: '$1', ids: '$2' },
@@ -164,7 +165,7 @@ export interface NewWebhook {
 export async function insertWebhook(trx: Transaction, webhook: NewWebhook): Promise<WebhookRow> {
   const { teamId, id, url, events, phoneNumber, sealedSecret, createdAt } = webhook;
   const row = await insert.row(trx, teamId, id, url, events, phoneNumber, sealedSecret, createdAt);
-  if (!row) throw new Error('an insert returned no row');
+  if (!row) throw new Error('the INSERT of a webhook returned no row');
   return row;
 }
 
@@ -195,7 +196,7 @@ export async function writeSettings(
     settings.disabled_at,
     settings.disabled_by,
   );
-  if (!row) throw new Error('a webhook that this transaction locked has no row');
+  if (!row) throw new Error('a webhook was deleted although this transaction had locked it');
   return row;
 }
 

@@ -54,7 +54,9 @@ export function sqlNextDeliveryStatus(action: DeliveryAction): string {
   return `'${deliverySteps[action].to}'`;
 }
 
-/** SQL: the status after an action that ends a delivery; one that a receiver accepted before stays `succeeded`. */
+/**
+ * SQL: the status after an action that ends a delivery; a delivery that a receiver accepted before stays `succeeded`.
+ */
 export function sqlStatusAfter(action: 'skip' | 'give_up', alias: string): string {
   return `CASE WHEN ${alias}.succeeded_at IS NULL THEN ${sqlNextDeliveryStatus(action)} ELSE ${sqlNextDeliveryStatus('keep_success')} END`;
 }

@@ -2,7 +2,7 @@ import { type Lane, laneSlots } from '#server/webhooks/limits.ts';
 
 /**
  * SQL of a recursive CTE `walked (webhook_id)`: the webhooks with deliveries in the queue, in the order of their ids.
- * It takes one step in the index per webhook, whatever the number of rows; its last row is null.
+ * The CTE takes one step in the index per webhook, whatever the number of rows. Its last row is null.
  * @param after a condition on the first `webhook_id`
  */
 export function sqlWebhooksWithDue(after = 'true'): string {
@@ -14,7 +14,7 @@ export function sqlWebhooksWithDue(after = 'true'): string {
    )`;
 }
 
-/** SQL of a SELECT for each lane, joined by UNION ALL: each lane has its own index, which contains only its rows. */
+/** SQL of one SELECT per lane, joined by UNION ALL, because each lane has a separate index with only its rows. */
 export function sqlForEachLane(select: (lane: Lane, places: number) => string): string {
   return Object.entries(laneSlots)
     .map(([lane, places]) => select(lane as Lane, places))

@@ -26,8 +26,8 @@ const skip = transactionStatement<[WebhookId, Date], { skipped: number; team_id:
 );
 
 /**
- * Skips a round of a disabled webhook's pending deliveries, so that a replay finds them (specification section 6.3). It
- * runs in the transaction that disables the webhook and has locked its row FOR UPDATE.
+ * Skips a round of a disabled webhook's pending deliveries, so that a replay finds them (specification section 6.3).
+ * The caller's transaction disables the webhook, and has locked its row FOR UPDATE.
  * @returns the number of skipped deliveries; at `skipBatchMax` there may be more, for the caller or the sweep
  */
 export async function skipPending(trx: Transaction, webhookId: WebhookId, at: Date): Promise<number> {

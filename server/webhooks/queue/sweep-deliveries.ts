@@ -4,11 +4,11 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { sqlDeliveryGuard, sqlStatusAfter } from './delivery-status.ts';
 import { sqlWebhooksWithDue } from './due-webhooks.ts';
 
-/** Deliveries of one webhook in one round; the next round continues. */
+/** How many deliveries of one webhook one round skips; the next round continues. */
 const sweptMax = 1_000;
 
 // A disabled webhook has pending deliveries if their events were written while it was disabled, or if skipping was
-// interrupted; likewise a deleted one. Locked rows wait for the next round, a second later.
+// interrupted. The same applies to a deleted webhook. Locked rows are skipped until the next round, a second later.
 const sweep = statement<[Date], { readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue()}, off AS MATERIALIZED (

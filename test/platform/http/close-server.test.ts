@@ -133,7 +133,8 @@ describe('the stop of the HTTP server (specification section 10.3)', () => {
       held.socket.write('GET /held HTTP/1.1\r\nHost: a\r\n\r\n');
       await begun.promise;
       const closed = closeServer(server, 1);
-      // During these iterations of the event loop the stranger's connection could be closed.
+      // If the server closed the stranger's connection too early, it would happen in these iterations of the event
+      // loop.
       for (let round = 0; round < 1_000; round += 1) await new Promise((resolve) => setImmediate(resolve));
       assert.equal(order.length, 0);
       held.socket.on('close', () => order.push('held'));

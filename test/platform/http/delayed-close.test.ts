@@ -15,7 +15,7 @@ import {
 import { until } from '#test/support/service/until.ts';
 
 const largeBytes = 8 * 1_024 * 1_024;
-/** A socket is read 64 KB at a time, and the head of a request may come in a read before. */
+/** The most that the server may have read: sockets are read 64 KB at a time, and the head may be in an earlier read. */
 const readBytesMax = 128 * 1_024;
 
 describe('refused requests with a large body (§7.1/unread-bodies)', () => {

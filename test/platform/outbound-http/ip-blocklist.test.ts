@@ -30,7 +30,7 @@ const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
 const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
 const text6 = (all: readonly number[]) => all.map((group) => group.toString(16)).join(':');
 
-/** A host of the range. The bits beyond its prefix are the drawn ones. */
+/** Returns an address inside the range, with random bits after the prefix. */
 function inside(range: string, drawn: readonly number[]): number[] {
   const { bytes, prefix } = parseAddressRange(range) ?? assert.fail(range);
   return [...bytes].map((byte, at) => {

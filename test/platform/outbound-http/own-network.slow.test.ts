@@ -42,7 +42,8 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     answer = 'silence';
     const url = `https://${host}:${silent.port}/`;
     const abort = new AbortController();
-    // A request queries the name servers at half of its time. The second one's query follows 300 ms after the first's.
+    // A request queries the name servers at half of its time. The query of the second request follows 300 ms after that
+    // of the first.
     const first = http.send(post(url, { timeoutMs: 4_400, signal: abort.signal }));
     const second = classOf(http, url, 5_000);
     await until('the root is asked for', () => dns.questions.some((question) => !question.endsWith(host)));

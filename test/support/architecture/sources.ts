@@ -23,7 +23,7 @@ interface ImportedName {
   readonly name: string;
 }
 
-/** Names that a file imports, also by `(await import('./file.ts')).name` and `lazyRouteComponent`. */
+/** Lists the names that a file imports, also by `(await import('./file.ts')).name` and `lazyRouteComponent`. */
 export function readImports({ path, text }: SourceFile): ImportedName[] {
   const fromEach = [...text.matchAll(/^import (?:type )?\{([^}]*)\} from '([^']+)'/gm)].flatMap(
     ([, names = '', specifier = '']) =>

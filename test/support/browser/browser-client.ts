@@ -159,6 +159,6 @@ export async function signedIn(
 ): Promise<Browser> {
   const browser = new Browser(service.baseUrl, headers);
   const answer = await browser.post('/app/sign-in', { email, password });
-  if (answer.status !== 200) throw new Error(`signing in answered ${answer.status}: ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`the sign-in was answered ${answer.status}: ${answer.text}`);
   return browser;
 }

@@ -9,7 +9,7 @@ export interface BrowserTeam {
   readonly close: () => Promise<void>;
 }
 
-/** @param settings of the service */
+/** Starts a service, a browser and a team. @param settings of the service */
 export async function startBrowserTeam(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<BrowserTeam> {

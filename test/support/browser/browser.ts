@@ -36,7 +36,8 @@ export async function startBrowser(furtherFlags: readonly string[] = []): Promis
       env: { ...process.env, ...env },
       chromiumSandbox: canSandbox(),
       args: [...flags, ...furtherFlags],
-      // Playwright would close the browser and keep this process alive. A browser ends with its process anyway.
+      // Without this option Playwright would close the browser at a signal and keep this process alive. The browser
+      // ends with the process.
       handleSIGTERM: false,
       handleSIGHUP: false,
     });
@@ -51,7 +52,7 @@ export function newPage(browser: Browser, { width, height, colorScheme }: Look):
   return browser.newPage({ viewport: { width, height }, colorScheme });
 }
 
-/** Saves a screenshot of the whole page in the folder that SCREENSHOTS names, if it is set. */
+/** Saves a screenshot of the whole page in the folder that SCREENSHOTS names, if that setting exists. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS ?? '';
   if (folder !== '') await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });

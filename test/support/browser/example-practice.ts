@@ -23,7 +23,7 @@ export async function givenExamplePractice(service: TestService): Promise<Exampl
   await team.api.put(`/v1/numbers/${recall.numberId}`, { label: 'Recall' });
 
   const pass = (minutes: number) => service.clock.advance(minutes * minuteMs);
-  // Replies come while the conversation is open, so they are read.
+  // Replies arrive while the conversation is open, so they count as read.
   const received = new Map<string, string>();
   const hear = async (number: ConnectedNumber, from: string, text: string) => {
     received.set(from, await receive(number, from, text));

@@ -67,6 +67,6 @@ async function ok<Answer extends { readonly status: number; readonly text: strin
   asked: Promise<Answer>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { status, text, json } = await asked;
-  if (status >= 300) throw new Error(`answered ${status}: ${text}`);
+  if (status >= 300) throw new Error(`a request was answered ${status}: ${text}`);
   return json as Readonly<Record<string, unknown>>;
 }

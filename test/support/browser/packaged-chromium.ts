@@ -15,7 +15,10 @@ const run = promisify(execFile);
 /** True on the platform for which the package has a Chromium. */
 export const isPackagedHere = process.platform === 'linux' && process.arch === 'x64';
 
-/** Only the fonts of the package, so that a page looks alike everywhere. Without a font its text would have no size. */
+/**
+ * Font settings with only the fonts of the package, so that a page looks the same everywhere. Without a font, text
+ * would have no size.
+ */
 const fontsConf = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>
@@ -34,7 +37,7 @@ export async function packagedChromium(): Promise<FoundBrowser | undefined> {
   return {
     executablePath: join(folder, 'chromium'),
     env: {
-      // The folder has libnspr4 and libnss3, which a bare Debian does not have.
+      // This folder contains libnspr4 and libnss3, which a minimal Debian lacks.
       LD_LIBRARY_PATH: join(folder, 'lib'),
       FONTCONFIG_FILE: join(folder, 'fonts.conf'),
       XDG_CACHE_HOME: join(folder, 'cache'),

@@ -72,7 +72,8 @@ export async function keyboardStops(page: Page): Promise<KeyboardStop[]> {
   for (;;) {
     await page.keyboard.press('Tab');
     if ((await focused.count()) === 0) return stops;
-    if (stops.length > 200) throw new Error(`Tab goes in a circle: ${stops.map(({ name }) => name)}`);
+    if (stops.length > 200)
+      throw new Error(`the Tab key never leaves these elements: ${stops.map(({ name }) => name)}`);
     const name = await focused.evaluate(nameOf);
     stops.push({ name, isSeen: await isFocusSeen(page) });
   }

@@ -20,7 +20,7 @@ export async function givenReader(service: TestService): Promise<{
 
 /** The body of an answer. @throws unless its status is 200 */
 function successOf<T>(answer: ApiAnswer): T {
-  if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`a request was answered ${answer.status}: ${answer.text}`);
   return answer.json as T;
 }
 
@@ -79,7 +79,7 @@ export async function receive(
   text: string,
 ): Promise<string> {
   const { ok, id = '', reason } = await wire.call('inbound', { from, text });
-  if (ok !== '1') throw new Error(`inbound answered ${reason}`);
+  if (ok !== '1') throw new Error(`the server refused the inbound message: ${reason}`);
   return id;
 }
 
@@ -88,7 +88,7 @@ export async function sendNext({ wire }: Pick<ConnectedNumber, 'wire'>): Promise
   const { action, id = '' } = await wire.poll();
   if (action !== 'send') throw new Error(`the poll was answered ${action}`);
   const answer = await wire.call('status', { id, status: 'delivered' });
-  if (answer.ok !== '1') throw new Error(`status answered ${answer.reason}`);
+  if (answer.ok !== '1') throw new Error(`the server refused the status: ${answer.reason}`);
   return id;
 }
 

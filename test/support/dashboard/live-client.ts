@@ -127,7 +127,7 @@ export async function openLive(client: PageClient, path: string): Promise<LiveCl
 /** Opens the live stream of a member's team, and waits for its first event. */
 export async function followLive(member: TeamMember): Promise<LiveClient> {
   const client = await openLive(member, member.in('/live'));
-  if (client.status !== 200) throw new Error(`live answered ${client.status}`);
+  if (client.status !== 200) throw new Error(`the live stream was answered ${client.status}`);
   await client.next('hello');
   return client;
 }

@@ -128,7 +128,7 @@ export async function startMailServer({ tls, login }: MailServerOptions = {}): P
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   const behave = (next: Behaviour) => {
     behaviour = next;
     if (next !== 'accept') return;

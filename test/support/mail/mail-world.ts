@@ -49,7 +49,7 @@ export async function startMailing(
   );
   const row = async (to: string) => {
     const [first] = await storedMails(service, to);
-    if (!first) throw new Error(`no mail to ${to}`);
+    if (!first) throw new Error(`no mail was sent to ${to}`);
     return first;
   };
   const notifyAll = () => {
@@ -60,7 +60,7 @@ export async function startMailing(
     row,
     log: () => logged,
     start: () => {
-      if (!runtime.config.mail) throw new Error('mail is off');
+      if (!runtime.config.mail) throw new Error('the service sends no mail');
       const loop = new MailWorker(
         { ...runtime, logger },
         createSmtpSender(runtime.config.mail),

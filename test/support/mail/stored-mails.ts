@@ -30,6 +30,6 @@ export function storedMails({ query }: Service, recipient?: string): Promise<Sto
 /** The only mail to a recipient. @throws if there is none, or more than one */
 export async function storedMail(service: Service, recipient: string): Promise<StoredMail> {
   const [mail, another] = await storedMails(service, recipient);
-  if (!mail || another) throw new Error(`not one mail to ${recipient}`);
+  if (!mail || another) throw new Error(`there is not exactly one mail to ${recipient}`);
   return mail;
 }

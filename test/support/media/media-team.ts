@@ -50,7 +50,7 @@ export async function startMediaWorld(settings: Readonly<Record<string, string>>
       const media_url = path.startsWith('/') ? host.url(path) : path;
       const body = { from, to, content: 'Look', media_url };
       const answer = await team.api.post('/v1/messages/send', body);
-      if (answer.status !== 202) throw new Error(`send answered ${answer.status}: ${answer.text}`);
+      if (answer.status !== 202) throw new Error(`the send was answered ${answer.status}: ${answer.text}`);
       return String(answer.json.id);
     },
     failure: async (id) => {

@@ -24,7 +24,7 @@ export async function storedNumber(
      FROM numbers WHERE phone_number = $1 AND deleted_at IS NULL`,
     [phoneNumber],
   );
-  if (!number) throw new Error(`no number ${phoneNumber}`);
+  if (!number) throw new Error(`no team has the number ${phoneNumber}`);
   return number;
 }
 

@@ -57,5 +57,5 @@ export function holdRoleChange(
 }
 
 function one(rows: readonly unknown[]): void {
-  if (rows.length !== 1) throw new Error(`${rows.length} rows instead of one`);
+  if (rows.length !== 1) throw new Error(`${rows.length} accounts match instead of one`);
 }

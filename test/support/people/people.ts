@@ -90,7 +90,7 @@ export async function newPerson(service: Service, options: PersonOptions = {}): 
     // Reads the account again, with its password.
     return findAccount(trx, id);
   });
-  if (!account) throw new Error('no account');
+  if (!account) throw new Error('the account does not exist');
   return new Person(service.baseUrl, account, await newCookie(service, account, method));
 }
 
@@ -114,7 +114,7 @@ export async function join(
 ): Promise<TeamMember> {
   const memberId = await runtime.database.transaction(async (trx) => {
     const row = await lockTeam(trx, team.id);
-    if (!row) throw new Error('no such team');
+    if (!row) throw new Error('the team does not exist');
     return joinTeam(trx, { ...runtime, onRoleChanged: roleChangedHooks(runtime) }, row, {
       account: person.account,
       role,

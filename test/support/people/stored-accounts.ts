@@ -26,7 +26,7 @@ export function storedAccounts({ query }: Service): Promise<StoredAccount[]> {
 /** The only account of an address. @throws if there is none, or more than one */
 export async function storedAccount(service: Service, email: string): Promise<StoredAccount> {
   const [account, another] = (await storedAccounts(service)).filter((one) => one.email === email);
-  if (!account || another) throw new Error(`not one account of ${email}`);
+  if (!account || another) throw new Error(`there is not exactly one account of ${email}`);
   return account;
 }
 

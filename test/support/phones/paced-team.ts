@@ -23,7 +23,8 @@ export async function startPacedTeam(): Promise<PacedTeam> {
   const team = await service.newTeam();
   const setPacing: PacedTeam['setPacing'] = async ({ numberId }, pacing) => {
     const answer = await team.api.put(`/v1/numbers/${numberId}`, { pacing });
-    if (answer.status !== 200) throw new Error(`pacing answered ${answer.status}: ${answer.text}`);
+    if (answer.status !== 200)
+      throw new Error(`the change of pacing was answered ${answer.status}: ${answer.text}`);
   };
   return {
     service,

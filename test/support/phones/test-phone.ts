@@ -63,7 +63,10 @@ export async function claim(api: ApiClient, setupUrl: string): Promise<DeviceWir
     method: 'POST',
     body: JSON.stringify({ token: setupUrl.split('/').at(-1) }),
   });
-  if (response.status !== 200) throw new Error(`claim answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200)
+    throw new Error(
+      `the claim of the device token was answered ${response.status}: ${await response.text()}`,
+    );
   const answer = (await response.json()) as FlatAnswer;
   return new DeviceWire(api.baseUrl, answer.device_token ?? '');
 }
@@ -78,7 +81,8 @@ export async function connectNumber(
   phoneNumber = newPhoneNumber(),
 ): Promise<ConnectedNumber> {
   const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });
-  if (verify.status !== 200) throw new Error(`verify answered ${verify.status}: ${verify.text}`);
+  if (verify.status !== 200)
+    throw new Error(`POST /v1/numbers/verify was answered ${verify.status}: ${verify.text}`);
   const setupUrl = String(verify.json.setup_url);
   const wire = await claim(team.api, setupUrl);
   const leaving = new AbortController();

@@ -82,7 +82,7 @@ export class ApiClient {
   ): Promise<string> {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     const answer = await this.post('/v1/messages/send', message, headers);
-    if (answer.status !== 202) throw new Error(`send answered ${answer.status}: ${answer.text}`);
+    if (answer.status !== 202) throw new Error(`the send was answered ${answer.status}: ${answer.text}`);
     return String(answer.json.id);
   }
 }

@@ -78,7 +78,7 @@ export async function startFlakyProxy(firstTarget: string): Promise<FlakyProxy> 
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   return {
     url: `http://127.0.0.1:${address.port}`,
     lost,

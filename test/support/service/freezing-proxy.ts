@@ -22,7 +22,7 @@ export async function startFreezingProxy(databaseUrl: string): Promise<FreezingP
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   return {
     port: address.port,
     freeze: () => {

@@ -24,7 +24,7 @@ export async function holdTransaction(
   const { rowCount } = await client.query(sql, [...values]);
   if (rowCount === 0) {
     await client.end();
-    throw new Error(`nothing to lock: ${sql}`);
+    throw new Error(`this statement locked no row: ${sql}`);
   }
   let isOpen = true;
   return {

@@ -39,5 +39,5 @@ export async function killTransaction(
   const { rows } = await trx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   await query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
   await trx.query('SELECT');
-  throw new Error('the connection lives on');
+  throw new Error('the connection was not ended');
 }

@@ -137,7 +137,7 @@ export function addressOf(pattern: string, things: Things, method: string): stri
   );
   return ofConversation.replaceAll(/([\w-]+)\/:(?:id|delivery_id|contact)/g, (_match, noun: string) => {
     const id = idOf[noun]?.(things, pattern, method);
-    if (id === undefined) throw new Error(`which id has ${pattern}?`);
+    if (id === undefined) throw new Error(`no id is known for the path ${pattern}`);
     return `${noun}/${id}`;
   });
 }

@@ -42,7 +42,8 @@ export async function rawExchange(
     // 100 Continue is not the answer yet.
     const isAnswer = head.status !== 100;
     const end = split + 4 + (isAnswer ? Number(head.headers.get('content-length') ?? Number.NaN) : 0);
-    if (split < 0 || !(end <= left.length)) throw new Error(`no whole answer: ${left.toString('latin1')}`);
+    if (split < 0 || !(end <= left.length))
+      throw new Error(`the answer is incomplete: ${left.toString('latin1')}`);
     if (isAnswer) answers.push({ ...head, body: left.subarray(split + 4, end).toString('utf8') });
     left = left.subarray(end);
   }
@@ -64,7 +65,11 @@ async function readToEnd(
     socket.once('end', () => socket.end());
     socket.on('error', (error) => (parts.length > 0 || halfClose ? resolve() : reject(error)));
     socket.setTimeout(limitMs, () => {
-      reject(new Error(`neither answered nor closed: ${Buffer.from(bytes).toString('latin1')}`));
+      reject(
+        new Error(
+          `the server neither answered this request nor closed its connection: ${Buffer.from(bytes).toString('latin1')}`,
+        ),
+      );
       socket.destroy();
     });
   });

@@ -16,5 +16,5 @@ export async function until<T>(
     if (answer !== undefined && answer !== false) return answer;
     await pause(20);
   }
-  throw new Error(`Not within ${limitMs} ms: ${what}`);
+  throw new Error(`This did not happen within ${limitMs} ms: ${what}`);
 }

@@ -41,7 +41,7 @@ export function followBuildList(list: string): WorkflowAction[] {
     pending.fields.set(field[1] ?? '', field[2] ?? '');
   }
   finish();
-  if (open.length > 0) throw new Error('the list leaves something open');
+  if (open.length > 0) throw new Error('the build list leaves an If or a Repeat open');
   return actions;
 }
 
@@ -52,7 +52,7 @@ const action = (name: string, parameters: PropertyDictionary): WorkflowAction =>
 
 function closeOrTurn(line: string, open: { group: string; action: string }[]): WorkflowAction {
   const innermost = open.at(-1);
-  if (!innermost) throw new Error(`"${line}" without a beginning`);
+  if (!innermost) throw new Error(`"${line}" ends an action that was not begun`);
   const name = innermost.action === 'If' ? 'conditional' : 'repeat.count';
   const group = { GroupingIdentifier: innermost.group };
   if (line === 'Otherwise') return action(name, { ...group, WFControlFlowMode: 1 });
@@ -200,7 +200,7 @@ function tokenString(text: string, made: readonly Line[]): PropertyDictionary {
 /** The variable that a person chooses for `[Server]`, `[Text of action 1]` or `[Shortcut Input › Sender]`. */
 function variableOf(text: string, made: readonly Line[]): PropertyDictionary {
   const words = /^\[([^\]]+)\]$/.exec(text)?.[1];
-  if (words === undefined) throw new Error(`"${text}" is no variable`);
+  if (words === undefined) throw new Error(`the build list uses "${text}", which is no variable`);
   const result = /^(.+) of (?:action (\d+)|the action before)$/.exec(words);
   if (result) {
     const line =

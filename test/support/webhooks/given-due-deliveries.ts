@@ -73,5 +73,5 @@ export async function dropAttempts({ query }: Service): Promise<void> {
 /** Deletes an event but not its deliveries, as the end of its retention does. */
 export async function dropEvent({ query }: Service, eventId: EventId): Promise<void> {
   const dropped = await query('DELETE FROM events WHERE id = $1 RETURNING id', [eventId]);
-  if (dropped.length !== 1) throw new Error('no such event');
+  if (dropped.length !== 1) throw new Error('the event does not exist');
 }

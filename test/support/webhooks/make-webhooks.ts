@@ -97,7 +97,7 @@ export async function newAttempt(
 /** UUID of a public id. */
 export function uuidOf<P extends IdPrefix>(prefix: P, text: string): Id<P> {
   const id = parseId(prefix, text);
-  if (!id) throw new Error(`${text} is no id`);
+  if (!id) throw new Error(`"${text}" is no id of a webhook`);
   return id;
 }
 

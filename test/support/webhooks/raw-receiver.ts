@@ -60,7 +60,7 @@ export async function startReceiver({
     : createPlain(onConnection).on('connection', keep);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   return {
     port: address.port,
     requests,

@@ -25,7 +25,7 @@ export async function stateOf(
      FROM webhooks WHERE id = $1`,
     [webhook.id],
   );
-  if (!state) throw new Error('no such webhook');
+  if (!state) throw new Error('the webhook does not exist');
   return state;
 }
 
@@ -38,6 +38,6 @@ export async function sealedSecretsOf(
     'SELECT secret, next_secret, next_secret_from FROM webhooks WHERE id = $1',
     [webhook.id],
   );
-  if (!secrets) throw new Error('no such webhook');
+  if (!secrets) throw new Error('the webhook does not exist');
   return secrets;
 }

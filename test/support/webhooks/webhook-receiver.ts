@@ -59,7 +59,7 @@ export async function startWebhookReceiver(
   server.keepAliveTimeout = 30_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
   const { port } = address;
   return {
     url: `http${certificate ? 's' : ''}://127.0.0.1:${port}/hooks`,
