@@ -9,15 +9,19 @@ import { withTestEngine } from '#test/support/runner/test-engine.ts';
 /**
  * `npm test` runs the fast tests, `npm test -- teams` those of a slice, `npm test -- test/messages/send.test.ts` a
  * file. `--all` adds the slow tests, `--slow` runs only them. `--file-limit=600` and `--run-limit=3600` are in seconds.
- * `--processes=4` sets how many processes run at a time.
+ * `--processes=4` sets how many processes run at a time. `--slow-world` delays notifications, results and requests, to
+ * find races (test/support/runner/slow-world.ts).
  */
 const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith('-'));
 const kind = words.includes('--all') ? 'all' : words.includes('--slow') ? 'slow' : 'fast';
 const numbers = new Map(words.flatMap((word) => readNumber(word) ?? []));
 const options = words.filter(
-  (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow)$/.test(word),
+  (word) => word.startsWith('-') && !readNumber(word) && !/^--(all|slow|slow-world)$/.test(word),
 );
+const delays = words.includes('--slow-world')
+  ? { NODE_OPTIONS: `--import=${import.meta.resolve('#test/support/runner/slow-world.ts')}` }
+  : undefined;
 const found = findTestFiles(names, kind);
 // The build runs once here, not in each process that serves it.
 await new WebBuild(
@@ -29,7 +33,7 @@ process.exitCode = await withTestEngine(
   (url, ending) =>
     runTests({
       files: found,
-      settings: { TEST_ENGINE_URL: url },
+      settings: { TEST_ENGINE_URL: url, ...delays },
       options,
       ending,
       fileLimitSeconds: numbers.get('file-limit'),

@@ -216,7 +216,9 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     // The page is dark before any file of the application has loaded.
     await page.route('**/assets/*.js', () => {});
     await page.reload({ waitUntil: 'commit' });
-    await page.waitForFunction('document.body !== null && document.styleSheets.length > 0');
+    await until('the styles have loaded', () =>
+      page.evaluate('document.body !== null && document.styleSheets.length > 0'),
+    );
     assert.equal(await isDark(page), true);
     assert.equal(await page.locator('h1').count(), 0);
     await page.unrouteAll();

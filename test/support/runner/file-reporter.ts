@@ -8,6 +8,8 @@ export interface TestLine {
   /** Title of the test after those of its suites. */
   readonly name: string;
   readonly isSuite: boolean;
+  /** Message and stack of a failed test; undefined otherwise. */
+  readonly error?: string | undefined;
   /** Time since the process began; `cpuSeconds` is its CPU time so far. */
   readonly seconds: number;
   readonly cpuSeconds: number;
@@ -50,10 +52,17 @@ export default async function* fileReporter(events: AsyncIterable<TestEvent>): A
         did: isFailed ? 'failed' : 'passed',
         name,
         isSuite: data.details.type === 'suite',
+        error: isFailed ? describeError(data.details.error) : undefined,
         ...at,
       });
     }
   }
+}
+
+/** Node's error names the test; its cause is the error that the test threw. */
+function describeError(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }
 
 function line(of: TestLine | CountsLine): string {

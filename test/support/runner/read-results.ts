@@ -8,6 +8,12 @@ const entry = realpathSync(fileURLToPath(new URL('load-files.ts', import.meta.ur
 /** A process ended by itself, at its limit, or with the run. */
 export type ProcessEnd = 'exit' | 'limit' | 'run';
 
+export interface FailedTest {
+  readonly name: string;
+  /** Message and stack. */
+  readonly error: string;
+}
+
 export interface FileResult {
   readonly file: string;
   readonly isPassed: boolean;
@@ -19,8 +25,8 @@ export interface FileResult {
   readonly seconds: number;
   /** CPU time of the node process. */
   readonly cpuSeconds: number;
-  /** Tests that failed; `unfinished` has those that had begun when the process ended. */
-  readonly failed: readonly string[];
+  readonly failed: readonly FailedTest[];
+  /** Tests that had begun when the process ended. */
   readonly unfinished: readonly string[];
 }
 
@@ -121,21 +127,21 @@ function countOf(lines: readonly TestLine[]): Record<string, number> {
 }
 
 function outcomes(lines: readonly TestLine[]): Pick<FileResult, 'failed' | 'unfinished'> {
-  const failed: string[] = [];
+  const failed: FailedTest[] = [];
   const open = new Set<string>();
   const suites = new Set<string>();
-  for (const { did, name, isSuite } of lines) {
+  for (const { did, name, isSuite, error = '' } of lines) {
     if (did === 'began') open.add(name);
     else open.delete(name);
     if (did !== 'began' && isSuite) suites.add(name);
-    if (did === 'failed') failed.push(name);
+    if (did === 'failed') failed.push({ name, error });
   }
   // A suite fails with its tests. If its hooks failed, there is no failed test to name.
   const isNamedByTests = (name: string) =>
-    suites.has(name) && failed.some((other) => other.startsWith(`${name} › `));
+    suites.has(name) && failed.some((other) => other.name.startsWith(`${name} › `));
   const isNamedByOpen = (name: string) => [...open].some((other) => other.startsWith(`${name} › `));
   return {
-    failed: failed.filter((name) => !isNamedByTests(name)),
+    failed: failed.filter(({ name }) => !isNamedByTests(name)),
     unfinished: [...open].filter((name) => !isNamedByOpen(name)),
   };
 }

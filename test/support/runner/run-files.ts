@@ -19,6 +19,9 @@ export interface TestRun {
 /** Number of slowest files that the report of a run names. */
 const slowestShown = 10;
 
+const errorLinesMax = 12;
+const errorLineMax = 300;
+
 /** On two cores four processes use both while some wait for events: 109 s instead of 136 s with three. */
 const usualProcesses = 4;
 
@@ -115,6 +118,12 @@ function describeLeft({ files, left }: RunResult): string[] {
   return left.length === 0 ? [] : [`ℹ ${names} left processes behind, which were ended: ${left.join(' · ')}`];
 }
 
+/** The beginning of an error, for a log of which only the end is read. */
+function firstLines(error: string): string[] {
+  const lines = error.split('\n').filter((line) => line.trim() !== '');
+  return lines.slice(0, errorLinesMax).map((line) => `      ${line.slice(0, errorLineMax)}`);
+}
+
 function describeFailure(result: FileResult, limitSeconds: number): string[] {
   const { file, isPassed, isComplete, ended, code, failed, unfinished } = result;
   if (isPassed) return [];
@@ -128,7 +137,7 @@ function describeFailure(result: FileResult, limitSeconds: number): string[] {
           : '';
   return [
     `✖ ${file}${why}`,
-    ...failed.map((name) => `    failed: ${name}`),
+    ...failed.flatMap(({ name, error }) => [`    failed: ${name}`, ...firstLines(error)]),
     ...(ended === 'exit' ? [] : unfinished.map((name) => `    had not ended: ${name}`)),
   ];
 }
