@@ -56,58 +56,75 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
   return new Date(clock.expiryNow().getTime() - idempotencyKeyMs);
 }
 
-export type LockWaitPolicy = 'wait' | 'skip_locked';
-
 /**
- * Accepts sends and returns one outcome per row, in order. A row that lost a race for its idempotency key, or found no
- * usage row for its month, runs again at once. A refused row whose key was accepted meanwhile also runs again. Each run
- * has its own time, which its message ids contain, so ids sort as created_at does. The outcome `locked` occurs only
- * with `skip_locked`.
+ * Accepts sends and returns one outcome per row, in order. It waits for locks.
+ *
+ * A row whose idempotency key or quota a concurrent request may have taken runs again, in a further batch, until it has
+ * an outcome. So does a row whose team had no usage row for the month.
  */
-export async function acceptSends(
+export async function acceptSends(services: Services, rows: readonly SendRow[]): Promise<SendOutcome[]> {
+  const outcomes = await acceptInBatches(services, rows, acceptWaiting);
+  return outcomes.map((outcome) => {
+    if (outcome.verdict === 'locked')
+      throw new Error('a statement that waits for row locks reported a locked row');
+    return outcome;
+  });
+}
+
+/** Accepts sends as `acceptSends` does, but waits for no lock: a row whose team or number is locked is `locked`. */
+export async function acceptUnlockedSends(
   services: Services,
   rows: readonly SendRow[],
-  locking?: 'wait',
-): Promise<SendOutcome[]>;
-export async function acceptSends(
-  services: Services,
-  rows: readonly SendRow[],
-  locking: LockWaitPolicy,
-): Promise<(SendOutcome | Locked)[]>;
-export async function acceptSends(
-  services: Services,
-  rows: readonly SendRow[],
-  locking: LockWaitPolicy = 'wait',
 ): Promise<(SendOutcome | Locked)[]> {
-  const outcomes: (SendOutcome | Locked | undefined)[] = rows.map(() => undefined);
+  return acceptInBatches(services, rows, acceptUnlocked);
+}
+
+type AcceptStatement = typeof acceptWaiting;
+
+async function acceptInBatches(
+  services: Services,
+  rows: readonly SendRow[],
+  accept: AcceptStatement,
+): Promise<(SendOutcome | Locked)[]> {
+  const outcomes: (SendOutcome | Locked)[] = [];
+  // Indexes of the rows without an outcome.
   let open = rows.map((_, index) => index);
   while (open.length > 0) {
-    const at = services.clock.now();
+    const batch = open.flatMap((index) => rows[index] ?? []);
+    const results = await acceptBatch(services, batch, accept);
     const again: number[] = [];
-    const batch = open.flatMap((index) => {
-      const row = rows[index];
-      return row ? { ...row, messageId: services.ids.next('msg', at.getTime()) } : [];
-    });
-    const results = await runBatch(services, batch, at, locking);
-    const repeats = await findIdempotentRepeats(services, batch, results);
-    for (const [position, result] of results.entries()) {
-      const index = open[position];
-      if (index === undefined) continue;
-      if (result.verdict === 'again' || result.verdict === 'month_missing' || repeats.has(position))
-        again.push(index);
-      else if (result.verdict === 'locked') outcomes[index] = locked;
-      else outcomes[index] = toOutcome(result.verdict, result, batch[position], at);
-    }
-    if (results.some((result) => result.verdict === 'month_missing')) {
-      await ensureUsageMonth(
-        services.database.hot,
-        [...new Set(rows.map((row) => row.teamId))].sort(),
-        monthOf(at),
-      );
+    for (const [position, index] of open.entries()) {
+      const result = results[position];
+      if (result === 'again') again.push(index);
+      else if (result !== undefined) outcomes[index] = result;
     }
     open = again;
   }
-  return outcomes.flatMap((outcome) => outcome ?? []);
+  return outcomes;
+}
+
+/**
+ * Runs one batch: one result per row, in order. A refused row runs again, too, if its key is known by now. Each batch
+ * has its own time, which its message ids contain, so ids sort as created_at does.
+ */
+async function acceptBatch(
+  services: Services,
+  rows: readonly SendRow[],
+  accept: AcceptStatement,
+): Promise<(SendOutcome | Locked | 'again')[]> {
+  const at = services.clock.now();
+  const batch = rows.map((row) => ({ ...row, messageId: services.ids.next('msg', at.getTime()) }));
+  const results = await runBatch(services, batch, at, accept);
+  const repeats = await findIdempotentRepeats(services, batch, results);
+  if (results.some(({ verdict }) => verdict === 'month_missing')) {
+    const teams = [...new Set(rows.map((row) => row.teamId))].sort();
+    await ensureUsageMonth(services.database.hot, teams, monthOf(at));
+  }
+  return results.map((result, position) => {
+    const { verdict } = result;
+    if (verdict === 'again' || verdict === 'month_missing' || repeats.has(position)) return 'again';
+    return verdict === 'locked' ? locked : toOutcome(verdict, result, batch[position], at);
+  });
 }
 
 const refusals: ReadonlySet<SendVerdict> = new Set([
@@ -175,10 +192,10 @@ async function runBatch(
   services: Services,
   rows: readonly Attempt[],
   at: Date,
-  locking: LockWaitPolicy,
+  accept: AcceptStatement,
 ): Promise<SendOutcomeGroupRow[]> {
   try {
-    return await runStatement(services, rows, at, locking);
+    return await runStatement(services, rows, at, accept);
   } catch (error) {
     const code = errorCodeOf(error);
     // SQLSTATE classes 22 and 23: PostgreSQL can't store one of the rows. Each row then runs alone, so that only the
@@ -186,7 +203,7 @@ async function runBatch(
     if (code?.startsWith('22') || code?.startsWith('23')) {
       if (rows.length === 1) return [notStored(services, error)];
       const results: SendOutcomeGroupRow[] = [];
-      for (const row of rows) results.push(...(await runBatch(services, [row], at, locking)));
+      for (const row of rows) results.push(...(await runBatch(services, [row], at, accept)));
       return results;
     }
     return throwOutcomeUnknown(error);
@@ -220,9 +237,8 @@ async function runStatement(
   services: Services,
   rows: readonly Attempt[],
   at: Date,
-  locking: LockWaitPolicy,
+  accept: AcceptStatement,
 ): Promise<SendOutcomeGroupRow[]> {
-  const accept = locking === 'wait' ? acceptWaiting : acceptUnlocked;
   const { senders, positions } = listSenders(rows);
   const pads = services.secrets.contactHashPads();
   const groups = await accept.rows(

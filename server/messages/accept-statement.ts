@@ -22,9 +22,9 @@ export interface SendRow {
 }
 
 /**
- * The outcome of one row. `again`: the row lost a race for its idempotency key, or for quota that may be freed, and
- * runs in a later batch. `locked`: another transaction has locked the row's team or number. The row runs again in a
- * batch of its team, which waits. `not_stored`: PostgreSQL can't store the row.
+ * The outcome of one row. `again`: a concurrent request or an earlier row has its idempotency key, or its quota may
+ * become free; it runs in a later batch. `locked`: another transaction has locked its team or number; it runs again in
+ * a batch of its own team, which waits. `not_stored`: PostgreSQL can't store the row.
  */
 export type SendVerdict =
   | 'accepted'
@@ -76,6 +76,14 @@ const plansWithoutMedia = planNames
  * granted, by its index n.
  *
  * A batch holds sends of many teams. With SKIP LOCKED no team waits for another one's lock.
+ *
+ * Example: a team has 98 of its 100 messages of the month. A batch has five of its sends: 1 and 5 have no idempotency
+ * key, 2 and 3 are one request with the key k, and 4 is for a contact that opted out.
+ *   2, 3: the team's usage row and its number are locked.
+ *   4: send 4 is opted_out, the others are acceptable.    5: 3 becomes again, because it repeats the key of 2.
+ *   6, 7: 1, 2 and 5 have the ranks 1, 2 and 3; 1 and 2 are granted, because 98 + 2 is the limit.
+ *   8, 9: 2 gets its key, so 1 and 2 are accepted.    10 to 14: both are stored, queued and counted.
+ *   15: 1 and 2 accepted, 3 again, 4 opted_out, 5 over_limit. In its next batch 3 finds k, and is replayed.
  */
 const acceptSql = (locking: '' | 'SKIP LOCKED') =>
   `WITH input AS MATERIALIZED (
@@ -96,13 +104,13 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
        AND nu.deleted_at IS NULL
        AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
      ORDER BY nu.id FOR SHARE ${locking}
-   ), judged AS MATERIALIZED (
-     -- 4. Decide on each send: the first reason to refuse it, or fine.
+   ), decided AS MATERIALIZED (
+     -- 4. Decide on each send: the first reason to refuse it, or acceptable.
      SELECT i.n, i.team_id, i.key, nu.id AS number_id, k.message_id AS known_message_id, u.monthly_limit, u.accepted AS used,
        CASE
          WHEN k.fingerprint = i.fingerprint THEN 'replayed'
          WHEN k.message_id IS NOT NULL THEN 'key_reused'
-         ${ifHeld(
+         ${sqlCaseLocked(
            locking,
            'nu.id IS NULL',
            'FROM numbers x WHERE x.team_id = i.team_id AND x.phone_number = i.from_handle AND x.deleted_at IS NULL',
@@ -113,11 +121,11 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          WHEN nu.is_simulated AND i.contact !~ '${fictionalPattern.source}' THEN 'to_not_fictional'
          WHEN ${sqlIsOptedOut('i.team_id', 'i.contact')} THEN 'opted_out'
          WHEN u.has_erased_opt_outs AND ${sqlIsErasedOptOut('i.team_id', 'i.contact', '$17', '$18')} THEN 'opted_out'
-         ${ifHeld(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
+         ${sqlCaseLocked(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
          WHEN u.team_id IS NULL THEN 'month_missing'
          WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
-         ELSE 'fine'
-       END AS finding
+         ELSE 'acceptable'
+       END AS decision
      FROM input i
      LEFT JOIN LATERAL (
        SELECT message_id, fingerprint FROM idempotency_keys
@@ -125,20 +133,20 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      ) k ON true
      LEFT JOIN usage u ON u.team_id = i.team_id
      LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
-   ), single AS (
-     -- 5. Of several fine sends with one idempotency key, let the first continue; the others run again.
-     SELECT j.*, CASE
-         WHEN j.finding = 'fine' AND j.key IS NOT NULL
-           AND row_number() OVER (PARTITION BY j.team_id, j.key, j.finding ORDER BY j.n) > 1 THEN 'again'
-         ELSE j.finding
+   ), first_of_key AS (
+     -- 5. Of several acceptable sends with one idempotency key, let the first continue; the others run again.
+     SELECT d.*, CASE
+         WHEN d.decision = 'acceptable' AND d.key IS NOT NULL
+           AND row_number() OVER (PARTITION BY d.team_id, d.key, d.decision ORDER BY d.n) > 1 THEN 'again'
+         ELSE d.decision
        END AS verdict
-     FROM judged j
+     FROM decided d
    ), ranked AS MATERIALIZED (
-     -- 6. Count the fine sends of each team.
-     SELECT s.*, row_number() OVER (PARTITION BY s.team_id, s.verdict ORDER BY s.n) AS place FROM single s
+     -- 6. Number the acceptable sends of each team.
+     SELECT f.*, row_number() OVER (PARTITION BY f.team_id, f.verdict ORDER BY f.n) AS rank FROM first_of_key f
    ), granted AS (
      -- 7. Grant as many as the month's limit allows.
-     SELECT * FROM ranked WHERE verdict = 'fine' AND used + place <= monthly_limit
+     SELECT * FROM ranked WHERE verdict = 'acceptable' AND used + rank <= monthly_limit
    ), new_keys AS (
      -- 8. Take their idempotency keys. A live key of another request is skipped; an expired one is replaced.
      INSERT INTO idempotency_keys AS k (team_id, key, message_id, fingerprint, created_at)
@@ -164,17 +172,18 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      -- 12. Queue the fetches of their media.
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)
      SELECT team_id, message_id, media_url, media_origin, $8 FROM accepted WHERE media_url IS NOT NULL
-   ), raised AS (
+   ), counted_in_month AS (
      -- 13. Count them in the month.
      UPDATE usage_months u SET accepted = u.accepted + a.messages
      FROM (SELECT team_id, count(*) AS messages FROM accepted GROUP BY team_id) a
      WHERE u.team_id = a.team_id AND u.month = $9
-   ), counted AS (
+   ), counted_in_day AS (
      -- 14. Count them in the day.
      INSERT INTO usage_days AS d (team_id, day, direction, messages)
      SELECT team_id, $11, 'outbound', count(*) FROM accepted GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
+   -- 15. Return the outcomes, with all sends that share one.
    SELECT array_agg(r.n::int) AS indexes, r.known_message_id, r.number_id, r.monthly_limit,
      CASE WHEN a.n IS NULL THEN greatest(r.used, r.monthly_limit) ELSE r.used END AS used,
      CASE
@@ -182,9 +191,9 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          -- No send with this key was granted: the first one is over the limit, and so are its repeats.
          SELECT FROM granted g WHERE g.team_id = r.team_id AND g.key = r.key
        ) THEN 'over_limit'
-       WHEN r.verdict <> 'fine' THEN r.verdict
+       WHEN r.verdict <> 'acceptable' THEN r.verdict
        WHEN a.n IS NOT NULL THEN 'accepted'
-       WHEN r.used + r.place > r.monthly_limit AND NOT EXISTS (
+       WHEN r.used + r.rank > r.monthly_limit AND NOT EXISTS (
          -- A granted send may turn out to be a repeat and free its quota: until then this one runs again.
          SELECT FROM granted g LEFT JOIN accepted x ON x.n = g.n WHERE g.team_id = r.team_id AND x.n IS NULL
        ) THEN 'over_limit'
@@ -193,15 +202,11 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
    FROM ranked r LEFT JOIN accepted a ON a.n = r.n
    GROUP BY 2, 3, 4, 5, 6`;
 
-/**
- * SQL for the outcome `locked`: the team's or number's row exists, but was skipped because another transaction has
- * locked it.
- */
-function ifHeld(locking: '' | 'SKIP LOCKED', passedOver: string, row: string): string {
-  return locking === '' ? '' : `WHEN ${passedOver} AND EXISTS (SELECT ${row}) THEN 'locked'`;
+/** The SQL case `locked`: SKIP LOCKED left a row out (`isMissing`), but it exists, so another transaction has locked it. */
+function sqlCaseLocked(locking: '' | 'SKIP LOCKED', isMissing: string, row: string): string {
+  return locking === '' ? '' : `WHEN ${isMissing} AND EXISTS (SELECT ${row}) THEN 'locked'`;
 }
 
-// The change has no message ids: a batch notifies one change per team, not one per message.
 /** The values $1 to $18: first the columns of the batch, where a null column means that every row's value is null. */
 type AcceptParams = [
   senderTeams: readonly TeamId[],
@@ -224,6 +229,7 @@ type AcceptParams = [
   outerHashPad: Buffer,
 ];
 
+// Without message ids: a batch notifies one change per team, not one per message.
 const changed = [
   { changes: 'message', team: '$1', ids: 'created' },
   { changes: 'usage', team: '$1' },

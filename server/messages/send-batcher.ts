@@ -6,7 +6,7 @@ import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
-import { acceptSends, type Locked, type SendOutcome } from './accept-sends.ts';
+import { acceptSends, acceptUnlockedSends, type Locked, type SendOutcome } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
 import { sendsWaitingMax } from './limits.ts';
 
@@ -17,7 +17,7 @@ const batchesInFlightMax = 1;
  * Batches that may wait for a lock at a time. The other half of the connections for sends and hand-outs never waits for
  * a lock.
  */
-const lanesInFlightMax = 3;
+const waitingBatchesMax = 3;
 
 export interface SendBatcher {
   readonly accept: (row: SendRow) => Promise<SendOutcome>;
@@ -36,8 +36,10 @@ export function createSendBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics' | 'secrets'>,
 ): SendBatcher {
   const observe = createSendMetrics(services.metrics);
-  const batches = (accept: (rows: readonly SendRow[]) => Promise<readonly (SendOutcome | Locked)[]>) =>
-    new Batcher<SendRow, SendOutcome | Locked>({
+  const createBatcher = <Outcome extends SendOutcome | Locked>(
+    accept: (rows: readonly SendRow[]) => Promise<readonly Outcome[]>,
+  ) =>
+    new Batcher<SendRow, Outcome>({
       run: async (rows) => {
         const outcomes = await accept(rows);
         failpoint('sends accepted');
@@ -52,16 +54,13 @@ export function createSendBatcher(
       refuse: () =>
         unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
     });
-  const allTeams = batches((rows) => acceptSends(services, rows, 'skip_locked'));
-  const lanes = new Semaphore(lanesInFlightMax);
-  const waitingTeams = new Map<
-    TeamId,
-    { readonly batcher: Batcher<SendRow, SendOutcome | Locked>; sends: number }
-  >();
+  const allTeams = createBatcher((rows) => acceptUnlockedSends(services, rows));
+  const waitingBatches = new Semaphore(waitingBatchesMax);
+  const waitingTeams = new Map<TeamId, { readonly batcher: Batcher<SendRow, SendOutcome>; sends: number }>();
 
-  const acceptInTeam = async (row: SendRow): Promise<SendOutcome | Locked> => {
+  const acceptInTeam = async (row: SendRow): Promise<SendOutcome> => {
     const team = waitingTeams.get(row.teamId) ?? {
-      batcher: batches((rows) => lanes.run(() => acceptSends(services, rows, 'wait'))),
+      batcher: createBatcher((rows) => waitingBatches.run(() => acceptSends(services, rows))),
       sends: 0,
     };
     waitingTeams.set(row.teamId, team);
@@ -76,11 +75,9 @@ export function createSendBatcher(
 
   return {
     accept: async (row) => {
-      let outcome = waitingTeams.has(row.teamId) ? await acceptInTeam(row) : await allTeams.add(row);
-      if (outcome.verdict === 'locked') outcome = await acceptInTeam(row);
-      if (outcome.verdict === 'locked')
-        throw new Error('a statement that waits for row locks reported a locked row');
-      return outcome;
+      if (waitingTeams.has(row.teamId)) return acceptInTeam(row);
+      const outcome = await allTeams.add(row);
+      return outcome.verdict === 'locked' ? acceptInTeam(row) : outcome;
     },
   };
 }

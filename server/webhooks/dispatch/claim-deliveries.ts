@@ -46,36 +46,54 @@ interface ClaimLimits {
   readonly after: WebhookId;
 }
 
-// CTEs of the statement:
-// - waiting: the first rows of each lane, as many as it has slots. Leased rows are in flight in some process, the
-// others can be claimed. So the slots of a webhook apply to all processes together, and the cost depends on the slots,
-// not on the backlog. A team without a free slot in this process costs nothing, even if all its receivers hang.
-// - slow: from the third failure on, a webhook gets one attempt at a time. A claim locks its row and updates
-// last_triggered_at, so that a concurrent claim sees that it read a stale row.
-// - chosen: interleaves deliveries by slot_share, a row's slot as a part of its lane's slots. In a lane, every
-// webhook's first delivery precedes any second one, and a lane with many slots precedes one with few.
-// - walk: the claim commits without waiting for the disk. If a power cut loses the commit, the rows have no lease, and
-// their attempts are made again, like those of a dead process.
-//
-// Rows are found by ctid, which cannot change under this statement's snapshot. Rows that another process claimed
-// meanwhile are read again under the lock, and skipped.
+/** A claimed delivery with its walk; a walk that claimed none is one row without a delivery. */
+type ClaimRow = { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
+  | (ClaimedDelivery & { readonly message_id: MessageId | null })
+  | { readonly webhook_id: null }
+);
+
+/**
+ * Walks webhooks with rows in the queue, and claims a fair choice of their due rows.
+ *
+ * Example: three slots are free ($3). The queue has four due rows of webhook A: a1, a2, a3 in the live lane (128
+ * slots), a4 in retry (32 slots). Of webhook B, which failed three times in a row, b1 in live and then b2 in retry are due.
+ *   1 to 3: the walk finds A and B; B is slow.    4: all six rows are due, and none is leased.
+ *   5: B has no attempt in progress, so its row is locked.
+ *   6: shares of the slots: a1 and b1 1/128, a2 2/128, a3 3/128, a4 and b2 1/32.
+ *   7: b2 is dropped, because B gets one attempt at a time.    8: a1, b1 and a2 have the smallest shares.
+ *   9 to 11: the three rows get a lease, and B its time.
+ *   12: three rows; walked_to is null at the end of the walk, and next_due_at because more rows may be due now.
+ */
 const claim = statement<
-  [Date, Date, number, WebhookId, TeamId[], number[], TeamId[]],
-  { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
-    | (ClaimedDelivery & { readonly message_id: MessageId | null })
-    | { readonly webhook_id: null }
-  )
+  [
+    now: Date,
+    leasedUntil: Date,
+    free: number,
+    after: WebhookId,
+    teams: TeamId[],
+    inFlightOfTeams: number[],
+    teamsWithoutSlot: TeamId[],
+  ],
+  ClaimRow
 >(
   'webhooks.claim-deliveries',
-  `WITH RECURSIVE ${sqlWebhooksWithDue('webhook_id > $4')}, page AS MATERIALIZED (
+  `WITH RECURSIVE
+     -- 1. Walk the webhooks after $4 that have rows in the queue, in the order of their ids.
+   ${sqlWebhooksWithDue('webhook_id > $4')}, page AS MATERIALIZED (
+     -- 2. Stop the walk after ${walkedWebhooksMax} webhooks.
      SELECT webhook_id FROM walked WHERE webhook_id IS NOT NULL LIMIT ${walkedWebhooksMax}
    ), hooks AS MATERIALIZED (
+     -- 3. Read their state. A team without a free slot in this process is skipped here, so it costs nothing, even if
+     -- all its receivers hang. A webhook is slow, and gets one attempt at a time, from the third failure on.
      SELECT w.* FROM page p CROSS JOIN LATERAL (
        SELECT id, is_active, failure_count >= ${oneAtATimeFailuresMin} AS is_slow, last_triggered_at
        FROM webhooks WHERE id = p.webhook_id AND team_id <> ALL ($7::uuid[]) OFFSET 0
      ) w
-   ), waiting AS MATERIALIZED (${sqlForEachLane(
-     (lane, slots) => `
+   ), due AS MATERIALIZED (
+     -- 4. Read the first due rows of each lane, as many as it has slots. Leased rows are in flight in some process,
+     -- the others can be claimed. So a webhook's slots hold over all processes, and the cost depends on its slots, not
+     -- on its backlog. A row keeps its ctid under this statement's snapshot.${sqlForEachLane(
+       (lane, slots) => `
      SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${slots} AS slots, d.*
      FROM hooks h CROSS JOIN LATERAL (
        SELECT ctid AS tid, team_id, due_at, seq, coalesce(leased_until > $1, false) AS is_leased
@@ -83,42 +101,58 @@ const claim = statement<
        ORDER BY due_at, seq LIMIT ${slots}
      ) d
      WHERE h.is_active OR ${lane === 'manual'}`,
-   )}
+     )}
    ), slow AS MATERIALIZED (
+     -- 5. Lock the slow webhooks without an attempt in progress. A claim in another process updates last_triggered_at
+     -- (step 11): if it differs from step 3, the rows of step 4 are stale.
      SELECT w.id FROM hooks h JOIN webhooks w ON w.id = h.id
      WHERE h.is_slow AND h.is_active AND w.is_active AND w.last_triggered_at IS NOT DISTINCT FROM h.last_triggered_at
-       AND EXISTS (SELECT FROM waiting x WHERE x.webhook_id = h.id AND x.lane <> 'manual')
-       AND NOT EXISTS (SELECT FROM waiting x WHERE x.webhook_id = h.id AND x.lane <> 'manual' AND x.is_leased)
+       AND EXISTS (SELECT FROM due x WHERE x.webhook_id = h.id AND x.lane <> 'manual')
+       AND NOT EXISTS (SELECT FROM due x WHERE x.webhook_id = h.id AND x.lane <> 'manual' AND x.is_leased)
      FOR NO KEY UPDATE OF w SKIP LOCKED
    ), free AS (
+     -- 6. Drop leased rows, and rows of slow webhooks that step 5 did not lock. slot_share is a row's number in its lane
+     -- as a part of the lane's slots; slot is its number over the lanes that wait for a slow webhook.
      SELECT x.*,
        row_number() OVER (PARTITION BY webhook_id, lane ORDER BY due_at, seq)::real / slots AS slot_share,
        row_number() OVER (PARTITION BY webhook_id, lane = 'manual' ORDER BY due_at, seq) AS slot
-     FROM waiting x
+     FROM due x
      WHERE NOT is_leased AND (lane = 'manual' OR NOT is_slow OR webhook_id IN (SELECT id FROM slow))
-   ), of_teams AS (
+   ), ranked AS (
+     -- 7. Drop all but the first row of a slow webhook. Number the rest within their team, after its deliveries in
+     -- flight in this process.
      SELECT f.*, row_number() OVER (PARTITION BY f.team_id ORDER BY slot_share, due_at, seq) + coalesce(t.in_flight, 0) AS team_slot
      FROM free f LEFT JOIN unnest($5::uuid[], $6::int[]) AS t (team_id, in_flight) ON t.team_id = f.team_id
      WHERE lane = 'manual' OR NOT is_slow OR slot = 1
    ), chosen AS MATERIALIZED (
-     SELECT tid FROM of_teams WHERE team_slot <= ${teamSlots} ORDER BY slot_share, due_at, seq LIMIT $3
+     -- 8. Choose rows for the free slots, and for a team at most its slots. The order by slot_share interleaves
+     -- webhooks and lanes: in a lane every webhook's first row precedes any second one, and a lane with many slots
+     -- precedes one with few.
+     SELECT tid FROM ranked WHERE team_slot <= ${teamSlots} ORDER BY slot_share, due_at, seq LIMIT $3
    ), locked AS MATERIALIZED (
+     -- 9. Lock them. A row that another claim took meanwhile is read again under the lock, and skipped.
      SELECT ctid AS tid FROM due_deliveries
      WHERE ctid = ANY (ARRAY(SELECT tid FROM chosen)) AND (leased_until IS NULL OR leased_until <= $1)
      FOR UPDATE SKIP LOCKED
-   ), taken AS (
+   ), leased AS (
+     -- 10. Lease them.
      UPDATE due_deliveries d
      SET leased_until = $2, lease = nextval('lease_seq'), first_started_at = coalesce(d.first_started_at, $1)
      WHERE d.ctid = ANY (ARRAY(SELECT tid FROM locked))
      RETURNING d.*
-   ), slowed AS (
+   ), slow_triggered AS (
+     -- 11. Update last_triggered_at of slow webhooks, which step 5 of a concurrent claim compares.
      UPDATE webhooks SET last_triggered_at = $1
-     WHERE id = ANY (ARRAY(SELECT t.webhook_id FROM taken t JOIN slow s ON s.id = t.webhook_id WHERE t.lane <> 'manual'))
+     WHERE id = ANY (ARRAY(SELECT l.webhook_id FROM leased l JOIN slow s ON s.id = l.webhook_id WHERE l.lane <> 'manual'))
    )
-   SELECT walk.*, t.webhook_id, t.delivery_id, t.team_id, t.event_id, t.lane, t.attempt, t.due_at, t.first_started_at,
-     t.lease, t.leased_until, w.url, w.generation, w.failure_count, w.secret, w.next_secret, w.next_secret_from, t.body IS NOT NULL AS is_test,
-     coalesce(t.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type, e.message_id
+   -- 12. Return the claimed rows with the data for their attempts, and with each row where the walk ended and when the
+   -- next attempt is due. LEFT JOIN ... ON true keeps these two where nothing was claimed.
+   SELECT walk.*, l.webhook_id, l.delivery_id, l.team_id, l.event_id, l.lane, l.attempt, l.due_at, l.first_started_at,
+     l.lease, l.leased_until, w.url, w.generation, w.failure_count, w.secret, w.next_secret, w.next_secret_from, l.body IS NOT NULL AS is_test,
+     coalesce(l.body, e.body) AS body, coalesce(sample.event_type, e.type) AS event_type, e.message_id
    FROM (SELECT
+       -- The commit does not wait for the disk. If a power cut loses it, the rows have no lease, and their attempts are
+       -- made again, like those of a dead process.
        set_config('synchronous_commit', 'off', true),
        (SELECT webhook_id FROM page OFFSET ${walkedWebhooksMax - 1}) AS walked_to,
        CASE WHEN (SELECT count(*) FROM locked) < $3 THEN (SELECT min(due_at) FROM (${sqlForEachLane(
@@ -130,11 +164,11 @@ const claim = statement<
        )}) AS next) END AS next_due_at
      ) walk
    LEFT JOIN (
-     taken t
-     CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = t.webhook_id OFFSET 0) w
-     LEFT JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = t.team_id AND id = t.event_id OFFSET 0) e ON true
+     leased l
+     CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = l.webhook_id OFFSET 0) w
+     LEFT JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = l.team_id AND id = l.event_id OFFSET 0) e ON true
      LEFT JOIN LATERAL (
-       SELECT event_type FROM deliveries WHERE t.body IS NOT NULL AND team_id = t.team_id AND id = t.delivery_id OFFSET 0
+       SELECT event_type FROM deliveries WHERE l.body IS NOT NULL AND team_id = l.team_id AND id = l.delivery_id OFFSET 0
      ) sample ON true
    ) ON true`,
 );

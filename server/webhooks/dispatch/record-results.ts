@@ -31,11 +31,11 @@ export async function recordResults(
   const counting = new Set(classified.filter(needsCount).map(({ result }) => result.claimed.webhook_id));
   const isCounting = ({ result }: ClassifiedResult) => counting.has(result.claimed.webhook_id);
   const plain = classified.filter((one) => !isCounting(one));
-  const left =
+  const omitted =
     plain.length === 0
       ? []
       : await writeResults(services.database.hot, plain, { counting: 'elsewhere', at: services.clock.now() });
-  const disabled = await countAndWrite(services, [...classified.filter(isCounting), ...left]);
+  const disabled = await countAndWrite(services, [...classified.filter(isCounting), ...omitted]);
   failpoint('results written');
   return { disabled };
 }

@@ -15,65 +15,79 @@ export interface ClassifiedResult {
   readonly isCounted: boolean;
 }
 
-// hooks: locked FOR KEY SHARE, only to block disabling; another transaction counts failures. classified: if the caller
-// does not count failures, results of a webhook with failures are left out, for a caller that counts them. owned: the
-// row still has the lease of this attempt. Without the lease (webhook switched off or deleted, or claimed by another
-// process later) the attempt is only logged. A success is an exception: the receiver has the event. rescheduled: an
-// attempt that a stop aborted is made again with the same number. update_delivery: a failed attempt changes nothing in
-// a delivery that succeeded before. insert_attempt: an answer may quote its event, so it is not stored if the event was
-// erased. is_erased is read from the locked row, and so is current.
-const write = statement<
-  [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string,
-    string[],
-    (Buffer<ArrayBufferLike> | undefined)[],
-    string,
-    WebhookId[],
-    boolean,
-    Date,
-  ],
-  { readonly left: number }
->(
+/** The values $1 to $18; the first 15 are columns, with one value per result. A string is an array literal. */
+type WriteParams = [
+  teamIds: string,
+  webhookIds: string,
+  deliveryIds: string,
+  leases: string,
+  generations: string,
+  nextDueAt: string,
+  isCounted: string,
+  attemptIds: string,
+  startedAt: string,
+  durationsMs: string,
+  outcomes: string,
+  statusCodes: string,
+  urls: string[],
+  responseBodies: (Buffer | undefined)[],
+  responsesTruncated: string,
+  webhooksToLock: WebhookId[],
+  isCountingHere: boolean,
+  at: Date,
+];
+
+/**
+ * Writes a batch of results. Each one is found by its number n in the batch, from 1.
+ *
+ * Example, with $17 false: the caller counts no failures. Webhook V has got a first failure since its claim, W has none.
+ * Result 1 is a success of W, 2 a success of V, 3 of W failed in the server's own network, so it is not counted and has
+ * a next attempt, and 4 is a success of W whose lease has passed to another process.
+ *   2, 3: V and W are locked; 2 is omitted, because it would reset V's count.
+ *   4, 5: row 1 leaves the queue, row 3 gets its next due time; row 4 has another lease.    6: 1 and 3 are owned.
+ *   7: delivery 1 succeeds, 3 stays pending. 4 stays pending, too, but records its success.
+ *   8: attempts 1, 3 and 4 are logged.    9: number 2 is returned, for a transaction that counts.
+ */
+const write = statement<WriteParams, { readonly omitted: number }>(
   'webhooks.write-results',
   `WITH input AS MATERIALIZED (
+     -- 1. The results.
      SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::int[], $6::timestamptz[], $7::boolean[],
        $8::uuid[], $9::timestamptz[], $10::int[], $11::text[], $12::smallint[], $13::text[], $14::bytea[], $15::boolean[])
      WITH ORDINALITY AS i (team_id, webhook_id, delivery_id, lease, generation, next_due_at, is_counted,
        attempt_id, started_at, duration_ms, outcome, status_code, url, response_body, response_truncated, n)
    ), hooks AS MATERIALIZED (
+     -- 2. Lock the webhooks, only to block disabling: another transaction counts failures.
      SELECT id, generation, failure_count FROM webhooks WHERE id = ANY ($16::uuid[]) ORDER BY id FOR KEY SHARE
-   ), classified AS MATERIALIZED (
+   ), included AS MATERIALIZED (
+     -- 3. If the caller counts no failures, omit counted results of a webhook that has failures.
      SELECT i.*, coalesce(h.generation = i.generation, false) AS is_of_generation
      FROM input i LEFT JOIN hooks h ON h.id = i.webhook_id
      WHERE $17 OR NOT i.is_counted OR h.id IS NULL OR h.generation <> i.generation OR h.failure_count = 0
    ), finished AS (
-     DELETE FROM due_deliveries d USING classified j
-     WHERE d.webhook_id = j.webhook_id AND d.delivery_id = j.delivery_id AND d.lease = j.lease AND j.next_due_at IS NULL
-     RETURNING j.n
+     -- 4. Delete queue rows without a next attempt, if they still have the lease of this attempt.
+     DELETE FROM due_deliveries d USING included i
+     WHERE d.webhook_id = i.webhook_id AND d.delivery_id = i.delivery_id AND d.lease = i.lease AND i.next_due_at IS NULL
+     RETURNING i.n
    ), rescheduled AS (
+     -- 5. Schedule the next attempt of the others, on the same condition. An attempt that a stop aborted is made again
+     -- with the same number.
      UPDATE due_deliveries d
-     SET lane = CASE j.outcome WHEN 'aborted' THEN d.lane ELSE 'retry' END,
-       attempt = CASE j.outcome WHEN 'aborted' THEN d.attempt ELSE d.attempt + 1 END,
-       due_at = j.next_due_at, leased_until = NULL, lease = NULL
-     FROM classified j
-     WHERE d.webhook_id = j.webhook_id AND d.delivery_id = j.delivery_id AND d.lease = j.lease AND j.next_due_at IS NOT NULL
-     RETURNING j.n
+     SET lane = CASE i.outcome WHEN 'aborted' THEN d.lane ELSE 'retry' END,
+       attempt = CASE i.outcome WHEN 'aborted' THEN d.attempt ELSE d.attempt + 1 END,
+       due_at = i.next_due_at, leased_until = NULL, lease = NULL
+     FROM included i
+     WHERE d.webhook_id = i.webhook_id AND d.delivery_id = i.delivery_id AND d.lease = i.lease AND i.next_due_at IS NOT NULL
+     RETURNING i.n
    ), result AS MATERIALIZED (
-     SELECT j.*, o.n IS NOT NULL AS is_owned, j.outcome = 'succeeded' AS succeeded,
-       o.n IS NOT NULL AND j.outcome <> 'succeeded' AND j.next_due_at IS NULL AS gives_up
-     FROM classified j LEFT JOIN (SELECT n FROM finished UNION ALL SELECT n FROM rescheduled) o ON o.n = j.n
+     -- 6. Owned: step 4 or 5 found the lease. Otherwise the delivery was skipped or deleted, or another process claimed
+     -- it after the lease. Then the attempt is logged and changes nothing else, except that a success counts: the
+     -- receiver has the event.
+     SELECT i.*, o.n IS NOT NULL AS is_owned, i.outcome = 'succeeded' AS succeeded,
+       o.n IS NOT NULL AND i.outcome <> 'succeeded' AND i.next_due_at IS NULL AS gives_up
+     FROM included i LEFT JOIN (SELECT n FROM finished UNION ALL SELECT n FROM rescheduled) o ON o.n = i.n
    ), update_delivery AS (
+     -- 7. Update the deliveries. A failed attempt changes nothing in a delivery that succeeded before.
      UPDATE deliveries d SET
        attempt_count = d.attempt_count + 1,
        status = CASE
@@ -88,6 +102,8 @@ const write = statement<
      FROM result r WHERE d.team_id = r.team_id AND d.id = r.delivery_id
      RETURNING r.n, d.is_erased
    ), insert_attempt AS (
+     -- 8. Log the attempts. An answer may quote its event, so that of an erased one is not stored. is_erased comes from
+     -- the row that step 7 locked, so it is of this moment.
      INSERT INTO attempts (team_id, delivery_id, id, started_at, duration_ms, outcome, status_code, url,
        response_body, response_truncated, is_counted)
      SELECT r.team_id, r.delivery_id, r.attempt_id, r.started_at, r.duration_ms, r.outcome, r.status_code, r.url,
@@ -95,16 +111,17 @@ const write = statement<
        r.is_counted AND r.is_owned AND r.is_of_generation
      FROM result r LEFT JOIN update_delivery d ON d.n = r.n
    )
-   SELECT i.n AS left FROM input i WHERE NOT EXISTS (SELECT FROM classified j WHERE j.n = i.n)`,
+   -- 9. Return the results that step 3 omitted.
+   SELECT i.n AS omitted FROM input i WHERE NOT EXISTS (SELECT FROM included x WHERE x.n = i.n)`,
   { changes: 'delivery', team: '$1' },
 );
 
 /**
  * Writes the results of attempts, all of different deliveries, by one statement: the log, the state of the delivery,
  * and its row in the queue.
- * @param counting `here`: the caller has locked the webhooks and counts their failures; `elsewhere`: nothing is
- * counted, and results that would reset a count are left out
- * @returns the results that were left out
+ * @param counting `here`: the caller has locked the webhooks and counts their failures; `elsewhere`: no failure is
+ *   counted, and results that would reset a count are omitted
+ * @returns the omitted results
  */
 export async function writeResults<Classified extends ClassifiedResult>(
   db: Queryable,
@@ -135,7 +152,7 @@ export async function writeResults<Classified extends ClassifiedResult>(
     counting === 'here',
     at,
   );
-  return rows.flatMap(({ left }) => classified[left - 1] ?? []);
+  return rows.flatMap(({ omitted }) => classified[omitted - 1] ?? []);
 }
 
 export function webhookIdsOfResults(classified: readonly ClassifiedResult[]): WebhookId[] {
