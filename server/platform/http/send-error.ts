@@ -1,0 +1,115 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppError } from '#server/platform/app-error.ts';
+import type { Logger } from '#server/platform/process/logger.ts';
+import type { Clock } from '#server/platform/time/clock.ts';
+import { isRequestAborted } from './client-disconnect.ts';
+import { hasLargeRest } from './delayed-close.ts';
+import { drainBody } from './drain-body.ts';
+import { errorPageHeaders, renderErrorPage } from './html-page.ts';
+import { audienceOf, wantsHtml } from './path-index.ts';
+import type { Audience, Route } from './route.ts';
+import { toAppError } from './to-app-error.ts';
+
+export interface ErrorOptions {
+  /** Maps a thrown error to one that explains its reason, such as a full disk. */
+  readonly explain?: (error: unknown) => unknown;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Headers of every answer, except for audiences without browsers. */
+  readonly browserHeaders: Readonly<Record<string, string>>;
+  /** The path of the start page, which the error page links to; it begins with the path of APP_URL. */
+  readonly startPath: string;
+}
+
+/** Audiences of programs and phones, which ignore headers for browsers. */
+const machineAudiences: readonly (Audience | undefined)[] = ['api', 'device', 'operations'];
+
+/** Answers a failed request: with the error envelope, or with a page where a browser opens one. */
+export function sendError(
+  options: ErrorOptions,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
+  request.errorCode = appError.code;
+  // An internal_error without a cause is a refusal over capacity, not a fault; nor is a body that its client aborted.
+  if (appError.code === 'internal_error' && appError.cause !== undefined && !isRequestAborted(request)) {
+    options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
+  }
+  if (audienceOf(request) !== 'device') settleRest(appError, request, reply);
+  setResponseHeaders(options, audienceOf(request), request, reply);
+  reply.code(appError.status).headers({ ...appError.headers });
+  // A browser that opens a page gets an HTML page; all other clients get JSON.
+  if (wantsHtml(request)) {
+    // The page reloads by itself only after 429: at an overloaded server all open pages would reload at once.
+    const isRepeatable = request.method === 'GET' && appError.status === 429;
+    const waitSeconds = isRepeatable ? appError.headers['retry-after'] : undefined;
+    if (waitSeconds !== undefined) reply.header('refresh', waitSeconds);
+    reply
+      .headers(errorPageHeaders(options.startPath))
+      .send(renderErrorPage(appError.message, options.startPath, waitSeconds !== undefined));
+  } else reply.type('application/json').send(appError.envelope());
+}
+
+/**
+ * Decides about the unread rest of a refused request's body (specification section 7.1). Node reads and discards a body
+ * that is too large if its caller has a credential, so that the caller always gets the answer. For other refusals a
+ * large rest is not read.
+ */
+function settleRest({ status }: AppError, request: FastifyRequest, reply: FastifyReply): void {
+  const { principal, signedIn } = request.caller ?? {};
+  const isKnown = principal !== undefined || signedIn !== undefined;
+  if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
+    request.server.delayedClose.apply(request, reply);
+  // Fastify would close the connection at once, which resets it while the client writes and loses the answer.
+  else if (status === 413) keepConnectionOpen(reply);
+}
+
+function keepConnectionOpen(reply: FastifyReply): void {
+  reply.removeHeader('connection');
+}
+
+/** Sets the headers of every answer. Errors set them again, because those of Fastify itself reach no route. */
+export function setResponseHeaders(
+  { browserHeaders }: ErrorOptions,
+  audience: Audience | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  if (!machineAudiences.includes(audience)) reply.headers(browserHeaders);
+  reply.header('request-id', request.id).header('cache-control', 'no-store');
+}
+
+/**
+ * Answers a failed device call: with the route's own answer and HTTP 200, or with the error envelope. Up to 64 KB of
+ * the body are read first, because a reset connection ends the shortcut. The body of a known device within its limits
+ * is read to its end.
+ */
+export function deviceErrorHandler(options: ErrorOptions, { onFailure, hangsUp }: Route) {
+  return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const appError = toAppError(error, request.routeOptions.bodyLimit);
+    if (hangsUp) {
+      if (appError.code === 'internal_error')
+        options.logger.warn(
+          { err: appError.cause ?? error, requestId: request.id },
+          'a request of a phone failed',
+        );
+      reply.hijack();
+      reply.raw.destroy();
+      return;
+    }
+    const { device, refusal } = request.caller ?? {};
+    if (device && !refusal) {
+      if (appError.status === 413) keepConnectionOpen(reply);
+    } else if (!(await drainBody(request, options.clock))) request.server.delayedClose.apply(request, reply);
+    if (!onFailure) return sendError(options, appError, request, reply);
+    if (appError.code === 'internal_error' && !isRequestAborted(request))
+      options.logger.warn(
+        { err: appError.cause ?? error, requestId: request.id },
+        'a request of a phone failed',
+      );
+    setResponseHeaders(options, 'device', request, reply);
+    reply.code(200).send(onFailure(appError));
+  };
+}
