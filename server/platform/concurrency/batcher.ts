@@ -1,10 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { FairQueue } from './fair-queue.ts';
 
-/**
- * How many calls are answered per tick of the event loop with windowMs 0. Two and eight perform alike, sixteen are
- * slower (decision 0005).
- */
+/** Calls answered per tick while a batch runs: two or eight perform alike, sixteen are slower (decision 0005). */
 const repliesPerTick = 4;
 
 interface BatcherOptions<Input, Output> {
@@ -12,7 +9,10 @@ interface BatcherOptions<Input, Output> {
   readonly run: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly sizeMax: number;
   readonly inFlightMax: number;
-  /** Time that the first input of a batch waits for others; 0 gathers the inputs of one tick of the event loop. */
+  /**
+   * Time that the first input of a batch waits for others. 0 gathers the inputs of one tick of the event loop, and runs
+   * each batch while the callers of the one before are answered.
+   */
   readonly windowMs: number;
   /**
    * Upper bound on waiting inputs; beyond it, an input is refused if its queue has at least its equal share of them
@@ -30,16 +30,23 @@ interface Waiting<Input, Output> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Batcher: turns many single calls into few calls with batches, so that one commit serves all of them. */
+/**
+ * Batcher: turns many single calls into few calls with batches, so that one commit serves all of them. A call gets the
+ * output of its input, or the error of its whole batch. While as many batches run as `inFlightMax` allows, new inputs
+ * wait; the end of a batch starts the next one.
+ */
 export class Batcher<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
   readonly #waiting: FairQueue<Waiting<Input, Output>>;
+  /** Whether a batch runs while the callers of the one before are answered. */
+  readonly #overlaps: boolean;
   #inFlight = 0;
-  #scheduled = false;
+  #isScheduled = false;
 
   constructor(options: BatcherOptions<Input, Output>) {
     this.#options = options;
     this.#waiting = new FairQueue(options.waitingMax);
+    this.#overlaps = options.windowMs === 0;
   }
 
   add(input: Input): Promise<Output> {
@@ -49,61 +56,63 @@ export class Batcher<Input, Output> {
     });
   }
 
+  /** Starts a batch after the window, unless one is scheduled, or nothing waits, or no further batch may run. */
   #schedule(): void {
-    if (this.#scheduled || this.#waiting.size === 0 || this.#inFlight >= this.#options.inFlightMax) return;
-    this.#scheduled = true;
-    const flush = () => {
-      this.#scheduled = false;
-      this.#flush(this.#options.sizeMax);
+    if (this.#isScheduled || this.#waiting.size === 0 || this.#inFlight >= this.#options.inFlightMax) return;
+    this.#isScheduled = true;
+    const start = () => {
+      this.#isScheduled = false;
+      this.#startBatch(this.#options.sizeMax);
     };
-    if (this.#options.windowMs === 0) setImmediate(flush);
-    else setTimeout(flush, this.#options.windowMs);
+    if (this.#options.windowMs === 0) setImmediate(start);
+    else setTimeout(start, this.#options.windowMs);
   }
 
-  #flush(size: number): void {
+  #startBatch(size: number): void {
     const batch = this.#waiting.take(size);
     if (batch.length === 0) return;
     this.#inFlight += 1;
-    this.#options.run(batch.map((waiting) => waiting.input)).then(
+    this.#options.run(batch.map(({ input }) => input)).then(
       (outputs) => {
         this.#onBatchDone(batch.length);
-        return answer(batch, outputs, this.#options.windowMs === 0 ? repliesPerTick : batch.length);
+        return resolveCalls(batch, outputs, this.#overlaps ? repliesPerTick : batch.length);
       },
       (error) => {
         this.#onBatchDone(batch.length);
-        for (const waiting of batch) waiting.reject(error);
+        for (const { reject } of batch) reject(error);
       },
     );
     this.#schedule();
   }
 
   /**
-   * Starts the next batch before the callers of the finished batch are answered, so that the database works meanwhile.
-   * The batch takes half of all calls in progress. A batch of nearly all calls would leave the database idle while
-   * their callers are answered, and this process idle while the batch runs.
+   * Starts the next batch before the callers of this one are answered, so that the database works meanwhile. The batch
+   * takes half of all calls in progress. A batch of nearly all calls would leave the database idle while they are
+   * answered, and this process idle while the batch runs.
+   * @param size of the batch that is done
    */
-  #onBatchDone(answered: number): void {
+  #onBatchDone(size: number): void {
     this.#inFlight -= 1;
-    const half = Math.ceil((this.#waiting.size + answered) / 2);
-    if (this.#options.windowMs === 0 && !this.#scheduled) this.#flush(Math.min(half, this.#options.sizeMax));
+    const half = Math.ceil((this.#waiting.size + size) / 2);
+    if (this.#overlaps && !this.#isScheduled) this.#startBatch(Math.min(half, this.#options.sizeMax));
     else this.#schedule();
   }
 }
 
 /**
- * Answers a few calls in each tick of the event loop. Between ticks the process reads new calls and the result of the
- * batch in progress. If all were answered at once, that result would stay unread, and the database idle, until the last
- * answer.
+ * Answers `perTick` calls in each tick of the event loop. Between ticks the process reads new calls and the result of
+ * the batch in progress. If all were answered at once, that result would stay unread, and the database idle, until the
+ * last answer.
  */
-async function answer<Input, Output>(
+async function resolveCalls<Input, Output>(
   batch: readonly Waiting<Input, Output>[],
   outputs: readonly Output[],
   perTick: number,
 ): Promise<void> {
-  for (const [index, waiting] of batch.entries()) {
+  for (const [index, { resolve, reject }] of batch.entries()) {
     if (index > 0 && index % perTick === 0) await nextTick();
     const output = outputs[index];
-    if (output === undefined) waiting.reject(new Error('a batch returned no result for one of its calls'));
-    else waiting.resolve(output);
+    if (output === undefined) reject(new Error('a batch returned no result for one of its calls'));
+    else resolve(output);
   }
 }

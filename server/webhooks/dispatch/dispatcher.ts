@@ -41,11 +41,14 @@ export class Dispatcher {
   readonly #logProcessFailure: ReturnType<typeof createProcessFailureLog>;
   readonly #attemptServices: AttemptServices;
   readonly #attempts = new Set<Promise<void>>();
+  /** By team, the number of its attempts in progress. */
   readonly #inFlight = new Map<TeamId, number>();
   readonly #abort = new AbortController();
+  /** Slots that became free since the last round was requested. */
   #freedSlots = 0;
   #gathering: NodeJS.Timeout | undefined;
   #isStopping = false;
+  /** The last webhook that the walk has covered; firstWebhookId at its beginning. */
   #after = firstWebhookId;
   #cancelAlarm = () => {};
 
@@ -97,23 +100,28 @@ export class Dispatcher {
     await this.#lastTriggeredLoop.runOnce();
   }
 
-  /** Walks once through all webhooks with due deliveries, or until no slot is free. */
+  /**
+   * Claims due deliveries until no slot is free, or until the walk finds no more. A claim covers a page of webhooks, in
+   * the order of their ids, and the next one continues after it. A round that ends without a free slot stores the
+   * position, so the next round continues there. At the end, an alarm is set for the next attempt that becomes due.
+   */
   async #fillSlots(): Promise<void> {
     if (this.#services.restoreHold.isHeld) return;
     let alarmAt: Date | undefined;
-    // Another walk is needed if this one began in the middle, or if a claim filled all free slots.
-    let needsAnotherRound = this.#after !== firstWebhookId;
+    // Webhooks before the first position were not walked in this round. One that a claim left for want of slots may
+    // have more due rows. In both cases the walk begins again when it ends.
+    let needsAnotherWalk = this.#after !== firstWebhookId;
     while (!this.#isStopping) {
       const free = Math.min(claimBatchMax, processSlots - this.#attempts.size);
       if (free <= 0) break;
       const page = await this.#claim(free);
       for (const claimed of page.deliveries) this.#begin(claimed);
       if (page.nextDueAt && (!alarmAt || page.nextDueAt < alarmAt)) alarmAt = page.nextDueAt;
-      needsAnotherRound ||= page.deliveries.length === free;
+      if (page.deliveries.length === free) needsAnotherWalk = true;
       this.#after = page.walkedTo ?? firstWebhookId;
-      if (page.walkedTo !== undefined) continue;
-      if (!needsAnotherRound) break;
-      needsAnotherRound = false;
+      const isWalkOver = page.walkedTo === undefined;
+      if (isWalkOver && !needsAnotherWalk) break;
+      if (isWalkOver) needsAnotherWalk = false;
     }
     this.#setAlarm(alarmAt);
   }
@@ -141,8 +149,8 @@ export class Dispatcher {
     this.#inFlight.set(teamId, (this.#inFlight.get(teamId) ?? 0) + 1);
     const attempt = this.#attempt(claimed).finally(() => {
       this.#attempts.delete(attempt);
-      const left = (this.#inFlight.get(teamId) ?? 1) - 1;
-      if (left > 0) this.#inFlight.set(teamId, left);
+      const inFlight = (this.#inFlight.get(teamId) ?? 1) - 1;
+      if (inFlight > 0) this.#inFlight.set(teamId, inFlight);
       else this.#inFlight.delete(teamId);
       this.#onSlotFree();
     });

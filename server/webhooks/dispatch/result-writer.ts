@@ -16,7 +16,7 @@ const pauseMs = 500;
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>;
 
-type Batch = Batcher<AttemptResult, 'seen to'>;
+type Batch = Batcher<AttemptResult, 'handled'>;
 
 interface WriterOptions {
   readonly onDisabled: (webhooks: number) => void;
@@ -48,7 +48,7 @@ export class ResultWriter {
       new Batcher({
         run: async (results) => {
           await this.#write(results);
-          return results.map(() => 'seen to');
+          return results.map(() => 'handled');
         },
         sizeMax: resultsMax,
         inFlightMax: 1,
