@@ -7,13 +7,25 @@ import { readPage } from '#server/platform/paging.ts';
 import { messagePageExaminedMax } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 
-/** A message that the page read: it matches the filters, or it is the last one that the page may read. */
-interface PageRow extends MessageRow {
+// A page is a scan along an index, newest first, that stops at the page's length, or after 10,000 messages where few
+// match. The filters decide which scan reads the fewest messages that do not match:
+//
+// | filter                 | scan                                                                     |
+// |------------------------|--------------------------------------------------------------------------|
+// | status queued, polling | ids from the small tables of waiting and handed-out messages             |
+// | status failed          | the index of failed messages                                             |
+// | from, to or both       | the index of senders or of recipients; of both, the one with the contact |
+// | any other              | the primary key                                                          |
+//
+// Each scan applies all filters to what it reads.
+
+/** A message that a scan returns: it matches the filters, or it is the last one that the page may read. */
+interface ScannedRow extends MessageRow {
   readonly fits: boolean;
   readonly is_bound: boolean;
 }
 
-type PageStatement = Statement<
+type Scan = Statement<
   [
     TeamId,
     before: string,
@@ -22,20 +34,22 @@ type PageStatement = Statement<
     status: MessageStatus | null,
     direction: 'inbound' | 'outbound' | null,
     limit: number,
-    ...along: [] | [handle: string],
+    ...handle: [] | [string],
   ],
-  PageRow
+  ScannedRow
 >;
 
 /**
- * A scan of a team's messages along an index, newest first. One statement returns both the matches and the last
- * position, because messages that arrive between two statements would shift the position.
+ * Defines a scan. One statement returns both the matches and the last position: with two snapshots, messages that
+ * arrive in between would shift the position.
  * @param order the order of the index
  * @param rows SELECT of the messages before $2 in that order; $8 is the handle
  */
-function source(name: string, order: string, rows: string): PageStatement {
+function defineScan(name: string, order: string, rows: string): Scan {
   return statement(
     `messages.list-${name}`,
+    // From the inside: 1. the messages that the page may read; 2. which of them match, and which is the last one;
+    // 3. the page.
     `SELECT ${sqlMessageColumns('m')}, m.fits, m.is_bound
      FROM (SELECT m.*, row_number() OVER (ORDER BY ${order}) = ${messagePageExaminedMax} AS is_bound,
              ($3::text IS NULL OR m.from_handle = $3) AND ($4::text IS NULL OR m.to_handle = $4)
@@ -46,11 +60,12 @@ function source(name: string, order: string, rows: string): PageStatement {
 }
 
 /**
- * A scan along (team, handle, id). Row comparisons instead of `handle = $8` force the planner to use this index,
- * whatever the statistics say. Another index would read rows that do not match.
+ * A scan along the index (team, handle, id), from the position before $2 down to the first message of the handle. Row
+ * comparisons instead of `handle = $8` force this index, whatever the statistics say; another index would read rows that
+ * do not match.
  */
-const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
-  source(
+const defineHandleScan = (name: string, column: 'from_handle' | 'to_handle') =>
+  defineScan(
     name,
     `m.team_id DESC, m.${column} DESC, m.id DESC`,
     `SELECT m.* FROM messages m
@@ -62,8 +77,8 @@ const alongHandle = (name: string, column: 'from_handle' | 'to_handle') =>
  * A scan of the ids in a small table, for states that no index of the table messages covers. OFFSET 0 makes the planner
  * read the small table first.
  */
-const alongIds = (name: string, messageIds: string) =>
-  source(
+const defineIdScan = (name: string, messageIds: string) =>
+  defineScan(
     name,
     'waiting_id DESC',
     `SELECT m.*, w.message_id AS waiting_id
@@ -72,15 +87,15 @@ const alongIds = (name: string, messageIds: string) =>
   );
 
 const ofTeam = 'SELECT m.* FROM messages m WHERE m.team_id = $1 AND m.id < $2';
-const byTime = source('by-time', 'm.id DESC', ofTeam);
-const bySender = alongHandle('by-sender', 'from_handle');
-const byRecipient = alongHandle('by-recipient', 'to_handle');
-const failed = source('failed', 'm.id DESC', `${ofTeam} AND m.failed_at IS NOT NULL`);
-const queued = alongIds(
+const byTime = defineScan('by-time', 'm.id DESC', ofTeam);
+const bySender = defineHandleScan('by-sender', 'from_handle');
+const byRecipient = defineHandleScan('by-recipient', 'to_handle');
+const failed = defineScan('failed', 'm.id DESC', `${ofTeam} AND m.failed_at IS NOT NULL`);
+const queued = defineIdScan(
   'queued',
   'SELECT q.message_id FROM send_queue q WHERE q.team_id = $1 AND q.message_id < $2',
 );
-const polling = alongIds(
+const polling = defineIdScan(
   'polling',
   `SELECT f.message_id FROM numbers n
    CROSS JOIN LATERAL (SELECT f.message_id FROM in_flight f WHERE f.number_id = n.id OFFSET 0) f
@@ -88,7 +103,8 @@ const polling = alongIds(
 );
 
 /**
- * Lists a page of the team's messages, newest first (specification section 4.3).
+ * Lists a page of the team's messages, newest first (specification section 4.3). A page whose filters exclude most of
+ * what it reads is short, and its cursor continues after the last message that it read.
  * @param view makes an item; the dashboard's items have the failure's code, too (specification section 12.3)
  * @throws AppError 400, param cursor, if it is no id of a message
  */
@@ -102,8 +118,8 @@ export async function listMessages<View extends Message>(
     const status = query.status === 'received' ? undefined : query.status;
     const direction = directionOf(query);
     if (direction === 'none') return [];
-    const { source, along } = await choose(services, teamId, query);
-    return source.rows(
+    const { scan, handle } = await chooseScan(services, teamId, query);
+    return scan.rows(
       services.database.pages,
       teamId,
       before,
@@ -112,7 +128,7 @@ export async function listMessages<View extends Message>(
       status ?? null,
       direction ?? null,
       limit,
-      ...along,
+      ...handle,
     );
   });
   return { messages: rows.map(view), ...page };
@@ -128,20 +144,20 @@ function directionOf({ status, direction }: ListMessagesQuery): 'inbound' | 'out
   return direction === undefined || direction === implied ? implied : 'none';
 }
 
-async function choose(
+async function chooseScan(
   { database }: Pick<Runtime, 'database'>,
   teamId: TeamId,
   { status, from, to }: ListMessagesQuery,
-): Promise<{ source: PageStatement; along: [] | [handle: string] }> {
-  if (status === 'queued') return { source: queued, along: [] };
-  if (status === 'polling') return { source: polling, along: [] };
-  if (status === 'failed') return { source: failed, along: [] };
+): Promise<{ scan: Scan; handle: [] | [string] }> {
+  if (status === 'queued') return { scan: queued, handle: [] };
+  if (status === 'polling') return { scan: polling, handle: [] };
+  if (status === 'failed') return { scan: failed, handle: [] };
   if (from !== undefined && to !== undefined) {
     // The contact is searched for, because the team's own number has more messages.
     const isOwn = (await findLiveNumberByPhone(database.pool, teamId, from)) !== undefined;
-    return isOwn ? { source: byRecipient, along: [to] } : { source: bySender, along: [from] };
+    return isOwn ? { scan: byRecipient, handle: [to] } : { scan: bySender, handle: [from] };
   }
-  if (from !== undefined) return { source: bySender, along: [from] };
-  if (to !== undefined) return { source: byRecipient, along: [to] };
-  return { source: byTime, along: [] };
+  if (from !== undefined) return { scan: bySender, handle: [from] };
+  if (to !== undefined) return { scan: byRecipient, handle: [to] };
+  return { scan: byTime, handle: [] };
 }
