@@ -132,7 +132,7 @@ export function createBackgroundJobs(
   return [
     ...loop('api', 'wake held polls', second, 'keeps', async () => {
       heldPolls.purgeOldWakes();
-      const numbers = heldPolls.numbersWithoutAlarm;
+      const numbers = heldPolls.numbersWithoutTimer;
       if (numbers.length > 0 && !restoreHold.isHeld)
         heldPolls.wake(await filterNumbersWithMessages(database.pool, numbers));
     }),

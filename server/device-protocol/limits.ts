@@ -51,7 +51,7 @@ export const deviceFieldsMax = 32;
 export const deviceBodyValuesMax = 4_096;
 
 /** The longest time until a poll that pacing holds back checks the queue again. */
-export const pacedLookMs = 10_000;
+export const pacedCheckMaxMs = 10_000;
 
 /** The shortest time between two checks by a poll while pacing holds back messages to some contacts. */
-export const pacedContactsLookMs = 1_000;
+export const pacedContactsCheckMinMs = 1_000;

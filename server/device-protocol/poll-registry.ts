@@ -2,9 +2,10 @@ import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
 import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 
 /**
- * How a held poll ended without a message: `replaced` by a newer poll of its session, `superseded` by a newer session.
+ * How a held poll ended without a message: `timeout` after the full hold; `replaced` by a newer poll of its session,
+ * `superseded` by a newer session; `disconnected`: its phone left; `stopping`: the process stops.
  */
-export type WaitEnd = 'held' | 'replaced' | 'superseded' | 'left' | 'stopping';
+export type WaitEnd = 'timeout' | 'replaced' | 'superseded' | 'disconnected' | 'stopping';
 
 /**
  * Identifies a poll by its session and its number. Session ids sort by time, and polls are numbered within a session.
@@ -29,72 +30,77 @@ export function sessionPayload(numberId: NumberId, sessionId: DeviceSessionId): 
 }
 
 /**
- * Why a held poll waits. `paced`: pacing holds back every message of its number. `paced contacts`: it holds back those
- * to some contacts. `looked`: as `paced contacts`, but the poll checked the queue a moment ago.
+ * The messages that pacing held back when a poll last checked the queue, as far as a new message could be another one:
+ * - `none`: a new message wakes the poll.
+ * - `number`: all of the number. A new message does not wake the poll; a timer will.
+ * - `contacts`: those to some contacts. A new message wakes the poll, because it may be to another contact.
+ * - `contacts_paused`: the same, and the last check was a moment ago. A new message wakes the poll after this pause,
+ *   because each check reads past all messages held back.
  */
-type HoldReason = 'queue' | 'paced' | 'paced contacts' | 'looked';
+type HeldBack = 'none' | 'number' | 'contacts' | 'contacts_paused';
 
+/** A poll that waits for a message of its number. */
 export class HeldPoll extends LongPoll<WaitEnd> {
   readonly identity: PollIdentity;
-  #reason: HoldReason = 'queue';
-  /** Whether a message arrived since the last check of the queue. */
+  #heldBack: HeldBack = 'none';
+  /** Whether a message arrived during the pause. */
   #isMessageNew = false;
 
-  constructor(place: PollIdentity, awake: boolean) {
+  constructor(identity: PollIdentity, awake: boolean) {
     super(awake);
-    this.identity = place;
+    this.identity = identity;
   }
 
   /** True if a timer will wake the poll, so that the sweep need not. */
   get isPaced(): boolean {
-    return this.#reason !== 'queue';
+    return this.#heldBack !== 'none';
   }
 
-  /**
-   * Marks that a timer will wake the poll. If every message is held back, a new message does not wake it. If messages
-   * to some contacts are held back, a new message wakes the poll after `endLook`: each check reads past all held-back
-   * messages.
-   */
+  /** Records what pacing holds back. The caller has set a timer that wakes the poll, and one for `endCheckPause`. */
   pace(isWholeNumber: boolean): void {
-    this.#reason = isWholeNumber ? 'paced' : 'looked';
+    this.#heldBack = isWholeNumber ? 'number' : 'contacts_paused';
     this.#isMessageNew = false;
   }
 
-  /** Ends the pause between two checks of the queue. */
-  endLook(): void {
-    if (this.#reason !== 'looked') return;
-    this.#reason = 'paced contacts';
+  endCheckPause(): void {
+    if (this.#heldBack !== 'contacts_paused') return;
+    this.#heldBack = 'contacts';
     if (this.#isMessageNew) this.wake();
   }
 
   /** Wakes the poll: a message arrived or returned to the queue, or the number may send again. */
   wakeForMessage(): void {
-    if (this.#reason === 'looked') this.#isMessageNew = true;
-    else if (this.#reason !== 'paced') this.wake();
+    if (this.#heldBack === 'contacts_paused') this.#isMessageNew = true;
+    else if (this.#heldBack !== 'number') this.wake();
   }
 
   override wake(): void {
-    this.#reason = 'queue';
+    this.#heldBack = 'none';
     super.wake();
   }
 }
 
 /**
- * The polls that this process holds, one per number: a newer poll of a number replaces the older one. Wakes are
- * numbered and remembered for a few seconds. If a wake for the number came after the poll's look-up began, the poll
- * does not wait at all. So no wake is lost between look-up and registration.
+ * The polls that this process holds, one per number: a newer poll of a number replaces the older one.
+ *
+ * No wake is lost between the look-up of a poll and its registration. Wakes are counted, and the count at the latest
+ * wake of each number is kept for a few seconds. A poll passes the count from before its look-up. If its number was woken
+ * since then, the poll is awake when it registers.
  */
 export class PollRegistry {
   readonly #held = new Map<NumberId, HeldPoll>();
-  #serial = 0;
+  #wakeCount = 0;
+  /** The count at the latest wake of all polls. */
   #allWokenAt = 0;
-  #recent = new Map<NumberId, number>();
-  #before = new Map<NumberId, number>();
+  /** The count at each number's latest wake, since the latest call of `purgeOldWakes`. */
+  #wokenAt = new Map<NumberId, number>();
+  /** The same, between the two latest calls. */
+  #wokenBefore = new Map<NumberId, number>();
   #stopping = false;
 
-  /** Number of the latest wake: read it before the look-up, and pass it to `register` afterwards. */
-  get serial(): number {
-    return this.#serial;
+  /** The number of wakes so far: read it before the look-up, and pass it to `register` afterwards. */
+  get wakeCount(): number {
+    return this.#wakeCount;
   }
 
   get numbers(): NumberId[] {
@@ -102,19 +108,19 @@ export class PollRegistry {
   }
 
   /** Numbers whose polls only a notification wakes: the sweep checks their queues. */
-  get numbersWithoutAlarm(): NumberId[] {
+  get numbersWithoutTimer(): NumberId[] {
     return [...this.#held].flatMap(([numberId, poll]) => (poll.isPaced ? [] : [numberId]));
   }
 
   /** Registers a poll; only the newest poll of a number waits, whichever registered first. */
-  register(identity: PollIdentity, lookedAtSerial: number, awake: boolean): HeldPoll {
+  register(identity: PollIdentity, countAtLookup: number, awake: boolean): HeldPoll {
     const { numberId } = identity;
     const wokenAt = Math.max(
-      this.#recent.get(numberId) ?? 0,
-      this.#before.get(numberId) ?? 0,
+      this.#wokenAt.get(numberId) ?? 0,
+      this.#wokenBefore.get(numberId) ?? 0,
       this.#allWokenAt,
     );
-    const waiting = new HeldPoll(identity, awake || wokenAt > lookedAtSerial);
+    const waiting = new HeldPoll(identity, awake || wokenAt > countAtLookup);
     const other = this.#held.get(numberId);
     if (other && isNewer(other.identity, identity)) waiting.end(endOf(identity, other.identity));
     else {
@@ -131,9 +137,9 @@ export class PollRegistry {
   }
 
   wake(numberIds: Iterable<NumberId>): void {
-    this.#serial += 1;
+    this.#wakeCount += 1;
     for (const numberId of numberIds) {
-      this.#recent.set(numberId, this.#serial);
+      this.#wokenAt.set(numberId, this.#wakeCount);
       this.#held.get(numberId)?.wakeForMessage();
     }
   }
@@ -153,8 +159,8 @@ export class PollRegistry {
   }
 
   wakeAll(): void {
-    this.#serial += 1;
-    this.#allWokenAt = this.#serial;
+    this.#wakeCount += 1;
+    this.#allWokenAt = this.#wakeCount;
     for (const poll of this.#held.values()) poll.wake();
   }
 
@@ -163,8 +169,8 @@ export class PollRegistry {
    * which is all that needs them.
    */
   purgeOldWakes(): void {
-    this.#before = this.#recent;
-    this.#recent = new Map();
+    this.#wokenBefore = this.#wokenAt;
+    this.#wokenAt = new Map();
   }
 
   /** Ends every held poll, and each later poll as soon as it registers. */

@@ -8,7 +8,7 @@ import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
 import { overLimitHoldMs, pollBodyMaxBytes, pollsPerMinute } from './limits.ts';
-import { type Poll, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
+import { type PollRequest, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
 
 export function pollRoute(services: PollServices): Route {
@@ -26,13 +26,14 @@ export function pollRoute(services: PollServices): Route {
     handle: async ({ request, reply, device, withPermit }) => {
       const body = parseDeviceBody(request.body);
       if (!body) return { body: unavailableAnswer };
-      const asked = { ...readPoll(body, device.tokenHash), left: disconnectSignal(reply), withPermit };
+      const disconnect = disconnectSignal(reply);
+      const pollRequest = { ...readPoll(body, device.tokenHash), disconnect, withPermit };
       if (device.isOverLimit) {
         // The report is recorded even beyond the limit, because the phone sends it only once.
-        await reportLast(services, asked);
-        return answerOverLimit(services, body, asked.left);
+        await reportLast(services, pollRequest);
+        return answerOverLimit(services, body, disconnect);
       }
-      const result = await poll(services, asked);
+      const result = await poll(services, pollRequest);
       if (result.kind === 'send' && isDisconnected(reply)) {
         await withPermit(() => releaseUndelivered(services, result));
         return hangUp(reply);
@@ -42,7 +43,7 @@ export function pollRoute(services: PollServices): Route {
   });
 }
 
-function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<Poll, 'left' | 'withPermit'> {
+function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<PollRequest, 'disconnect' | 'withPermit'> {
   const last = optionalField(body, 'last');
   const messageId = last === undefined ? undefined : parseId('msg', last);
   const session = optionalField(body, 'session');
@@ -86,14 +87,13 @@ function hangUp(reply: FastifyReply): { body: unknown } {
 async function answerOverLimit(
   { clock }: PollServices,
   body: DeviceBody,
-  left: AbortSignal,
+  disconnect: AbortSignal,
 ): Promise<{ body: unknown }> {
   const held = Promise.withResolvers<void>();
   const cancel = clock.after(overLimitHoldMs, held.resolve);
-  left.addEventListener('abort', () => held.resolve(), { once: true });
-  // If the phone left while its report was written, the abort event has already fired, and waiting for it would never
-  // end.
-  if (!left.aborted) await held.promise;
+  disconnect.addEventListener('abort', () => held.resolve(), { once: true });
+  // If the phone left while its report was written, the abort event has already fired.
+  if (!disconnect.aborted) await held.promise;
   cancel();
   return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };
 }

@@ -8,7 +8,7 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import type { HandlerContext } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
-import { pacedContactsLookMs, pacedLookMs, repeatedPollMs } from './limits.ts';
+import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
 import {
   type PollLookupRow,
   type PollLookups,
@@ -18,7 +18,7 @@ import {
 import type { HeldPoll, PollRegistry } from './poll-registry.ts';
 import { startDeviceSession } from './start-session.ts';
 
-export interface Poll {
+export interface PollRequest {
   readonly tokenHash: Buffer;
   /** The session id that the poll sends; undefined if the phone asks for a new session. */
   readonly sessionId: DeviceSessionId | undefined;
@@ -27,7 +27,7 @@ export interface Poll {
     | undefined;
   readonly description: DeviceDescription;
   /** Aborted once the phone has disconnected. */
-  readonly left: AbortSignal;
+  readonly disconnect: AbortSignal;
   /** Runs the poll's writes with a permit of its team; waiting for a message needs none. */
   readonly withPermit: HandlerContext['withPermit'];
 }
@@ -41,56 +41,66 @@ export type PollResult =
 export type PollServices = Runtime & { readonly pollLookups: PollLookups; readonly heldPolls: PollRegistry };
 
 /**
- * One poll of a phone (specification section 11.4). The poll's report is committed first, whatever the answer. Then the
- * token and the session decide whether the poll may continue. Then the poll is held until there is a message or the
- * hold ends.
+ * Answers one poll of a phone (specification section 11.4). Its report is committed first, whatever the answer. Then its
+ * token and session decide whether it stops, continues, or starts a session. Then it is held until a message is handed
+ * out, or the hold ends.
  */
-export async function poll(services: PollServices, asked: Poll): Promise<PollResult> {
-  await reportLast(services, asked);
-  const serial = services.heldPolls.serial;
+export async function poll(services: PollServices, request: PollRequest): Promise<PollResult> {
+  await reportLast(services, request);
+  const { wakeCount } = services.heldPolls;
   const { row } = await services.pollLookups.lookUp({
-    tokenHash: asked.tokenHash,
-    sessionId: asked.sessionId,
+    tokenHash: request.tokenHash,
+    sessionId: request.sessionId,
   });
   const decision = decidePoll(row, services.clock.now());
   if (decision.kind === 'stop') return decision;
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
-  if (decision.kind === 'continue') return waitForMessage(services, asked, row, serial);
-  const started = await asked.withPermit(() =>
-    startDeviceSession(services, asked.tokenHash, row, asked.description),
+  if (decision.kind === 'continue') return waitForMessage(services, request, row, wakeCount);
+  const started = await request.withPermit(() =>
+    startDeviceSession(services, request.tokenHash, row, request.description),
   );
   if ('stop' in started) return { kind: 'stop', reason: started.stop };
-  return waitForMessage(services, asked, { ...row, current_session: started.sessionId, poll: 1 }, serial);
+  return waitForMessage(
+    services,
+    request,
+    { ...row, current_session: started.sessionId, poll: 1 },
+    wakeCount,
+  );
 }
 
 /** Records a poll's report about the message that the phone has just handled. Repeats change nothing. */
-export async function reportLast(services: PollServices, asked: Poll): Promise<void> {
-  const { last } = asked;
-  if (last) await asked.withPermit(() => report(services, asked, last));
+export async function reportLast(services: PollServices, request: PollRequest): Promise<void> {
+  const { last } = request;
+  if (last) await request.withPermit(() => report(services, request, last));
 }
 
-async function report(services: PollServices, asked: Poll, last: NonNullable<Poll['last']>): Promise<void> {
-  const device = await findDeviceByToken(services.database.pool, asked.tokenHash);
+async function report(
+  services: PollServices,
+  request: PollRequest,
+  last: NonNullable<PollRequest['last']>,
+): Promise<void> {
+  const device = await findDeviceByToken(services.database.pool, request.tokenHash);
   if (!device) return;
   await reportMessage(services, device, {
     messageId: last.messageId,
-    sessionId: asked.sessionId,
+    sessionId: request.sessionId,
     status: last.failed ? 'failed' : 'sent',
     error: last.error,
   });
   failpoint('report written');
 }
 
+/** Holds the poll until a message was claimed for it, or it has ended. */
 async function waitForMessage(
   services: PollServices,
-  asked: Poll,
+  request: PollRequest,
   row: PollLookupRow,
-  serial: number,
+  wakeCount: number,
 ): Promise<PollResult> {
   const sessionId = row.current_session;
   // A newer poll of the session was looked up meanwhile. This older poll has no number, and does not wait.
   if (sessionId === null || row.poll === null) return { kind: 'stop', reason: 'superseded' };
-  const settled = await resolveForgotten(services, row, sessionId, asked.withPermit);
+  const isResolved = await resolveUnreported(services, row, sessionId, request.withPermit);
   const claimant: ClaimingPoll = {
     teamId: row.team_id,
     numberId: row.number_id,
@@ -98,32 +108,48 @@ async function waitForMessage(
     sessionId,
     poll: row.poll,
   };
-  const heldPoll = services.heldPolls.register(claimant, serial, row.has_waiting || settled);
-  const cancelTimer = services.clock.after(services.config.deviceHoldMs, () => heldPoll.end('held'));
-  let cancelAlarm = () => {};
-  const onLeft = () => heldPoll.end('left');
-  asked.left.addEventListener('abort', onLeft);
-  if (asked.left.aborted) onLeft();
+  const heldPoll = services.heldPolls.register(claimant, wakeCount, row.has_waiting || isResolved);
+  const cancelTimer = services.clock.after(services.config.deviceHoldMs, () => heldPoll.end('timeout'));
+  const onDisconnect = () => heldPoll.end('disconnected');
+  request.disconnect.addEventListener('abort', onDisconnect);
+  if (request.disconnect.aborted) onDisconnect();
+  try {
+    const handOut = await claimWhenWoken(services, heldPoll, claimant, request.withPermit);
+    if (handOut) return { kind: 'send', claimant, handOut };
+  } finally {
+    cancelTimer();
+    request.disconnect.removeEventListener('abort', onDisconnect);
+    services.heldPolls.remove(heldPoll);
+  }
+  if (heldPoll.ended === 'disconnected') {
+    await request.withPermit(() => shortenDeviceSession(services, claimant));
+  }
+  if (heldPoll.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
+  return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
+}
+
+/** Tries to claim a message each time that the poll is woken. @returns undefined once the poll has ended */
+async function claimWhenWoken(
+  services: PollServices,
+  heldPoll: HeldPoll,
+  claimant: ClaimingPoll,
+  withPermit: PollRequest['withPermit'],
+): Promise<HandOut | undefined> {
+  let cancelTimers = () => {};
   try {
     for (;;) {
       await heldPoll.untilWoken();
-      if (heldPoll.ended) break;
-      cancelAlarm();
-      const claim = await asked.withPermit(() => claimNext(services, heldPoll, claimant));
-      if (claim?.kind === 'paced') cancelAlarm = wakeAfterPacing(services.clock, heldPoll, claim);
+      if (heldPoll.ended) return undefined;
+      cancelTimers();
+      const claim = await withPermit(() => claimNext(services, heldPoll, claimant));
+      if (claim?.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, heldPoll, claim);
       if (claim?.kind !== 'hand_out') continue;
       failpoint('message handed out');
-      return { kind: 'send', claimant, handOut: claim.handOut };
+      return claim.handOut;
     }
   } finally {
-    cancelTimer();
-    cancelAlarm();
-    asked.left.removeEventListener('abort', onLeft);
-    services.heldPolls.remove(heldPoll);
+    cancelTimers();
   }
-  if (heldPoll.ended === 'left') await asked.withPermit(() => shortenDeviceSession(services, claimant));
-  if (heldPoll.ended === 'superseded') return { kind: 'stop', reason: 'superseded' };
-  return heldPoll.ended === 'stopping' ? { kind: 'unavailable' } : { kind: 'idle', sessionId };
 }
 
 /**
@@ -153,12 +179,12 @@ function wakeAfterPacing(
   { until, isWholeNumber }: Extract<Claim, { kind: 'paced' }>,
 ): () => void {
   heldPoll.pace(isWholeNumber);
-  const waitMs = until === null ? pacedLookMs : until.getTime() - clock.nowMs();
-  const cancelWake = clock.after(Math.min(Math.max(waitMs, 1), pacedLookMs), () => heldPoll.wake());
-  const cancelLook = clock.after(pacedContactsLookMs, () => heldPoll.endLook());
+  const waitMs = until === null ? pacedCheckMaxMs : until.getTime() - clock.nowMs();
+  const cancelWake = clock.after(Math.min(Math.max(waitMs, 1), pacedCheckMaxMs), () => heldPoll.wake());
+  const cancelPause = clock.after(pacedContactsCheckMinMs, () => heldPoll.endCheckPause());
   return () => {
     cancelWake();
-    cancelLook();
+    cancelPause();
   };
 }
 
@@ -166,11 +192,11 @@ function wakeAfterPacing(
  * Resolves a hand-out that the phone's next poll does not report. No report will follow, unless a proxy repeated the
  * poll. A hand-out of an older session may still be reported for a while; the sweep resolves it afterwards.
  */
-async function resolveForgotten(
+async function resolveUnreported(
   services: PollServices,
   row: PollLookupRow,
   sessionId: DeviceSessionId,
-  withPermit: Poll['withPermit'],
+  withPermit: PollRequest['withPermit'],
 ): Promise<boolean> {
   const { in_flight_id: messageId, handed_out_at: handedOutAt } = row;
   if (messageId === null || handedOutAt === null || row.in_flight_session !== sessionId) return false;
@@ -181,8 +207,8 @@ async function resolveForgotten(
     message_id: messageId,
     hand_out: row.in_flight_hand_out,
   };
-  const settled = await withPermit(() => resolveUnconfirmed(services, flight));
-  // A newer poll of this session, perhaps on another process, may wait until this hand-out is resolved.
-  if (settled) services.database.notify(phoneQueueChannel, [row.number_id]);
-  return settled;
+  const isResolved = await withPermit(() => resolveUnconfirmed(services, flight));
+  // A newer poll of this session, perhaps on another process, may wait for this hand-out.
+  if (isResolved) services.database.notify(phoneQueueChannel, [row.number_id]);
+  return isResolved;
 }

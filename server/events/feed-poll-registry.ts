@@ -4,7 +4,7 @@ import type { FeedPosition } from './feed-store.ts';
 import { heldFeedRequestsMax } from './limits.ts';
 
 /** How a long poll ended without an event. */
-type FeedPollEnd = 'held' | 'left' | 'stopping';
+type FeedPollEnd = 'timeout' | 'disconnected' | 'stopping';
 
 class FeedPoll extends LongPoll<FeedPollEnd> {
   readonly position: FeedPosition;

@@ -12,8 +12,8 @@ const beginning = 0;
 
 export interface FeedClient {
   /** A signal that aborts once the client disconnects. */
-  readonly left: AbortSignal;
-  /** Authenticates the caller again; throws if the caller has lost the permission to read events. */
+  readonly disconnect: AbortSignal;
+  /** Throws if the caller has lost the permission to read events. */
   readonly reauthenticate: () => Promise<unknown>;
   /** Runs a statement under the team's concurrency limit. A held request has no permit while it waits. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
@@ -96,15 +96,15 @@ async function waitForEvents<T>(
   { clock, feedPolls }: Services,
   position: FeedPosition,
   waitMs: number,
-  { left }: FeedClient,
+  { disconnect }: FeedClient,
   readPage: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   requireCapacity(feedPolls, position.teamId);
   const waiting = feedPolls.register(position);
-  const cancelTimer = clock.after(waitMs, () => waiting.end('held'));
-  const onLeft = () => waiting.end('left');
-  left.addEventListener('abort', onLeft);
-  if (left.aborted) onLeft();
+  const cancelTimer = clock.after(waitMs, () => waiting.end('timeout'));
+  const onDisconnect = () => waiting.end('disconnected');
+  disconnect.addEventListener('abort', onDisconnect);
+  if (disconnect.aborted) onDisconnect();
   try {
     for (;;) {
       await waiting.untilWoken();
@@ -114,7 +114,7 @@ async function waitForEvents<T>(
     }
   } finally {
     cancelTimer();
-    left.removeEventListener('abort', onLeft);
+    disconnect.removeEventListener('abort', onDisconnect);
     feedPolls.remove(waiting);
   }
 }

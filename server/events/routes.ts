@@ -25,7 +25,7 @@ export function eventRoutes(services: Runtime & { readonly feedPolls: FeedPollRe
       answers: { 200: EventList },
       handle: async ({ principal, query, reply, reauthenticate, withPermit }) => ({
         body: await listEvents(services, principal.teamId, query, {
-          left: disconnectSignal(reply),
+          disconnect: disconnectSignal(reply),
           reauthenticate,
           withPermit,
         }),

@@ -36,7 +36,7 @@ export async function followProgress<P extends Progress>(
   { clock, changes, progressRequests }: ProgressServices,
   { link }: Setup,
   seen: string,
-  left: AbortSignal,
+  disconnect: AbortSignal,
   read: () => Promise<P | undefined>,
 ): Promise<ProgressOutcome<P>> {
   const request = progressRequests.register(link.id);
@@ -46,11 +46,11 @@ export async function followProgress<P extends Progress>(
   const unsubscribe = changes.subscribe(link.team_id, (change) => {
     if (isOfInterest(change, link.number_id, messageId)) request.wake();
   });
-  const cancelHold = clock.after(progressHoldMs, () => request.end('held'));
+  const cancelHold = clock.after(progressHoldMs, () => request.end('timeout'));
   let cancelInterval = () => {};
-  const onLeft = () => request.end('left');
-  left.addEventListener('abort', onLeft);
-  if (left.aborted) onLeft();
+  const onDisconnect = () => request.end('disconnected');
+  disconnect.addEventListener('abort', onDisconnect);
+  if (disconnect.aborted) onDisconnect();
   try {
     for (;;) {
       await request.untilWoken();
@@ -66,7 +66,7 @@ export async function followProgress<P extends Progress>(
     cancelHold();
     cancelInterval();
     unsubscribe();
-    left.removeEventListener('abort', onLeft);
+    disconnect.removeEventListener('abort', onDisconnect);
     progressRequests.remove(link.id, request);
   }
 }

@@ -3,7 +3,7 @@ import type { SetupLinkId } from '#server/platform/ids/ids.ts';
 import { heldProgressMax } from './limits.ts';
 
 /** How a held request ended without a change. */
-type ProgressWaitEnd = 'held' | 'left' | 'stopping';
+type ProgressWaitEnd = 'timeout' | 'disconnected' | 'stopping';
 
 class ProgressRequest extends LongPoll<ProgressWaitEnd> {}
 

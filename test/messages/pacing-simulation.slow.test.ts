@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { PacingMode } from '#contract/pacing.ts';
-import { pacedLookMs } from '#server/device-protocol/limits.ts';
+import { pacedCheckMaxMs } from '#server/device-protocol/limits.ts';
 import { failExpired } from '#server/messages/sweep-messages.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
@@ -93,9 +93,9 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
       // More than 10 s later, the server would not take the second of two polls for a repeat of the first.
       if (isDouble) await until('both polls count', async () => (await polled()) >= before + 2);
       while (open.size > 0) {
-        // A poll that pacing holds back sets a timer for its next check. Other held polls only set one for the end of
-        // their hold.
-        const alarm = clock.untilAlarm(open.size < asked.length ? holdMs : pacedLookMs);
+        // A poll that pacing holds back sets an alarm for its next look, any other held poll only for the end of its
+        // hold.
+        const alarm = clock.untilAlarm(open.size < asked.length ? holdMs : pacedCheckMaxMs);
         const inMs = await Promise.race([alarm, ...[...open].map((one) => one.then(() => 0))]);
         if (inMs > 0) pass(isLongWait ? longWaitMs : inMs);
       }

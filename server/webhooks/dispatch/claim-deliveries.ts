@@ -56,7 +56,7 @@ type ClaimRow = { readonly walked_to: WebhookId | null; readonly next_due_at: Da
  * Walks webhooks with rows in the queue, and claims a fair choice of their due rows.
  *
  * Example: three slots are free ($3). The queue has four due rows of webhook A: a1, a2, a3 in the live lane (128
- * slots), a4 in retry (32 slots). Of webhook B, which failed three times in a row, b1 in live and then b2 in retry are due.
+ * slots), a4 in retry (32 slots). Webhook B failed three times in a row, and has b1 in live and, later, b2 in retry.
  *   1 to 3: the walk finds A and B; B is slow.    4: all six rows are due, and none is leased.
  *   5: B has no attempt in progress, so its row is locked.
  *   6: shares of the slots: a1 and b1 1/128, a2 2/128, a3 3/128, a4 and b2 1/32.
