@@ -92,7 +92,8 @@ async function answerOverLimit(
   const held = Promise.withResolvers<void>();
   const cancel = clock.after(overLimitHoldMs, held.resolve);
   disconnect.addEventListener('abort', () => held.resolve(), { once: true });
-  // If the phone left while its report was written, the abort event has already fired.
+  // If the phone left while its report was written, the abort event has already fired, and waiting for it would never
+  // end.
   if (!disconnect.aborted) await held.promise;
   cancel();
   return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };

@@ -208,7 +208,7 @@ async function resolveUnreported(
     hand_out: row.in_flight_hand_out,
   };
   const isResolved = await withPermit(() => resolveUnconfirmed(services, flight));
-  // A newer poll of this session, perhaps on another process, may wait for this hand-out.
+  // A newer poll of this session, perhaps on another process, may wait until this hand-out is resolved.
   if (isResolved) services.database.notify(phoneQueueChannel, [row.number_id]);
   return isResolved;
 }

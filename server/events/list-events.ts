@@ -13,7 +13,7 @@ const beginning = 0;
 export interface FeedClient {
   /** A signal that aborts once the client disconnects. */
   readonly disconnect: AbortSignal;
-  /** Throws if the caller has lost the permission to read events. */
+  /** Authenticates the caller again; throws if the caller has lost the permission to read events. */
   readonly reauthenticate: () => Promise<unknown>;
   /** Runs a statement under the team's concurrency limit. A held request has no permit while it waits. */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;

@@ -22,9 +22,9 @@ export interface SendRow {
 }
 
 /**
- * The outcome of one row. `again`: a concurrent request or an earlier row has its idempotency key, or its quota may
- * become free; it runs in a later batch. `locked`: another transaction has locked its team or number; it runs again in
- * a batch of its own team, which waits. `not_stored`: PostgreSQL can't store the row.
+ * The outcome of one row. `again`: a concurrent request or an earlier row has its idempotency key, or quota that the row
+ * needs may become free. The row runs in a later batch. `locked`: another transaction has locked the row's team or
+ * number. The row runs again in a batch of its team, which waits. `not_stored`: PostgreSQL can't store the row.
  */
 export type SendVerdict =
   | 'accepted'
@@ -77,8 +77,8 @@ const plansWithoutMedia = planNames
  *
  * A batch holds sends of many teams. With SKIP LOCKED no team waits for another one's lock.
  *
- * Example: a team has 98 of its 100 messages of the month. A batch has five of its sends: 1 and 5 have no idempotency
- * key, 2 and 3 are one request with the key k, and 4 is for a contact that opted out.
+ * Example: a team has used 98 of its 100 messages of the month. A batch has five of its sends. 1 and 5 have no
+ * idempotency key. 2 and 3 repeat one request with the key k. 4 is for a contact that opted out.
  *   2, 3: the team's usage row and its number are locked.
  *   4: send 4 is opted_out, the others are acceptable.    5: 3 becomes again, because it repeats the key of 2.
  *   6, 7: 1, 2 and 5 have the ranks 1, 2 and 3; 1 and 2 are granted, because 98 + 2 is the limit.
@@ -202,7 +202,10 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
    FROM ranked r LEFT JOIN accepted a ON a.n = r.n
    GROUP BY 2, 3, 4, 5, 6`;
 
-/** The SQL case `locked`: SKIP LOCKED left a row out (`isMissing`), but it exists, so another transaction has locked it. */
+/**
+ * SQL for the outcome `locked`: SKIP LOCKED left out the team's or number's row (`isMissing`), but it exists, so another
+ * transaction has locked it.
+ */
 function sqlCaseLocked(locking: '' | 'SKIP LOCKED', isMissing: string, row: string): string {
   return locking === '' ? '' : `WHEN ${isMissing} AND EXISTS (SELECT ${row}) THEN 'locked'`;
 }
@@ -229,7 +232,7 @@ type AcceptParams = [
   outerHashPad: Buffer,
 ];
 
-// Without message ids: a batch notifies one change per team, not one per message.
+// The change has no message ids: a batch notifies one change per team, not one per message.
 const changed = [
   { changes: 'message', team: '$1', ids: 'created' },
   { changes: 'usage', team: '$1' },

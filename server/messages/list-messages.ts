@@ -8,16 +8,12 @@ import { messagePageExaminedMax } from './limits.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
 
 // A page is a scan along an index, newest first, that stops at the page's length, or after 10,000 messages where few
-// match. The filters decide which scan reads the fewest messages that do not match:
+// match. The filters choose the scan that reads the fewest messages in vain, and each scan applies all filters:
 //
-// | filter                 | scan                                                                     |
-// |------------------------|--------------------------------------------------------------------------|
-// | status queued, polling | ids from the small tables of waiting and handed-out messages             |
-// | status failed          | the index of failed messages                                             |
-// | from, to or both       | the index of senders or of recipients; of both, the one with the contact |
-// | any other              | the primary key                                                          |
-//
-// Each scan applies all filters to what it reads.
+// - status queued or polling: the ids in the small tables of waiting and handed-out messages.
+// - status failed: the index of failed messages.
+// - from or to: the index of senders or of recipients; with both filters, the one that contains the contact.
+// - all others: the primary key.
 
 /** A message that a scan returns: it matches the filters, or it is the last one that the page may read. */
 interface ScannedRow extends MessageRow {
@@ -40,8 +36,8 @@ type Scan = Statement<
 >;
 
 /**
- * Defines a scan. One statement returns both the matches and the last position: with two snapshots, messages that
- * arrive in between would shift the position.
+ * Defines a scan. One statement returns both the matches and the last position, because messages that arrive between
+ * two statements would shift the position.
  * @param order the order of the index
  * @param rows SELECT of the messages before $2 in that order; $8 is the handle
  */

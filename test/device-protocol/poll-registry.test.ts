@@ -14,7 +14,7 @@ const nextPoll = (numberId: NumberId) => {
 };
 
 describe('held polls (specification section 11.4)', () => {
-  it('a wake between the look for a message and the registration of the poll is not lost', async () => {
+  it('a wake between a poll’s look-up and its registration is not lost', async () => {
     const registry = new PollRegistry();
     const wakeCount = registry.wakeCount;
     registry.wake([one]);
@@ -97,7 +97,7 @@ describe('held polls (specification section 11.4)', () => {
     return registry.register(nextPoll(one), wakeCount, false).awake;
   }
 
-  it('the newest poll of a session waits, also where an older one arrives later', () => {
+  it('only the newest poll of a session waits, even if an older one arrives later', () => {
     const registry = new PollRegistry();
     const [older, newer] = [nextPoll(one), nextPoll(one)];
     const held = registry.register(newer, registry.wakeCount, false);

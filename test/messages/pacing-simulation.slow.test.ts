@@ -93,8 +93,8 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
       // More than 10 s later, the server would not take the second of two polls for a repeat of the first.
       if (isDouble) await until('both polls count', async () => (await polled()) >= before + 2);
       while (open.size > 0) {
-        // A poll that pacing holds back sets an alarm for its next look, any other held poll only for the end of its
-        // hold.
+        // A poll that pacing holds back sets a timer for its next check. Other held polls only set one for the end of
+        // their hold.
         const alarm = clock.untilAlarm(open.size < asked.length ? holdMs : pacedCheckMaxMs);
         const inMs = await Promise.race([alarm, ...[...open].map((one) => one.then(() => 0))]);
         if (inMs > 0) pass(isLongWait ? longWaitMs : inMs);

@@ -86,9 +86,9 @@ export class Batcher<Input, Output> {
   }
 
   /**
-   * Starts the next batch before the callers of this one are answered, so that the database works meanwhile. The batch
-   * takes half of all calls in progress. A batch of nearly all calls would leave the database idle while they are
-   * answered, and this process idle while the batch runs.
+   * Starts the next batch before the callers of the finished batch are answered, so that the database works meanwhile.
+   * The batch takes half of all calls in progress. A batch of nearly all calls would leave the database idle while
+   * their callers are answered, and this process idle while the batch runs.
    * @param size of the batch that is done
    */
   #onBatchDone(size: number): void {

@@ -110,7 +110,7 @@ function compileResponseValidators(route: Route): (status: number, body: unknown
   return (status, body) => {
     const schema = route.answers[status];
     if (!schema) throw new Error(`${route.method} ${route.path} declares no response with status ${status}`);
-    // Compiled at the first use, because a test calls few of the routes.
+    // A schema is compiled at its first use, because a test calls few of the routes.
     const check = checks.get(status) ?? Compile(schema);
     checks.set(status, check);
     if (check.Check(body)) return;

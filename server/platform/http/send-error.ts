@@ -11,7 +11,7 @@ import type { Audience, Route } from './route.ts';
 import { toAppError } from './to-app-error.ts';
 
 export interface ErrorOptions {
-  /** Maps a thrown error to one that explains its reason, such as a full disk. */
+  /** Maps a thrown error to an error that names the reason, such as a full disk. */
   readonly explain?: (error: unknown) => unknown;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -33,7 +33,7 @@ export function sendError(
 ): void {
   const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
-  // An internal_error without a cause is a refusal over capacity, not a fault; nor is a body that its client aborted.
+  // An internal_error without a cause is a refusal over capacity, not a fault; so is a body that its client aborted.
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isRequestAborted(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
@@ -42,7 +42,7 @@ export function sendError(
   reply.code(appError.status).headers({ ...appError.headers });
   // A browser that opens a page gets an HTML page; all other clients get JSON.
   if (wantsHtml(request)) {
-    // The page reloads by itself only after 429: at an overloaded server all open pages would reload at once.
+    // The page reloads itself only after 429. After 503, all pages of an overloaded server would reload at once.
     const isRepeatable = request.method === 'GET' && appError.status === 429;
     const waitSeconds = isRepeatable ? appError.headers['retry-after'] : undefined;
     if (waitSeconds !== undefined) reply.header('refresh', waitSeconds);
@@ -53,16 +53,16 @@ export function sendError(
 }
 
 /**
- * Decides about the unread rest of a refused request's body (specification section 7.1). Node reads and discards a body
- * that is too large if its caller has a credential, so that the caller always gets the answer. For other refusals a
- * large rest is not read.
+ * Decides about the unread rest of a refused request's body (specification section 7.1). If the body is too large and
+ * the caller has a credential, Node reads and discards the rest, so that the caller gets the answer. After other
+ * refusals a large rest is not read.
  */
 function settleRest({ status }: AppError, request: FastifyRequest, reply: FastifyReply): void {
   const { principal, signedIn } = request.caller ?? {};
   const isKnown = principal !== undefined || signedIn !== undefined;
   if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
     request.server.delayedClose.apply(request, reply);
-  // Fastify would close the connection at once, which resets it while the client writes and loses the answer.
+  // Fastify would close the connection at once, while the client writes; that reset would lose the answer.
   else if (status === 413) keepConnectionOpen(reply);
 }
 
@@ -70,7 +70,7 @@ function keepConnectionOpen(reply: FastifyReply): void {
   reply.removeHeader('connection');
 }
 
-/** Sets the headers of every answer. Errors set them again, because those of Fastify itself reach no route. */
+/** Sets the headers of every answer. Errors set the headers, too: Fastify raises some errors before the route. */
 export function setResponseHeaders(
   { browserHeaders }: ErrorOptions,
   audience: Audience | undefined,
@@ -83,8 +83,8 @@ export function setResponseHeaders(
 
 /**
  * Answers a failed device call: with the route's own answer and HTTP 200, or with the error envelope. Up to 64 KB of
- * the body are read first, because a reset connection ends the shortcut. The body of a known device within its limits
- * is read to its end.
+ * the body are read first, because a reset connection would end the shortcut. If the device is known and within its
+ * limits, the whole body is read.
  */
 export function deviceErrorHandler(options: ErrorOptions, { onFailure, hangsUp }: Route) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {

@@ -91,8 +91,8 @@ const claim = statement<
      ) w
    ), due AS MATERIALIZED (
      -- 4. Read the first due rows of each lane, as many as it has slots. Leased rows are in flight in some process,
-     -- the others can be claimed. So a webhook's slots hold over all processes, and the cost depends on its slots, not
-     -- on its backlog. A row keeps its ctid under this statement's snapshot.${sqlForEachLane(
+     -- the others can be claimed. So the slots of a webhook apply to all processes together, and the cost depends on the
+     -- slots, not on the backlog. A row keeps its ctid under this statement's snapshot.${sqlForEachLane(
        (lane, slots) => `
      SELECT h.id AS webhook_id, h.is_slow, '${lane}'::text AS lane, ${slots} AS slots, d.*
      FROM hooks h CROSS JOIN LATERAL (

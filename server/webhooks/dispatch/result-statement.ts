@@ -40,9 +40,9 @@ type WriteParams = [
 /**
  * Writes a batch of results. Each one is found by its number n in the batch, from 1.
  *
- * Example, with $17 false: the caller counts no failures. Webhook V has got a first failure since its claim, W has none.
- * Result 1 is a success of W, 2 a success of V, 3 of W failed in the server's own network, so it is not counted and has
- * a next attempt, and 4 is a success of W whose lease has passed to another process.
+ * Example: the caller counts no failures ($17 is false). Webhook V got a first failure since the claim; W has none.
+ * Result 1 is a success of W, and 2 one of V. Result 3, of W, failed in the server's own network: it is not counted, and
+ * has a next attempt. Result 4 is a success of W, but another process has got the lease.
  *   2, 3: V and W are locked; 2 is omitted, because it would reset V's count.
  *   4, 5: row 1 leaves the queue, row 3 gets its next due time; row 4 has another lease.    6: 1 and 3 are owned.
  *   7: delivery 1 succeeds, 3 stays pending. 4 stays pending, too, but records its success.
@@ -119,7 +119,7 @@ const write = statement<WriteParams, { readonly omitted: number }>(
 /**
  * Writes the results of attempts, all of different deliveries, by one statement: the log, the state of the delivery,
  * and its row in the queue.
- * @param counting `here`: the caller has locked the webhooks and counts their failures; `elsewhere`: no failure is
+ * @param counting `here`: the caller has locked the webhooks and counts their failures; `elsewhere`: nothing is
  *   counted, and results that would reset a count are omitted
  * @returns the omitted results
  */

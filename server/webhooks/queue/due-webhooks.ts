@@ -14,7 +14,7 @@ export function sqlWebhooksWithDue(after = 'true'): string {
    )`;
 }
 
-/** SQL of a SELECT for each lane, joined by UNION ALL: each lane has its own index, which contains only its rows. */
+/** SQL of one SELECT per lane, joined by UNION ALL, because each lane has a separate index with only its rows. */
 export function sqlForEachLane(select: (lane: Lane, slots: number) => string): string {
   return Object.entries(laneSlots)
     .map(([lane, slots]) => select(lane as Lane, slots))
