@@ -2,9 +2,9 @@ import { Server } from 'node:http';
 import pg from 'pg';
 
 /**
- * Delays what tests wait for without a promise of order, so that a race which a loaded machine shows once in a week
- * shows at once: notifications of PostgreSQL, some results of statements, and some requests. `npm test -- --slow-world`
- * loads it into every process. Nothing is lost or reordered, so each failure is a race of a test or of the product.
+ * Delays notifications of PostgreSQL, some results of statements, and some requests, to show races that a loaded machine
+ * shows rarely. `npm test -- --slow-world` loads this file into every process. Nothing is lost or reordered, so each
+ * failure is a race of a test or of the product.
  */
 const notificationMs = 250;
 const result = { each: 12, ms: 60 };
