@@ -29,7 +29,32 @@ export function teamQuery<Answer>(
   const pathWithQuery = withQuery(path, parameters);
   return {
     queryKey: [teamId, resource, pathWithQuery],
-    queryFn: ({ signal }) => request<Answer>('GET', `/app/teams/${teamId}${pathWithQuery}`, { signal }),
+    queryFn: ({ signal }) => readTeam<Answer>(teamId, pathWithQuery, {}, signal),
+  };
+}
+
+/** Reads a resource of a team, such as a page of a list, for a query with a key of its own. */
+export const readTeam = <Answer>(
+  teamId: string,
+  path: string,
+  parameters: Parameters = {},
+  signal?: AbortSignal,
+): Promise<Answer> => request('GET', `/app/teams/${teamId}${withQuery(path, parameters)}`, { signal });
+
+/**
+ * The options of an infinite query over the pages of a list.
+ * @param read reads the page at a cursor, which is '' for the first page
+ */
+export function pagesQuery<Page extends { readonly cursor: string; readonly has_more: boolean }>(
+  queryKey: QueryKey,
+  read: (cursor: string, signal: AbortSignal) => Promise<Page>,
+) {
+  return {
+    queryKey,
+    queryFn: ({ pageParam, signal }: { readonly pageParam: string; readonly signal: AbortSignal }) =>
+      read(pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: ({ has_more, cursor }: Page) => (has_more ? cursor : undefined),
   };
 }
 

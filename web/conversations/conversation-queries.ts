@@ -7,8 +7,7 @@ import type {
 } from '#contract/conversation.ts';
 import type { AcceptedMessage, SendMessageRequest } from '#contract/message.ts';
 import { queryClient } from '#web/api/query-client.ts';
-import { request } from '#web/api/request.ts';
-import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
+import { pagesQuery, readTeam, teamQuery, teamRequest } from '#web/api/team-requests.ts';
 import { type Thread, withEarlier, withLatest } from './thread-pages.ts';
 import { isUnread } from './unread.ts';
 
@@ -23,32 +22,17 @@ export interface ConversationFilters {
   readonly unread?: boolean;
 }
 
-const nextCursor = (page: { readonly has_more: boolean; readonly cursor: string }) =>
-  page.has_more ? page.cursor : undefined;
-
 /** Pages of conversations, latest activity first. */
-export const conversationsQuery = (teamId: string, { number, unread }: ConversationFilters) => ({
-  queryKey: [teamId, 'message', 'conversations', number ?? '', unread ?? false],
-  queryFn: ({ pageParam, signal }: { pageParam: string; signal: AbortSignal }) =>
-    request<ConversationList>(
-      'GET',
-      withQuery(`/app/teams/${teamId}/conversations`, {
-        number,
-        unread: unread ? 'true' : '',
-        cursor: pageParam,
-      }),
-      { signal },
-    ),
-  initialPageParam: '',
-  getNextPageParam: nextCursor,
-});
+export const conversationsQuery = (teamId: string, { number, unread }: ConversationFilters) => {
+  const queryKey = [teamId, 'message', 'conversations', number ?? '', unread ?? false];
+  const filters = { number, unread: unread ? 'true' : '' };
+  return pagesQuery(queryKey, (cursor, signal) =>
+    readTeam<ConversationList>(teamId, '/conversations', { ...filters, cursor }, signal),
+  );
+};
 
 const readThreadPage = (teamId: string, key: ConversationKey, cursor: string, signal?: AbortSignal) =>
-  request<ConversationMessageList>(
-    'GET',
-    withQuery(`/app/teams/${teamId}${pathOf(key)}/messages`, { cursor, limit: 40 }),
-    { signal },
-  );
+  readTeam<ConversationMessageList>(teamId, `${pathOf(key)}/messages`, { cursor, limit: 40 }, signal);
 
 const threadKey = (teamId: string, { phoneNumber, contact }: ConversationKey) =>
   [teamId, 'message', 'thread', phoneNumber, contact] as const;

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, type Query } from '@tanstack/react-query';
+import type { Query } from '@tanstack/react-query';
 import type {
   CreatedWebhook,
   CreateWebhookRequest,
@@ -14,7 +14,7 @@ import type {
 } from '#contract/webhook.ts';
 import type { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
 import { queryClient } from '#web/api/query-client.ts';
-import { teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
+import { pagesQuery, teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
 import { type DeliveryPages, withNewest } from './delivery-pages.ts';
 import type { LogFilters } from './log-address.ts';
 
@@ -35,17 +35,13 @@ export const deliveriesQuery = (teamId: string, id: string, { status, event }: L
     event_type: event,
     limit: deliveriesOnPage,
   });
-  return infiniteQueryOptions({
-    queryKey: [teamId, 'delivery', path],
-    queryFn: ({ pageParam }) =>
-      teamRequest<DeliveryLog>(
-        teamId,
-        'GET',
-        pageParam === '' ? path : `${path}&cursor=${encodeURIComponent(pageParam)}`,
-      ),
-    initialPageParam: '',
-    getNextPageParam: (page: DeliveryLog) => (page.has_more ? page.cursor : undefined),
-  });
+  return pagesQuery([teamId, 'delivery', path], (cursor) =>
+    teamRequest<DeliveryLog>(
+      teamId,
+      'GET',
+      cursor === '' ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,
+    ),
+  );
 };
 
 export const deliveryQuery = (teamId: string, webhookId: string, id: string) =>
