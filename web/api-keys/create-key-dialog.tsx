@@ -4,9 +4,9 @@ import { allows, type Permission, roleGrants } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Checkbox } from '#web/kit/checkbox.tsx';
-import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form, TextField } from '#web/kit/field.tsx';
+import type { DialogState } from '#web/kit/dialog.tsx';
+import { TextField } from '#web/kit/field.tsx';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { createApiKey } from './api-key-queries.ts';
@@ -39,67 +39,53 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
     setChosen(next);
   };
   return (
-    <Dialog
+    <FormDialog
       isOpen={isOpen}
       onClose={close}
-      isClosedByButtonsOnly={made !== undefined}
-      isBusy={creation.isPending}
       title={made ? 'Copy your key now' : 'Create an API key'}
       description={made ? 'It is shown this once. Ownline keeps only its hash.' : undefined}
-      footer={
-        made ? (
-          <Button look="primary" onClick={close}>
-            Done
-          </Button>
-        ) : (
-          <DialogButtons
-            onCancel={close}
-            canCancel={!creation.isPending}
-            form="create-key"
-            isBusy={creation.isPending}
-            disabled={chosen.size === 0}
-          >
-            Create key
-          </DialogButtons>
-        )
+      action="Create key"
+      work={creation}
+      isHeld
+      isDisabled={chosen.size === 0}
+      fields={['name']}
+      onSubmit={({ name = '' }) => creation.mutate(name)}
+      answer={
+        made && {
+          content: <CreatedKey made={made} />,
+          footer: (
+            <Button look="primary" onClick={close}>
+              Done
+            </Button>
+          ),
+        }
       }
     >
-      {made ? (
-        <CreatedKey made={made} />
-      ) : (
-        <Form
-          id="create-key"
-          error={creation.error}
-          fields={['name']}
-          onSubmit={({ name = '' }) => creation.mutate(name)}
-        >
-          <TextField
-            name="name"
-            label="Name"
-            placeholder="Booking system"
-            required
-            maxLength={100}
-            hint="The program that will use it."
+      <TextField
+        name="name"
+        label="Name"
+        placeholder="Booking system"
+        required
+        maxLength={100}
+        hint="The program that will use it."
+      />
+      <fieldset className="flex flex-col gap-2.5">
+        <legend className="mb-2 font-medium">The key may</legend>
+        {mine.map((permission) => (
+          <Checkbox
+            key={permission}
+            label={permissionTexts[permission]}
+            hint={permission}
+            isOn={chosen.has(permission)}
+            onChange={(isOn) => toggle(permission, isOn)}
           />
-          <fieldset className="flex flex-col gap-2.5">
-            <legend className="mb-2 font-medium">The key may</legend>
-            {mine.map((permission) => (
-              <Checkbox
-                key={permission}
-                label={permissionTexts[permission]}
-                hint={permission}
-                isOn={chosen.has(permission)}
-                onChange={(isOn) => toggle(permission, isOn)}
-              />
-            ))}
-            {mine.length < permissionsInOrder.length && (
-              <p className="text-[0.8125rem] text-quiet">
-                A key can’t do more than its maker. Ask {administrators} for one that may do more.
-              </p>
-            )}
-          </fieldset>
-        </Form>
-      )}
-    </Dialog>
+        ))}
+        {mine.length < permissionsInOrder.length && (
+          <p className="text-[0.8125rem] text-quiet">
+            A key can’t do more than its maker. Ask {administrators} for one that may do more.
+          </p>
+        )}
+      </fieldset>
+    </FormDialog>
   );
 }

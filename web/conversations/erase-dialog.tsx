@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type Erasure, erasureCountMax } from '#contract/erasure.ts';
 import { teamRequest } from '#web/api/team-requests.ts';
-import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form, TextField } from '#web/kit/field.tsx';
+import type { DialogState } from '#web/kit/dialog.tsx';
+import { TextField } from '#web/kit/field.tsx';
 import { counted, formatPhoneNumber } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
@@ -26,7 +26,6 @@ export function EraseDialog({
 }: DialogState & { readonly contact: string }): ReactNode {
   const team = useTeam();
   const navigate = useNavigate();
-  const form = useId();
   const [typed, setTyped] = useState('');
   // The counts are read each time the dialog opens, because the live stream does not announce their changes.
   const counts = useQuery({
@@ -45,42 +44,28 @@ export function EraseDialog({
   });
   const name = formatPhoneNumber(contact);
   return (
-    <Dialog
+    <FormDialog
       isOpen={isOpen}
       onClose={onClose}
-      isBusy={erasing.isPending}
       title={`Erase ${name}?`}
-      footer={
-        <DialogButtons
-          onCancel={onClose}
-          cancel="Keep it"
-          canCancel={!erasing.isPending}
-          look="danger"
-          form={form}
-          isBusy={erasing.isPending}
-          disabled={plain(typed) !== plain(contact)}
-        >
-          Erase contact
-        </DialogButtons>
-      }
+      action="Erase contact"
+      cancel="Keep it"
+      look="danger"
+      work={erasing}
+      isHeld
+      isDisabled={plain(typed) !== plain(contact)}
+      fields={['contact']}
+      onSubmit={() => erasing.mutate()}
     >
       <Loaded query={counts}>{(found) => <Facts found={found} />}</Loaded>
-      <Form
-        id={form}
-        error={erasing.error}
-        fields={['contact']}
-        onSubmit={() => erasing.mutate()}
-        className="mt-4"
-      >
-        <TextField
-          name="contact"
-          label="To confirm, type the handle"
-          hint={<Handle value={contact} />}
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-      </Form>
-    </Dialog>
+      <TextField
+        name="contact"
+        label="To confirm, type the handle"
+        hint={<Handle value={contact} />}
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 }
 

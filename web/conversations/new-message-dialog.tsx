@@ -3,10 +3,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { NumberResource } from '#contract/number.ts';
 import { ApiError } from '#web/api/request.ts';
-import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form, Select, TextField } from '#web/kit/field.tsx';
+import type { DialogState } from '#web/kit/dialog.tsx';
+import { Select, TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';
 import { openedOver } from '#web/shell/leave.ts';
@@ -38,22 +38,22 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
     });
   };
   return (
-    <Dialog
+    <FormDialog
       isOpen={isOpen}
       onClose={onClose}
       title="New message"
-      footer={
-        <DialogButtons onCancel={onClose} form="new-message" disabled={from === undefined}>
-          Continue
-        </DialogButtons>
-      }
+      action="Continue"
+      work={{ error, isPending: false }}
+      isDisabled={from === undefined}
+      fields={['to']}
+      onSubmit={({ to = '' }) => open(to)}
     >
       {from === undefined ? (
         <p className="text-quiet">
           No connected number can send at the moment. Connect an iPhone, or resume a number.
         </p>
       ) : (
-        <Form id="new-message" error={error} fields={['to']} onSubmit={({ to = '' }) => open(to)}>
+        <>
           <Select
             label="From"
             value={from}
@@ -61,9 +61,9 @@ export function NewMessageDialog({ isOpen, onClose }: DialogState): ReactNode {
             onChange={setChosen}
           />
           <TextField name="to" label="To" type="tel" inputMode="tel" placeholder="+1 415 555 0123" required />
-        </Form>
+        </>
       )}
-    </Dialog>
+    </FormDialog>
   );
 }
 

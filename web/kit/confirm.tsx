@@ -1,8 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Dialog } from './dialog.tsx';
-import { DialogButtons } from './dialog-buttons.tsx';
-import { ErrorNote } from './error-note.tsx';
+import { ActionDialog } from './task-dialog.tsx';
 
 /** Asks for confirmation of an action that cannot be undone. */
 export function Confirm({
@@ -27,26 +25,17 @@ export function Confirm({
 }): ReactNode {
   const work = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   return (
-    <Dialog
+    <ActionDialog
       isOpen={isOpen}
       onClose={onClose}
-      isBusy={work.isPending}
       title={title}
-      footer={
-        <DialogButtons
-          onCancel={onClose}
-          cancel={keep}
-          canCancel={!work.isPending}
-          look={isDangerous ? 'danger' : 'primary'}
-          isBusy={work.isPending}
-          onClick={() => work.mutate()}
-        >
-          {action}
-        </DialogButtons>
-      }
+      action={action}
+      cancel={keep}
+      look={isDangerous ? 'danger' : 'primary'}
+      work={work}
+      isHeld
     >
       <div className="flex flex-col gap-3 text-quiet">{children}</div>
-      {work.error && <ErrorNote error={work.error} className="mt-3" />}
-    </Dialog>
+    </ActionDialog>
   );
 }

@@ -2,11 +2,11 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { ApiError } from '#web/api/request.ts';
-import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
+import type { DialogState } from '#web/kit/dialog.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
-import { Form, TextField } from '#web/kit/field.tsx';
+import { TextField } from '#web/kit/field.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { rereadNumbers, verifyNumber } from './number-queries.ts';
@@ -43,57 +43,43 @@ export function ConnectDialog({
   };
   const link = verification.data ?? (startedFor === undefined ? undefined : { phoneNumber: startedFor });
   return (
-    <Dialog
+    <FormDialog
       isOpen={isOpen}
       onClose={close}
-      isClosedByButtonsOnly={link !== undefined}
-      isBusy={verification.isPending}
       title={link ? `Connect ${formatPhoneNumber(link.phoneNumber)}` : 'Connect an iPhone'}
       description={
         link
           ? undefined
           : `Have an iPhone beside you that stays plugged in, and a second phone to test it. Allow ${setupMinutes} minutes.`
       }
-      footer={
-        link ? (
-          <SetupLinkActions phoneNumber={link.phoneNumber} onClose={close} />
-        ) : (
-          <DialogButtons
-            onCancel={close}
-            canCancel={!verification.isPending}
-            form="connect-number"
-            isBusy={verification.isPending}
-          >
-            Create setup link
-          </DialogButtons>
-        )
+      action="Create setup link"
+      work={verification}
+      isHeld
+      fields={['phone_number']}
+      onSubmit={({ phone_number = '' }) => verification.mutate(phone_number.replaceAll(/[\s().-]/g, ''))}
+      answer={
+        link && {
+          content: (
+            <>
+              <SetupLinkView link={link} onRenew={() => verification.mutate(link.phoneNumber)} />
+              {verification.error && <ErrorNote error={verification.error} className="mt-3" />}
+            </>
+          ),
+          footer: <SetupLinkActions phoneNumber={link.phoneNumber} onClose={close} />,
+        }
       }
     >
-      {link ? (
-        <>
-          <SetupLinkView link={link} onRenew={() => verification.mutate(link.phoneNumber)} />
-          {verification.error && <ErrorNote error={verification.error} className="mt-3" />}
-        </>
-      ) : (
-        <Form
-          id="connect-number"
-          error={verification.error}
-          fields={['phone_number']}
-          onSubmit={({ phone_number = '' }) => verification.mutate(phone_number.replaceAll(/[\s().-]/g, ''))}
-        >
-          {!verification.error && <PlanLimitNote resource="numbers" />}
-          <TextField
-            name="phone_number"
-            label="Number of the iPhone"
-            type="tel"
-            autoComplete="tel"
-            placeholder="+1 415 555 0100"
-            required
-            hint="With + and its country code. It is in Settings › Phone › My Number."
-          />
-        </Form>
-      )}
-    </Dialog>
+      {!verification.error && <PlanLimitNote resource="numbers" />}
+      <TextField
+        name="phone_number"
+        label="Number of the iPhone"
+        type="tel"
+        autoComplete="tel"
+        placeholder="+1 415 555 0100"
+        required
+        hint="With + and its country code. It is in Settings › Phone › My Number."
+      />
+    </FormDialog>
   );
 }
 

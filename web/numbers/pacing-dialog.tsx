@@ -2,9 +2,8 @@ import { type ReactNode, useEffect, useState } from 'react';
 import type { NumberDetail } from '#contract/number.ts';
 import type { PacingSetting } from '#contract/pacing.ts';
 import { ApiError } from '#web/api/request.ts';
-import { Dialog } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form, Select, TextField } from '#web/kit/field.tsx';
+import { Select, TextField } from '#web/kit/field.tsx';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useUpdateNumber } from './use-update-number.ts';
 
@@ -99,44 +98,37 @@ export function PacingDialog({
       />
     ));
   return (
-    <Dialog
+    <FormDialog
       isOpen={isOpen}
       onClose={onClose}
       title="Change pacing"
       description="A limit that is left empty is the default of the server."
-      footer={
-        <DialogButtons onCancel={onClose} form="pacing" isBusy={update.isPending}>
-          Save pacing
-        </DialogButtons>
-      }
+      action="Save pacing"
+      work={update}
+      error={explained(update.error, update.variables?.pacing)}
+      fields={limitFields.map(({ name }) => name)}
+      onSubmit={save}
     >
-      <Form
-        id="pacing"
-        error={explained(update.error, update.variables?.pacing)}
-        fields={limitFields.map(({ name }) => name)}
-        onSubmit={save}
-      >
-        <Select
-          label="Mode"
-          value={mode}
-          onChange={setMode}
-          options={[
-            [
-              'default',
-              current === 'default' ? `Default of the server (${pacing.mode})` : 'Default of the server',
-            ],
-            ['off', 'Off: as fast as the iPhone takes them'],
-            ['gentle', 'Gentle: pauses, and limits an hour and a day'],
-            ['strict', 'Strict: limits for contacts, too'],
-          ]}
-        />
-        <div className="grid items-start gap-4 sm:grid-cols-2">{fields(gaps)}</div>
-        <div className="grid items-start gap-4 sm:grid-cols-2">{fields(windows)}</div>
-        <p className="text-[0.8125rem] text-quiet">
-          Strict holds messages back at these; gentle warns of them.
-        </p>
-        <div className="grid items-start gap-4 sm:grid-cols-2">{fields(contacts)}</div>
-      </Form>
-    </Dialog>
+      <Select
+        label="Mode"
+        value={mode}
+        onChange={setMode}
+        options={[
+          [
+            'default',
+            current === 'default' ? `Default of the server (${pacing.mode})` : 'Default of the server',
+          ],
+          ['off', 'Off: as fast as the iPhone takes them'],
+          ['gentle', 'Gentle: pauses, and limits an hour and a day'],
+          ['strict', 'Strict: limits for contacts, too'],
+        ]}
+      />
+      <div className="grid items-start gap-4 sm:grid-cols-2">{fields(gaps)}</div>
+      <div className="grid items-start gap-4 sm:grid-cols-2">{fields(windows)}</div>
+      <p className="text-[0.8125rem] text-quiet">
+        Strict holds messages back at these; gentle warns of them.
+      </p>
+      <div className="grid items-start gap-4 sm:grid-cols-2">{fields(contacts)}</div>
+    </FormDialog>
   );
 }

@@ -1,10 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { HomeNumber } from '#contract/home.ts';
-import { Dialog } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { formatPhoneNumber } from '#web/kit/format.ts';
+import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { reconnectNumber, rereadNumbers, verifyNumber } from './number-queries.ts';
 import { SetupLinkActions } from './setup-link-actions.tsx';
@@ -44,45 +43,40 @@ export function ReconnectDialog({
   };
   const link = creation.data ?? (isStarted ? { phoneNumber } : undefined);
   return (
-    <Dialog
+    <ActionDialog
       isOpen={isOpen}
       onClose={close}
-      isClosedByButtonsOnly={link !== undefined}
       title={`${verified ? 'Connect another iPhone to' : 'Connect'} ${formatPhoneNumber(phoneNumber)}`}
-      footer={
-        link ? (
-          <SetupLinkActions phoneNumber={link.phoneNumber} onClose={close} />
-        ) : (
-          <DialogButtons onCancel={close} isBusy={creation.isPending} onClick={() => creation.mutate()}>
-            Create setup link
-          </DialogButtons>
-        )
+      action="Create setup link"
+      work={creation}
+      answer={
+        link && {
+          content: (
+            <>
+              <SetupLinkView link={link} onRenew={() => creation.mutate()} />
+              {creation.error && <ErrorNote error={creation.error} className="mt-3" />}
+            </>
+          ),
+          footer: <SetupLinkActions phoneNumber={link.phoneNumber} onClose={close} />,
+        }
       }
     >
-      {link ? (
-        <>
-          <SetupLinkView link={link} onRenew={() => creation.mutate()} />
-          {creation.error && <ErrorNote error={creation.error} className="mt-3" />}
-        </>
-      ) : (
-        <div className="flex flex-col gap-3 text-quiet">
-          {verified ? (
-            <>
-              <p>
-                For a new, repaired or reset iPhone, and to repeat the tests of the setup page on this one.
-                The SIM or eSIM of the number has to be in it.
-              </p>
-              <p>
-                The iPhone that is connected goes on working until the other one asks for its first message.
-                Messages that wait, conversations and settings stay.
-              </p>
-            </>
-          ) : (
-            <p>A new setup link replaces the earlier one, which stops working at once.</p>
-          )}
-          {creation.error && <ErrorNote error={creation.error} />}
-        </div>
-      )}
-    </Dialog>
+      <div className="flex flex-col gap-3 text-quiet">
+        {verified ? (
+          <>
+            <p>
+              For a new, repaired or reset iPhone, and to repeat the tests of the setup page on this one. The
+              SIM or eSIM of the number has to be in it.
+            </p>
+            <p>
+              The iPhone that is connected goes on working until the other one asks for its first message.
+              Messages that wait, conversations and settings stay.
+            </p>
+          </>
+        ) : (
+          <p>A new setup link replaces the earlier one, which stops working at once.</p>
+        )}
+      </div>
+    </ActionDialog>
   );
 }

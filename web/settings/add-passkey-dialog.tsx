@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
 import { ApiError } from '#web/api/request.ts';
-import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form, TextField } from '#web/kit/field.tsx';
+import type { DialogState } from '#web/kit/dialog.tsx';
+import { TextField } from '#web/kit/field.tsx';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useOverview } from '#web/shell/session.ts';
 import { addPasskey, passkeyOptions, rereadAccount } from './account-queries.ts';
@@ -44,42 +44,35 @@ export function AddPasskeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const error = isAsked && !work.variables?.current_password ? null : work.error;
   const needsPassword = isAsked || (account.has_password && session !== undefined && !isRecent);
   return (
-    <Dialog
+    <FormDialog
       isOpen={isOpen}
       onClose={close}
       title="Add a passkey"
       description="Your browser asks for your fingerprint, your face or a PIN next."
-      footer={
-        <DialogButtons onCancel={close} form="add-passkey" isBusy={work.isPending}>
-          Add passkey
-        </DialogButtons>
-      }
+      action="Add passkey"
+      work={work}
+      error={error}
+      fields={['name', 'current_password']}
+      onSubmit={(values) => work.mutate(values)}
     >
-      <Form
-        id="add-passkey"
-        error={error}
-        fields={['name', 'current_password']}
-        onSubmit={(values) => work.mutate(values)}
-      >
+      <TextField
+        name="name"
+        label="Name"
+        hint="So that you recognise it in the list."
+        defaultValue={deviceName()}
+        required
+        maxLength={100}
+      />
+      {needsPassword && (
         <TextField
-          name="name"
-          label="Name"
-          hint="So that you recognise it in the list."
-          defaultValue={deviceName()}
+          name="current_password"
+          label="Current password"
+          hint="You signed in more than 15 minutes ago."
+          type="password"
+          autoComplete="current-password"
           required
-          maxLength={100}
         />
-        {needsPassword && (
-          <TextField
-            name="current_password"
-            label="Current password"
-            hint="You signed in more than 15 minutes ago."
-            type="password"
-            autoComplete="current-password"
-            required
-          />
-        )}
-      </Form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -1,9 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Passkey } from '#contract/account.ts';
-import { Dialog } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form, TextField } from '#web/kit/field.tsx';
+import { TextField } from '#web/kit/field.tsx';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { renamePasskey, rereadAccount } from './account-queries.ts';
 
 /** @param passkey undefined while the dialog is closed */
@@ -26,31 +25,23 @@ export function RenamePasskeyDialog({
     work.reset();
   };
   return (
-    <Dialog
+    <FormDialog
       isOpen={passkey !== undefined}
       onClose={close}
       title="Rename passkey"
-      footer={
-        <DialogButtons onCancel={close} form="rename-passkey" isBusy={work.isPending}>
-          Rename passkey
-        </DialogButtons>
-      }
+      action="Rename passkey"
+      work={work}
+      fields={['name']}
+      onSubmit={({ name = '' }) => work.mutate(name)}
     >
-      <Form
-        id="rename-passkey"
-        error={work.error}
-        fields={['name']}
-        onSubmit={({ name = '' }) => work.mutate(name)}
-      >
-        <TextField
-          key={passkey?.id}
-          name="name"
-          label="Name"
-          defaultValue={passkey?.name ?? ''}
-          required
-          maxLength={100}
-        />
-      </Form>
-    </Dialog>
+      <TextField
+        key={passkey?.id}
+        name="name"
+        label="Name"
+        defaultValue={passkey?.name ?? ''}
+        required
+        maxLength={100}
+      />
+    </FormDialog>
   );
 }

@@ -4,9 +4,8 @@ import type { Member } from '#contract/member.ts';
 import { assignableRoles, covers, type Role, roleGrants, roles } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
-import { Dialog } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { ErrorNote, Note } from '#web/kit/error-note.tsx';
+import { Note } from '#web/kit/error-note.tsx';
+import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { roleNames } from '#web/shell/role-names.ts';
 import { overviewQuery, useTeam } from '#web/shell/session.ts';
@@ -39,39 +38,29 @@ export function ChangeRoleDialog({
     onSettled: () => queryClient.invalidateQueries({ queryKey: [team.id] }),
   });
   return (
-    <Dialog
+    <ActionDialog
       isOpen
       onClose={onClose}
       title={`Role of ${member.name}`}
       description={member.email}
-      footer={
-        <DialogButtons
-          onCancel={onClose}
-          isBusy={change.isPending}
-          disabled={role === member.role}
-          onClick={() => change.mutate()}
-        >
-          Change role
-        </DialogButtons>
-      }
+      action="Change role"
+      work={change}
+      isDisabled={role === member.role}
     >
-      <div className="flex flex-col gap-4">
-        <RoleChoice
-          roles={team.can('owners:manage') ? roles : assignableRoles}
-          chosen={role}
-          onChoose={setRole}
-        />
-        {isOwn && role !== member.role && (
-          <Note tone="warn">This is you: you lose what the new role does not include, at once.</Note>
-        )}
-        {ended.length > 0 && role !== member.role && (
-          <Note tone="warn">
-            These keys may do more than the role and are revoked:{' '}
-            {ended.map(({ name }) => `“${name}”`).join(', ')}.
-          </Note>
-        )}
-        {change.error && <ErrorNote error={change.error} />}
-      </div>
-    </Dialog>
+      <RoleChoice
+        roles={team.can('owners:manage') ? roles : assignableRoles}
+        chosen={role}
+        onChoose={setRole}
+      />
+      {isOwn && role !== member.role && (
+        <Note tone="warn">This is you: you lose what the new role does not include, at once.</Note>
+      )}
+      {ended.length > 0 && role !== member.role && (
+        <Note tone="warn">
+          These keys may do more than the role and are revoked:{' '}
+          {ended.map(({ name }) => `“${name}”`).join(', ')}.
+        </Note>
+      )}
+    </ActionDialog>
   );
 }

@@ -7,9 +7,7 @@ import { queryClient } from '#web/api/query-client.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
 import { permissionsText } from '#web/api-keys/permission-texts.ts';
 import { Checkbox } from '#web/kit/checkbox.tsx';
-import { Dialog } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { ErrorNote } from '#web/kit/error-note.tsx';
+import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { endMembership } from './member-queries.ts';
@@ -49,33 +47,22 @@ export function EndMembershipDialog({
     setRevoked(next);
   };
   return (
-    <Dialog
+    <ActionDialog
       isOpen
       onClose={onClose}
       title={isOwn ? `Leave ${team.name}?` : `Remove ${member.name}?`}
-      footer={
-        <DialogButtons
-          onCancel={onClose}
-          look="danger"
-          isBusy={ending.isPending || (keys.isEnabled && keys.isPending)}
-          onClick={() => ending.mutate()}
-        >
-          {isOwn ? 'Leave team' : 'Remove member'}
-        </DialogButtons>
-      }
+      action={isOwn ? 'Leave team' : 'Remove member'}
+      look="danger"
+      work={ending}
+      isBusy={ending.isPending || (keys.isEnabled && keys.isPending)}
     >
-      <div className="flex flex-col gap-4">
-        <p className="text-quiet">
-          {isOwn
-            ? 'You lose access to the team at once. Only a new invitation brings you back.'
-            : 'They lose access to the team at once. Their messages, webhooks and numbers stay.'}
-        </p>
-        {theirs.length > 0 && (
-          <KeysToRevoke keys={theirs} isOwn={isOwn} revoked={revoked} onToggle={toggle} />
-        )}
-        {ending.error && <ErrorNote error={ending.error} />}
-      </div>
-    </Dialog>
+      <p className="text-quiet">
+        {isOwn
+          ? 'You lose access to the team at once. Only a new invitation brings you back.'
+          : 'They lose access to the team at once. Their messages, webhooks and numbers stay.'}
+      </p>
+      {theirs.length > 0 && <KeysToRevoke keys={theirs} isOwn={isOwn} revoked={revoked} onToggle={toggle} />}
+    </ActionDialog>
   );
 }
 

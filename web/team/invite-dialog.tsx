@@ -3,9 +3,9 @@ import { type ReactNode, useState } from 'react';
 import { assignableRoles, type GivenRole } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Button } from '#web/kit/button.tsx';
-import { Dialog, type DialogState } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form, TextField } from '#web/kit/field.tsx';
+import type { DialogState } from '#web/kit/dialog.tsx';
+import { TextField } from '#web/kit/field.tsx';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
@@ -34,50 +34,38 @@ export function InviteDialog({ isOpen, onClose }: DialogState): ReactNode {
   };
   const link = invitation.data?.accept_url;
   return (
-    <Dialog
+    <FormDialog
       isOpen={isOpen}
       onClose={close}
-      isClosedByButtonsOnly={link !== undefined}
-      isBusy={invitation.isPending}
       title={link === undefined ? `Invite a person to ${team.name}` : 'Pass this link on'}
-      footer={
-        link === undefined ? (
-          <DialogButtons
-            onCancel={close}
-            canCancel={!invitation.isPending}
-            form="invite"
-            isBusy={invitation.isPending}
-          >
-            Invite
-          </DialogButtons>
-        ) : (
-          <Button look="primary" onClick={close}>
-            Done
-          </Button>
-        )
+      action="Invite"
+      work={invitation}
+      isHeld
+      fields={['email']}
+      onSubmit={({ email = '' }) => invitation.mutate(email)}
+      answer={
+        link === undefined
+          ? undefined
+          : {
+              content: <InvitationLink link={link} email={invitation.data?.email ?? ''} />,
+              footer: (
+                <Button look="primary" onClick={close}>
+                  Done
+                </Button>
+              ),
+            }
       }
     >
-      {link === undefined ? (
-        <Form
-          id="invite"
-          error={invitation.error}
-          fields={['email']}
-          onSubmit={({ email = '' }) => invitation.mutate(email)}
-        >
-          {!invitation.error && <PlanLimitNote resource="members" />}
-          <TextField
-            name="email"
-            type="email"
-            label="E-mail address"
-            placeholder="grace@example.com"
-            required
-            maxLength={254}
-          />
-          <RoleChoice roles={assignableRoles} chosen={role} onChoose={setRole} />
-        </Form>
-      ) : (
-        <InvitationLink link={link} email={invitation.data?.email ?? ''} />
-      )}
-    </Dialog>
+      {!invitation.error && <PlanLimitNote resource="members" />}
+      <TextField
+        name="email"
+        type="email"
+        label="E-mail address"
+        placeholder="grace@example.com"
+        required
+        maxLength={254}
+      />
+      <RoleChoice roles={assignableRoles} chosen={role} onChoose={setRole} />
+    </FormDialog>
   );
 }

@@ -2,10 +2,8 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Webhook } from '#contract/webhook.ts';
 import { Checkbox } from '#web/kit/checkbox.tsx';
-import { Dialog } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { ErrorNote } from '#web/kit/error-note.tsx';
 import { counted, exactTime } from '#web/kit/format.ts';
+import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { refreshWebhooks, replay, updateWebhook, webhookHealthQuery } from './webhook-queries.ts';
@@ -41,35 +39,25 @@ export function EnableDialog({
     },
   });
   return (
-    <Dialog
+    <ActionDialog
       isOpen
       onClose={onClose}
       title="Enable the webhook?"
-      footer={
-        <DialogButtons
-          onCancel={onClose}
-          isBusy={work.isPending}
-          disabled={health.isPending}
-          onClick={() => work.mutate()}
-        >
-          Enable webhook
-        </DialogButtons>
-      }
+      action="Enable webhook"
+      work={work}
+      isDisabled={health.isPending}
     >
-      <div className="flex flex-col gap-4">
-        <p className="text-quiet">
-          Events are sent to {webhook.url} again. Send a test event first, if you are not sure that it works.
-        </p>
-        {since !== null && (
-          <Checkbox
-            label="Send what it missed"
-            hint={`Events since ${exactTime(since)} that were not accepted, oldest first.`}
-            isOn={isReplaying}
-            onChange={setIsReplaying}
-          />
-        )}
-        {work.error && <ErrorNote error={work.error} />}
-      </div>
-    </Dialog>
+      <p className="text-quiet">
+        Events are sent to {webhook.url} again. Send a test event first, if you are not sure that it works.
+      </p>
+      {since !== null && (
+        <Checkbox
+          label="Send what it missed"
+          hint={`Events since ${exactTime(since)} that were not accepted, oldest first.`}
+          isOn={isReplaying}
+          onChange={setIsReplaying}
+        />
+      )}
+    </ActionDialog>
   );
 }

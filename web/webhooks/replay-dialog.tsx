@@ -2,10 +2,9 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ReplayChoice, replayedMax as replayedMaxOfContract, Webhook } from '#contract/webhook.ts';
 import { nowMs } from '#web/kit/clock.ts';
-import { Dialog } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form, Select, TextField } from '#web/kit/field.tsx';
+import { Select, TextField } from '#web/kit/field.tsx';
 import { amount, counted, exactTime } from '#web/kit/format.ts';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { refreshWebhooks, replay, webhookHealthQuery } from './webhook-queries.ts';
@@ -38,52 +37,42 @@ export function ReplayDialog({
     },
   });
   return (
-    <Dialog
+    <FormDialog
       isOpen
       onClose={onClose}
       title="Send missed events again"
       description="Each once, oldest first, and none that was delivered."
-      footer={
-        <DialogButtons onCancel={onClose} form="replay" isBusy={work.isPending}>
-          Send again
-        </DialogButtons>
-      }
+      action="Send again"
+      work={work}
+      fields={since === 'custom' ? ['since'] : []}
+      onSubmit={({ since: own = '' }) => work.mutate(own)}
     >
-      <Form
-        id="replay"
-        error={work.error}
-        fields={since === 'custom' ? ['since'] : []}
-        onSubmit={({ since: own = '' }) => work.mutate(own)}
-      >
-        <Select<Since>
-          label="Events since"
-          value={since}
-          options={[
-            ...(missed === null
-              ? []
-              : [['missed', `The first that it missed (${exactTime(missed)})`] as const]),
-            ['hour', 'An hour ago'],
-            ['day', '24 hours ago'],
-            ['week', '7 days ago'],
-            ['custom', 'Another time'],
-          ]}
-          onChange={setChosen}
-        />
-        {since === 'custom' && (
-          <TextField name="since" label="Date and time" type="datetime-local" required />
-        )}
-        <Select<ReplayChoice>
-          label="Deliveries that"
-          value={only}
-          options={[
-            ['all', 'failed or were skipped'],
-            ['failed', 'failed'],
-            ['skipped', 'were skipped'],
-          ]}
-          onChange={setOnly}
-        />
-      </Form>
-    </Dialog>
+      <Select<Since>
+        label="Events since"
+        value={since}
+        options={[
+          ...(missed === null
+            ? []
+            : [['missed', `The first that it missed (${exactTime(missed)})`] as const]),
+          ['hour', 'An hour ago'],
+          ['day', '24 hours ago'],
+          ['week', '7 days ago'],
+          ['custom', 'Another time'],
+        ]}
+        onChange={setChosen}
+      />
+      {since === 'custom' && <TextField name="since" label="Date and time" type="datetime-local" required />}
+      <Select<ReplayChoice>
+        label="Deliveries that"
+        value={only}
+        options={[
+          ['all', 'failed or were skipped'],
+          ['failed', 'failed'],
+          ['skipped', 'were skipped'],
+        ]}
+        onChange={setOnly}
+      />
+    </FormDialog>
   );
 }
 

@@ -2,9 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CreateWebhookRequest, Webhook } from '#contract/webhook.ts';
 import { ApiError } from '#web/api/request.ts';
-import { Dialog } from '#web/kit/dialog.tsx';
-import { DialogButtons } from '#web/kit/dialog-buttons.tsx';
-import { Form } from '#web/kit/field.tsx';
+import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';
 import { type WebhookChoices, WebhookFields, webhookFields } from './webhook-fields.tsx';
 
@@ -35,32 +33,24 @@ export function WebhookForm({
     },
   });
   return (
-    <Dialog
+    <FormDialog
       isOpen
       onClose={onClose}
-      isBusy={save.isPending}
       title={title}
-      footer={
-        <DialogButtons onCancel={onClose} canCancel={!save.isPending} form="webhook" isBusy={save.isPending}>
-          {webhook ? 'Save changes' : 'Create webhook'}
-        </DialogButtons>
-      }
+      action={webhook ? 'Save changes' : 'Create webhook'}
+      work={save}
+      isHeld
+      fields={webhookFields}
+      onSubmit={({ url = '' }) => save.mutate(url)}
     >
-      <Form
-        id="webhook"
-        error={save.error}
-        fields={webhookFields}
-        onSubmit={({ url = '' }) => save.mutate(url)}
-      >
-        {!webhook && !save.error && <PlanLimitNote resource="webhooks" />}
-        <WebhookFields url={webhook?.url} choices={choices} onChoose={setChoices} />
-        {webhook && (
-          <p className="text-[0.8125rem] text-quiet">
-            Events that wait go to the new address. A new address starts the count of failures anew.
-          </p>
-        )}
-      </Form>
-    </Dialog>
+      {!webhook && !save.error && <PlanLimitNote resource="webhooks" />}
+      <WebhookFields url={webhook?.url} choices={choices} onChoose={setChoices} />
+      {webhook && (
+        <p className="text-[0.8125rem] text-quiet">
+          Events that wait go to the new address. A new address starts the count of failures anew.
+        </p>
+      )}
+    </FormDialog>
   );
 }
 
