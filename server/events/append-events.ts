@@ -1,8 +1,7 @@
-import type { ContactEventType, MessageEventType, NumberEventType } from '#contract/event.ts';
+import type { ContactEventType, EventType, MessageEventType, NumberEventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, fanOutsChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Transaction, transactionStatement } from '#server/database/statement.ts';
-import type { Id } from '#server/platform/ids/ids.ts';
 import {
   type EventId,
   type MessageId,
@@ -38,17 +37,8 @@ export type NewEvent = EventFields &
 const insertEvents = transactionStatement<
   [
     TeamId[],
-    Id<'evt'>[],
-    (
-      | 'message.received'
-      | 'message.sent'
-      | 'message.delivered'
-      | 'message.failed'
-      | 'contact.opted_out'
-      | 'contact.opted_in'
-      | 'number.offline'
-      | 'number.online'
-    )[],
+    EventId[],
+    EventType[],
     (MessageId | null)[],
     (string | null)[],
     (NumberId | null)[],

@@ -42,24 +42,7 @@ const columns = `team_id, id, url, events, phone_number, is_active, failure_coun
   last_triggered_at, next_secret_from, created_at`;
 
 const insert = transactionStatement<
-  [
-    TeamId,
-    WebhookId,
-    string,
-    readonly (
-      | 'message.received'
-      | 'message.sent'
-      | 'message.delivered'
-      | 'message.failed'
-      | 'contact.opted_out'
-      | 'contact.opted_in'
-      | 'number.offline'
-      | 'number.online'
-    )[],
-    string | null,
-    Buffer,
-    Date,
-  ],
+  [TeamId, WebhookId, string, readonly EventType[], string | null, Buffer, Date],
   WebhookRow
 >(
   'webhooks.insert',
@@ -107,16 +90,7 @@ const update = transactionStatement<
     TeamId,
     WebhookId,
     string,
-    readonly (
-      | 'message.received'
-      | 'message.sent'
-      | 'message.delivered'
-      | 'message.failed'
-      | 'contact.opted_out'
-      | 'contact.opted_in'
-      | 'number.offline'
-      | 'number.online'
-    )[],
+    readonly EventType[],
     string | null,
     boolean,
     number,
