@@ -1,8 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
-import { firstIdAt } from '#server/platform/ids/ids.ts';
+import { firstIdAfter, type TeamId } from '#server/platform/ids/ids.ts';
 import { failInRounds, hasOverdue, type QueuedRow, resolveOverdue, roundMax } from './sweep-messages.ts';
 
 const held = statement<[string, number, readonly TeamId[]], QueuedRow>(
@@ -24,7 +23,7 @@ const counted = statement<[string, number], { readonly count: number }>(
 
 /** Counts queued messages that were accepted up to a time; stops at `max`. */
 export async function countHeldMessages(db: Queryable, heldBefore: Date, max: number): Promise<number> {
-  return (await counted.row(db, firstAfter(heldBefore), max))?.count ?? 0;
+  return (await counted.row(db, firstIdAfter(heldBefore), max))?.count ?? 0;
 }
 
 /**
@@ -41,7 +40,7 @@ export async function cancelHeldMessages(
   let cancelled = 0;
   for (;;) {
     const round = await failInRounds(services, 'cancelled', (without) =>
-      held.rows(services.database.pool, firstAfter(heldBefore), roundMax, without),
+      held.rows(services.database.pool, firstIdAfter(heldBefore), roundMax, without),
     );
     cancelled += round;
     if (round === 0) break;
@@ -51,8 +50,4 @@ export async function cancelHeldMessages(
   throw unavailable(
     `${cancelled} messages were cancelled, and others could not be: the log says why. Nothing was resumed. Repeat the request.`,
   );
-}
-
-function firstAfter(time: Date): string {
-  return firstIdAt(time.getTime() + 1);
 }

@@ -6,7 +6,7 @@ import {
 } from '#server/database/statement.ts';
 import { removeMediaOf } from '#server/media/media-store.ts';
 import type { ErasureRow } from '#server/opt-outs/erasure-store.ts';
-import { firstIdAt, type MessageId, type TeamId, timeOfId } from '#server/platform/ids/ids.ts';
+import { firstIdAfter, type MessageId, type TeamId, timeOfId } from '#server/platform/ids/ids.ts';
 import { sqlIsFinished } from './message-status.ts';
 
 /** How many rows an erasure has to change. */
@@ -174,7 +174,7 @@ export async function eraseMessages(
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return ids;
   // The range of ids limits the updates to the months of the batch.
-  const range = { from: first, to: firstIdAt(timeOfId(last).getTime() + 1) };
+  const range = { from: first, to: firstIdAfter(timeOfId(last)) };
   await removeMediaOf(trx, ids, range);
   await erase.run(trx, teamId, ids, range.from, range.to);
   if (direction === 'outbound') await eraseKeys.run(trx, teamId, ids);

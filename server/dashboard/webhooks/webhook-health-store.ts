@@ -3,7 +3,7 @@ import { type EnvelopeColumns, readStoredEnvelope } from '#server/events/stored-
 import {
   type DeliveryId,
   type EventId,
-  firstIdAt,
+  firstIdAfter,
   idMax,
   type TeamId,
   type WebhookId,
@@ -70,7 +70,7 @@ export function findLastFailure(
   webhookId: WebhookId,
   before: Date | null,
 ): Promise<FailedAttemptRow | undefined> {
-  const end = before ? firstIdAt(before.getTime() + 1) : idMax;
+  const end = before ? firstIdAfter(before) : idMax;
   return findFailure.row(db, teamId, webhookId, end);
 }
 

@@ -107,3 +107,8 @@ export function firstIdAt(ms: number): string {
   const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
+
+/** @returns a bound above all ids of a time, to the millisecond, and below later ones */
+export function firstIdAfter(time: Date): string {
+  return firstIdAt(time.getTime() + 1);
+}
