@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
+import { type Queryable, statement } from '#server/database/statement.ts';
 import { hasFanOutsBefore, writeFanOutDeliveries } from '#server/events/fan-out.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { firstIdAt, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
+import { firstIdAfter, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { lockWebhook } from '#server/webhooks/endpoints/webhook-store.ts';
-import { sqlStatusAfter } from '#server/webhooks/queue/delivery-status.ts';
-import { skipBatchMax } from '#server/webhooks/queue/skip-pending.ts';
+import { skipRound } from '#server/webhooks/queue/skip-pending.ts';
 
 const find = statement<[string], { readonly team_id: TeamId; readonly id: WebhookId }>(
   'webhooks.find-held',
@@ -14,26 +13,7 @@ const find = statement<[string], { readonly team_id: TeamId; readonly id: Webhoo
    WHERE EXISTS (SELECT FROM due_deliveries d WHERE d.webhook_id = w.id AND d.delivery_id < $1) LIMIT 1`,
 );
 // Manual attempts are skipped, too. None is in progress, because none is made during a restore hold.
-const skip = transactionStatement<
-  [WebhookId, Date, string],
-  { readonly skipped: number; readonly team_id: TeamId | null }
->(
-  'webhooks.skip-held',
-  `WITH round AS MATERIALIZED (
-     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND delivery_id < $3
-     ORDER BY delivery_id LIMIT ${skipBatchMax}
-   ),
-   waiting AS (
-     DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
-     RETURNING team_id, delivery_id
-   ),
-   skipped AS (
-     UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = $2
-     WHERE d.team_id = (SELECT team_id FROM waiting LIMIT 1) AND d.id = ANY(ARRAY(SELECT delivery_id FROM waiting))
-   )
-   SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
-  { changes: 'delivery', team: 'team_id' },
-);
+const skip = skipRound<[string]>('webhooks.skip-held', 'delivery_id < $3');
 const counted = statement<[string, number], { readonly count: number }>(
   'webhooks.count-held',
   `SELECT count(*) FROM (
@@ -45,7 +25,7 @@ const counted = statement<[string, number], { readonly count: number }>(
 
 /** @returns the number of pending deliveries of events up to `heldBefore`, at most `max` */
 export async function countHeldDeliveries(db: Queryable, heldBefore: Date, max: number): Promise<number> {
-  return (await counted.row(db, firstAfter(heldBefore), max))?.count ?? 0;
+  return (await counted.row(db, firstIdAfter(heldBefore), max))?.count ?? 0;
 }
 
 /** How long to wait for another process that may be writing a batch of deliveries. */
@@ -67,7 +47,7 @@ export async function skipHeldDeliveries(
   for (;;) {
     await writeFanOutDeliveries(services);
     // This is checked before the skip. If all deliveries were written by now, the skip finds each of them.
-    const areWritten = !(await hasFanOutsBefore(services.database.pool, firstAfter(heldBefore)));
+    const areWritten = !(await hasFanOutsBefore(services.database.pool, firstIdAfter(heldBefore)));
     skipped += await skipWritten(services, heldBefore);
     if (areWritten) return skipped;
     if (performance.now() >= endMs) break;
@@ -84,16 +64,12 @@ async function skipWritten(
 ): Promise<number> {
   let skipped = 0;
   for (;;) {
-    const webhook = await find.row(database.pool, firstAfter(heldBefore));
+    const webhook = await find.row(database.pool, firstIdAfter(heldBefore));
     if (!webhook) return skipped;
     skipped += await database.transaction(async (trx) => {
       await lockWebhook(trx, webhook.team_id, webhook.id);
-      const round = await skip.row(trx, webhook.id, clock.now(), firstAfter(heldBefore));
+      const round = await skip.row(trx, webhook.id, clock.now(), firstIdAfter(heldBefore));
       return round?.skipped ?? 0;
     });
   }
-}
-
-function firstAfter(time: Date): string {
-  return firstIdAt(time.getTime() + 1);
 }

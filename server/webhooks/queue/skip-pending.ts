@@ -5,25 +5,36 @@ import { sqlStatusAfter } from './delivery-status.ts';
 /** Upper bound on the deliveries of a round: a long backlog in one statement would exceed its time-out. */
 export const skipBatchMax = 10_000;
 
-// Attempts in progress are not aborted: their results are logged, but the deliveries get no further attempts. Manual
-// attempts are still made.
-const skip = transactionStatement<[WebhookId, Date], { skipped: number; team_id: TeamId | null }>(
-  'webhooks.skip-pending',
-  `WITH round AS MATERIALIZED (
-     SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND lane <> 'manual'
-     ORDER BY delivery_id LIMIT ${skipBatchMax}
-   ),
-   waiting AS (
-     DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
-     RETURNING team_id, delivery_id
-   ),
-   skipped AS (
-     UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = $2
-     WHERE d.team_id = (SELECT team_id FROM waiting LIMIT 1) AND d.id = ANY(ARRAY(SELECT delivery_id FROM waiting))
-   )
-   SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
-  { changes: 'delivery', team: 'team_id' },
-);
+/**
+ * Statement that skips a round of a webhook's pending deliveries. Attempts in progress are not aborted: their results
+ * are logged, but the deliveries get no further attempts.
+ * @param which SQL condition on the rows of the queue; its parameters begin at $3
+ */
+export function skipRound<Params extends readonly unknown[]>(name: string, which: string) {
+  return transactionStatement<
+    [WebhookId, Date, ...Params],
+    { readonly skipped: number; readonly team_id: TeamId | null }
+  >(
+    name,
+    `WITH round AS MATERIALIZED (
+       SELECT delivery_id FROM due_deliveries WHERE webhook_id = $1 AND ${which}
+       ORDER BY delivery_id LIMIT ${skipBatchMax}
+     ),
+     waiting AS (
+       DELETE FROM due_deliveries WHERE webhook_id = $1 AND delivery_id = ANY(ARRAY(SELECT delivery_id FROM round))
+       RETURNING team_id, delivery_id
+     ),
+     skipped AS (
+       UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = $2
+       WHERE d.team_id = (SELECT team_id FROM waiting LIMIT 1) AND d.id = ANY(ARRAY(SELECT delivery_id FROM waiting))
+     )
+     SELECT count(*) AS skipped, (SELECT team_id FROM waiting LIMIT 1) AS team_id FROM waiting`,
+    { changes: 'delivery', team: 'team_id' },
+  );
+}
+
+// Manual attempts are still made.
+const skip = skipRound<[]>('webhooks.skip-pending', "lane <> 'manual'");
 
 /**
  * Skips a round of a disabled webhook's pending deliveries, so that a replay finds them (specification section 6.3).
