@@ -243,7 +243,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     assert.deepEqual(beyond.json, { entries: [], cursor: '', has_more: false });
   });
 
-  it('unknown fields, and characters that PostgreSQL cannot store, are refused with the name of the field', async () => {
+  it('account requests with unknown fields or unstorable characters are refused with the name of the field', async () => {
     const { byPassword } = await newPerson();
     const browser = await byPassword();
     for (const [method, path, body, param] of [

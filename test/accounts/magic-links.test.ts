@@ -325,7 +325,7 @@ describe('requests for magic links (specification section 12.2)', () => {
     assert.equal(sent.length, 10);
   });
 
-  it('one client network may request 60 links an hour; then it gets 429', async () => {
+  it('a client network that requests more than 60 magic links an hour gets 429', async () => {
     nextHour();
     for (let n = 0; n < 60; n += 1) assert.equal((await ask(`nobody-${n}@example.com`)).status, 202);
     const refused = await ask('nobody@example.com');

@@ -127,7 +127,7 @@ describe('the page on which a person sets a password (specification section 12.2
     assert.equal(await signInWith(password), 303);
   });
 
-  it('an old session can’t set a first password; the page asks for a new sign-in (§12.2/sign-in-pages)', async () => {
+  it('the page asks an old session for a new sign-in before it sets a first password (§12.2/sign-in-pages)', async () => {
     const { browser } = await begin('link');
     service.clock.advance(freshMs);
     const start = await browser.get('/password');

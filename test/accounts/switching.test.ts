@@ -89,7 +89,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     );
   });
 
-  it('the second submit of one form signs in; another holder of the link does not (§12.4/double-submit)', async () => {
+  it('only the second submit of the same form signs in, and not another holder of the link (§12.4/double-submit)', async () => {
     const link = await invite('again@example.com');
     const browsers = [new Browser(service.baseUrl), new Browser(service.baseUrl)];
     const page = await new Browser(service.baseUrl).open(link);

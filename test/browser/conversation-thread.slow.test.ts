@@ -99,7 +99,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     }
   });
 
-  it('“Edit and send again” copies a failed message into the reply; a paused number and an opt-out are explained (§12.12/page-conversations)', async () => {
+  it('“Edit and send again” copies a failed message into the reply (§12.12/page-conversations)', async () => {
     const contact = '+14155550145';
     const page = await open(contact);
     await send(contact, 'The first try');

@@ -21,7 +21,7 @@ describe('erasing a contact in a browser (specification section 12.14)', () => {
   });
   after(() => opened?.close());
 
-  it('an admin erases a contact with its conversation by typing the handle; a member has no button for it (§12.14/erase)', async () => {
+  it('an admin erases a contact by typing the handle, and a member has no button for that (§12.14/erase)', async () => {
     const { service, team, browser } = opened;
     const admin = await newMember(service, team, 'admin');
     const contact = '+14155550142';

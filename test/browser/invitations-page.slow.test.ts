@@ -176,7 +176,7 @@ describe('the invitations on the page Team in a browser (specification section 1
     await page.context().close();
   });
 
-  it('a viewer sees invitations without buttons; an empty list is sound in all looks (§12.12/page-permissions, §12.12/page-sound)', async () => {
+  it('a viewer sees invitations without buttons, and an empty list passes the page checks (§12.12/page-permissions, §12.12/page-sound)', async () => {
     const team = await silent.newTeam();
     const ada = await newMember(silent, team, 'owner', { name: 'Ada Example' });
     const vera = await newMember(silent, team, 'viewer');

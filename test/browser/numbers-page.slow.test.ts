@@ -365,7 +365,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.context().close();
   });
 
-  it("the dialog shows the plan's limit of numbers and links to the usage; a taken number is refused at its field (§12.12/page-errors)", async () => {
+  it("the dialog for a new number shows the plan's limit, and refuses a taken number at its field (§12.12/page-errors)", async () => {
     const { team, owner } = await newSetting('free');
     const { phoneNumber } = await connectNumber(service, team);
     const { page } = await open(owner, phone, '/numbers?connect=true');

@@ -44,7 +44,7 @@ describe('the checks of pages find faults', () => {
     await elsewhere.close();
   });
 
-  it('the complaints name a script against the policy, a file of another host, and a missing file', async () => {
+  it('complaintsAbout finds a script against the policy, a file of another host, and a missing file', async () => {
     await until('the complaints', () => complaints.length >= 3);
     assert.equal(complaints.length, 3, complaints.join('\n'));
     assert.match(complaints.join('\n'), /from elsewhere: .*picture\.png/);
@@ -66,7 +66,7 @@ describe('the checks of pages find faults', () => {
     assert.match(findings.join('\n'), /color-contrast.*\.pale/);
   });
 
-  it('keyboardStops finds an invisible focus', async () => {
+  it('keyboardStops finds an element whose focus is invisible', async () => {
     assert.deepEqual(await keyboardStops(page), [
       { name: 'Unseen', isSeen: false },
       { name: 'Seen', isSeen: true },

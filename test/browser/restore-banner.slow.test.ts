@@ -20,7 +20,7 @@ describe('the banner of a restored server in a browser (specification section 10
 
   const bannerOf = (page: Page) => page.getByRole('region', { name: 'Restored server' });
 
-  it('the banner counts waiting work; an owner cancels and resumes, and others read who decides', async (context) => {
+  it('the restore banner counts waiting work, and only owners can cancel it and resume', async (context) => {
     const { service, browser } = opened;
     const first = await findFirstTeam(service.runtime.database.pool);
     assert.ok(first);

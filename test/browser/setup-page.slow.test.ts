@@ -332,7 +332,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('a link opens the next line and closes the others; ticked lines are not listed as left (§11.8/steps)', async () => {
+  it('a link opens the next line and closes the others, and ticked lines no longer count as left (§11.8/steps)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550403');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);

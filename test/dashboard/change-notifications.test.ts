@@ -49,7 +49,7 @@ describe('notifications of changes (decision 0018)', () => {
 
   const ofTeam = async (id = team.id) => (await heard.take()).filter(({ teamId }) => teamId === id);
 
-  it('a notification is sent after the commit; a rollback and a statement that changes no row send none', async () => {
+  it('a notification is sent only after a commit that changed a row', async () => {
     const { database } = service.runtime;
     await database.transaction(async (trx) => {
       await setTeamName(trx, team.id, 'Not yet');
@@ -99,7 +99,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.equal(order[0]?.channel, phoneQueueChannel);
   });
 
-  it(`a notification has up to ${idsMax} ids of a resource type; more become one without ids, which covers all`, async () => {
+  it(`a notification has at most ${idsMax} ids of a resource type, and none if there are more`, async () => {
     const { recordChange } = service.runtime.database.pool;
     const ids = Array.from({ length: idsMax }, () => randomUUID());
     for (const id of ids) recordChange(team.id, 'number', [id]);
@@ -113,7 +113,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.ok(formatChange(team.id, { resource: 'invitation', ids: new Set(ids) }).length < 7_900);
   });
 
-  it('a notification can have both ids of changed rows and the mark that rows were created', async () => {
+  it('a notification can name changed rows and announce new rows at the same time', async () => {
     const { recordChange } = service.runtime.database.pool;
     const ids = [randomUUID(), randomUUID()];
     recordChange(team.id, 'message', ids.slice(0, 1));

@@ -209,7 +209,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(deleted, ['audit new', 'delivery all', 'webhook :id']);
   });
 
-  it('connecting a phone notifies its number; a hand-out, a report and a received text notify their message', async () => {
+  it('connecting a phone notifies its number, and a hand-out, a report or a received text its message', async () => {
     const team = await service.newTeam();
     await newWebhook(team.api);
     const by = (work: () => Promise<unknown>, id?: string) =>

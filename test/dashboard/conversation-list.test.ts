@@ -107,7 +107,7 @@ describe('the list of conversations (specification section 12.11)', () => {
     assert.deepEqual(await shown('?number=%2B14155550999'), []);
   });
 
-  it('a number that was deleted and connected again keeps its conversations; each is listed once (§12.11/conversation)', async () => {
+  it('a number that was deleted and connected again keeps its conversations, each listed once (§12.11/conversation)', async () => {
     await receive(number, ada, 'before');
     await receive(number, bob, 'before, too');
     assert.equal((await team.api.delete(`/v1/numbers/${number.numberId}`)).status, 200);

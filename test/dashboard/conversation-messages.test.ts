@@ -147,7 +147,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual([after.number.removed, after.messages.length], [true, 1]);
   });
 
-  it('a contact without messages has an empty page; a number that the team never had is 404 (§12.11/list-conversation-messages)', async () => {
+  it('the page of a contact without messages is empty, and that of an unknown number is 404 (§12.11/list-conversation-messages)', async () => {
     const empty = await readMessages(member, number.phoneNumber, bob);
     assert.deepEqual(
       [empty.messages, empty.cursor, empty.has_more, empty.unread_count, empty.read_until],

@@ -157,7 +157,7 @@ describe('read marks of members (specification section 12.11)', () => {
     }
   });
 
-  it('every role reads and marks; a key and a page of another site do not (§12.11/conversation-permissions)', async () => {
+  it('members of every role may move their read mark, and API keys and other sites may not (§12.11/conversation-permissions)', async () => {
     const id = await receive(number, ada, '1');
     const path = pathOf(member, number.phoneNumber, ada);
     for (const role of roles) {

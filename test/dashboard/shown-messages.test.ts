@@ -10,7 +10,7 @@ const rowsOf = (ids: string) => ids.split('').map((id) => ({ id }) as ListedMess
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('');
 
 describe('messages on a page (specification section 12.12)', () => {
-  it('a conversation reads its newest page again and keeps earlier pages; after a gap it starts over (§12.12/page-conversations)', () => {
+  it('a conversation rereads its newest page and keeps the earlier ones, unless there is a gap (§12.12/page-conversations)', () => {
     const page = (ids: string, has_more: boolean, cursor = ids.at(-1) ?? '') =>
       ({ messages: rowsOf(ids), cursor, has_more }) as unknown as ConversationMessageList;
     const show = (thread: Thread) => `${idsOf(thread.messages)} ${thread.cursor} ${thread.hasEarlier}`;

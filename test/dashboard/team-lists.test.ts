@@ -24,7 +24,7 @@ describe('lists with more fields for members (specification section 12.3)', () =
   });
   after(() => service.close());
 
-  it('listed messages have their error_code, on every page and with filters; those of /v1 do not (§12.3/team-lists)', async () => {
+  it('the dashboard’s lists of messages have the error_code, and those of /v1 have none (§12.3/team-lists)', async () => {
     const { phoneNumber: from } = await connectNumber(service, team);
     const waiting = await team.api.send({ from, to, content: 'One' });
     const cancelled = await team.api.send({ from, to, content: 'Two' });
@@ -44,7 +44,7 @@ describe('lists with more fields for members (specification section 12.3)', () =
     for (const message of (json as unknown as MessageLog).messages) assert.ok(!('error_code' in message));
   });
 
-  it('listed deliveries have the status of their latest attempt, or none; those of /v1 do not (§12.3/team-lists)', async () => {
+  it('the dashboard’s lists of deliveries have the latest attempt’s status, and those of /v1 have none (§12.3/team-lists)', async () => {
     const receiver = await startWebhookReceiver({ behaviour: answering(503, 'no') });
     try {
       const webhook = await newWebhook(team.api, { url: receiver.url, events: ['message.sent'] });

@@ -24,7 +24,7 @@ describe('reads of pages that follow the live stream (specification section 12.9
     throttle.stop();
   });
 
-  it('the newest page of a log is merged into the pages that were read; after a gap the log starts over (§12.12/page-webhooks)', () => {
+  it('the newest page of a log is merged into the loaded pages, unless there is a gap (§12.12/page-webhooks)', () => {
     const page = (ids: string, has_more: boolean, cursor = ids.at(-1) ?? '') =>
       ({ deliveries: ids.split('').map((id) => ({ id })), cursor, has_more }) as unknown as DeliveryLog;
     const begun = { pages: [page('fe', true), page('dc', true)], pageParams: ['', 'e'] };

@@ -102,7 +102,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     assert.equal(gone?.url, null, 'a deleted webhook has no url');
   });
 
-  it('a timeline says whether any device of the number reports deliveries; one with the shortcuts never does (§12.8/timeline-delivery)', async () => {
+  it('a timeline shows whether the number’s device reports deliveries, which the shortcuts never do (§12.8/timeline-delivery)', async () => {
     const silent = await connectNumber(service, team, '+14155550187');
     const send = (content: string) => team.api.send({ from: silent.phoneNumber, to: newContact(), content });
     const reported = async (id: string) => {

@@ -111,7 +111,7 @@ describe('reads of the webhook pages that /v1 does not have (specification secti
     assert.equal((await healthOf(id)).last_failure, null, 'its latest attempt succeeded');
   });
 
-  it('the request body is that of the event, byte by byte, also after its delivery; null once the event is purged (§12.3/delivery-request)', async () => {
+  it('the request body of a delivery is the event’s, byte by byte, and null once the event is purged (§12.3/delivery-request)', async () => {
     receiver.behave(answering(200));
     const webhook = await addWebhook(service.runtime, team.id, receiver.url);
     const sent = receiver.received.length;

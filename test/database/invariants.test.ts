@@ -267,7 +267,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(device(), violates(/^23505 devices_team_id_setup_link_id_key/));
   });
 
-  it('the schema keeps a mail’s body exactly while it waits; a mail is either sent or given up', async () => {
+  it('the schema requires a body of a waiting mail, and refuses one of a sent or given up mail', async () => {
     const id = ids.next('mail');
     await pool.query(
       `INSERT INTO mails (id, recipient, body, created_at, next_attempt_at) VALUES ($1, 'ada@example.com', $2, $3, $3)`,

@@ -126,7 +126,7 @@ describe('month partitions of history (decision 0004, specification section 1)',
     for (const { options } of rows) assert.deepEqual(options, ['fillfactor=80']);
   });
 
-  it('no month is created or dropped while a backup runs; afterwards each is', async () => {
+  it('no month is created or dropped while a backup runs', async () => {
     await forgetMonth(2);
     const tables = histories.map((history) => tableOf(history, 2));
     const pool = service.runtime.database.pool;
@@ -143,7 +143,7 @@ describe('month partitions of history (decision 0004, specification section 1)',
     assert.deepEqual(await exist(...tables), [true, true, true]);
   });
 
-  it('a month that can’t be created now is logged and retried; other months are created, and the start continues', async () => {
+  it('a month that can’t be created is logged and retried, and the start of the service continues', async () => {
     await forgetMonth(2);
     const reader = await connectBeside();
     await reader.query('BEGIN');

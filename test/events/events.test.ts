@@ -217,7 +217,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(await later.answer, { status: 200, json: { events: [], cursor: '', has_more: false } });
   });
 
-  it('a team has 20 held requests; one more is 429, and is held once another one left (§4.5/held-requests)', async () => {
+  it('a team may have 20 held requests, and a further one gets 429 (§4.5/held-requests)', async () => {
     const leaving = new AbortController();
     const first = await held('?wait=25', team.api, leaving.signal);
     const others = [];

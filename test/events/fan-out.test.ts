@@ -47,7 +47,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
   const due = () => countDue(service, team.id);
   const fanOuts = () => countFanOuts(service, team.id);
 
-  it('an event for 2,000 webhooks is one row in its request; several processes then write each delivery once', async () => {
+  it('an event for 2,000 webhooks writes one row, and several processes then write each delivery once', async () => {
     await newTeam(many);
     await cancelOne();
     await cancelOne();

@@ -8,7 +8,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 const ids = new Ids(new Clock());
 
 describe('held requests for events in a process (specification section 4.5)', () => {
-  it('a process holds 20 requests of a team and 2,000 in all; a request that ends frees its slot once (§4.5/held-requests)', () => {
+  it('a process holds at most 20 requests of a team and 2,000 in all (§4.5/held-requests)', () => {
     const feedPolls = new FeedPollRegistry();
     const teams = Array.from({ length: 100 }, () => ids.next('team'));
     const held = teams.flatMap((teamId) =>

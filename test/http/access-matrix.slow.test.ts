@@ -96,7 +96,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
       .map((route) => `${route.method} ${route.path}`)
       .sort();
 
-  it('the table of this test has exactly the served operations, with their permissions (§5.2/permissions)', () => {
+  it('the table in this test has exactly the operations that the server serves, with their permissions (§5.2/permissions)', () => {
     assert.deepEqual(Object.keys(operations).sort(), served('api'));
     for (const route of service.app.routes.filter(({ audience }) => audience === 'api')) {
       assert.equal(route.permission, operations[`${route.method} ${route.path}`]?.permission, route.path);

@@ -35,7 +35,7 @@ describe('requests while the database is away (specification sections 4.3 and 7.
     assert.match(answer.headers.get('request-id') ?? '', /^req_/);
   }
 
-  it('a send whose commit is in doubt gets 500 with that reason; its Idempotency-Key makes the repeat safe (§4.3/idempotency-key)', async (t) => {
+  it('a send whose commit is in doubt gets 500 with the reason, and its repeat is safe (§4.3/idempotency-key)', async (t) => {
     assert.equal((await send('before', 'first')).status, 202);
     const lock = await holdRowLock(service, { usageOf: team.id });
     t.after(() => lock.release());

@@ -217,7 +217,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     assert.deepEqual(await state(), before);
   });
 
-  it('5,000 emoji in one body, each escaped as two surrogates, are accepted', async () => {
+  it('a body with 5,000 emoji, each escaped as two surrogates, is accepted', async () => {
     const answer = await post(
       '/v1/messages/send',
       `{"to":"${to}","from":"${from}","content":"${'\\ud83d\\ude00'.repeat(5_000)}"}`,
@@ -254,7 +254,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     }
   });
 
-  it('the last of two equal keys counts (§2.1/json-bodies)', async () => {
+  it('the last of two equal keys in a JSON body counts (§2.1/json-bodies)', async () => {
     const answer = await post(
       '/v1/messages/send',
       `{"content":"first","content":5,${valid.replace('Hello', 'last')}}`,
@@ -295,7 +295,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     assert.equal(link.status, 200, link.text);
   });
 
-  it('null stays null in answers (§2.1/empty-values)', async () => {
+  it('answers contain null where a value is null (§2.1/empty-values)', async () => {
     const answer = await post('/v1/messages/send', `{${valid}}`);
     assert.ok(answer.text.includes('"media_url":null'), answer.text);
     const message = await team.api.get(`/v1/messages/${answer.json.id}`);

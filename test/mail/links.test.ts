@@ -134,7 +134,7 @@ describe('the links of mails (§12.5/links-and-mail)', () => {
     },
   };
 
-  it('this test covers each file that queues a mail', () => {
+  it('the tests of mail links cover each file that queues a mail', () => {
     const queuing = globSync('server/**/*.ts').filter((file) =>
       /\bawait queueMail\(/.test(readFileSync(file, 'utf8')),
     );

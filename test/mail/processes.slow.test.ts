@@ -87,7 +87,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     for (const { id } of taken) await recordSent(database.pool, id, clock.now());
   });
 
-  it('a commit wakes a process with the role deliver to send its mail; no other process sends any', async () => {
+  it('a commit wakes a process with the role deliver, and only such a process sends the mail', async () => {
     const idle = await spawnSender('maintain');
     const sender = await spawnSender();
     await mailing.queue('told@example.com');

@@ -86,7 +86,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.equal(text, `${[whole, whole, whole].join('\n\n')}\n`);
   });
 
-  it('an action has an http or https address; an error for another one does not repeat it', () => {
+  it('an action of a mail has an http or https address, and the error for another address does not quote it', () => {
     for (const url of [
       'javascript:alert(1)',
       'data:text/html,x',

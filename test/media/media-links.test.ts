@@ -116,7 +116,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     slow.destroy();
   });
 
-  it('clients that read one link slowly delay no other link, and are disconnected; HEAD needs no slot (§2.8/media-downloads)', async () => {
+  it('clients that read one link slowly delay no other link, and are disconnected (§2.8/media-downloads)', async () => {
     const large = await receive(jpegOf(5_000_000), 'slowly');
     const { pathname } = new URL(large);
     const caller = { baseUrl: world.service.baseUrl, token: 'none' };

@@ -144,7 +144,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     }
   });
 
-  it('a repeat with the same Idempotency-Key fetches nothing again; another media_url is another request (§4.3/idempotency-key)', async () => {
+  it('a repeat with the same Idempotency-Key fetches no media again, and another media_url is refused (§4.3/idempotency-key)', async () => {
     world.host.set('/once.png', answerOf(200, png));
     const headers = { 'idempotency-key': 'picture' };
     const body = {

@@ -109,6 +109,7 @@ describe('the expected time of a hand-out under pacing (§4.3/expected-at)', () 
     ],
   ];
   for (const [title, change, expectedMs] of strictCases) {
-    it(`strict: ${title}`, () => assert.equal(expectedAt({ ...strict, ...change }) - nowMs, expectedMs));
+    it(`strict pacing: ${title}`, () =>
+      assert.equal(expectedAt({ ...strict, ...change }) - nowMs, expectedMs));
   }
 });

@@ -131,7 +131,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     };
   }
 
-  it('the model has messages of every status and direction, enough for several pages', () => {
+  it('the test data has messages of every status and direction, enough for several pages', () => {
     for (const status of messageStatuses) {
       const least = status === 'polling' ? own.length : 20;
       assert.ok(model.filter((item) => item.status === status).length >= least, status);

@@ -47,7 +47,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
       assert.equal(contactOf(kept), kept);
   });
 
-  it('STOP, PUT and DELETE with one spelling apply to sends to the other (§4.6/spellings, §4.6/refused-sends)', async () => {
+  it('STOP, PUT and DELETE with one spelling of a number apply to sends to its other spelling (§4.6/spellings, §4.6/refused-sends)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     for (const pair of spellings) {

@@ -69,7 +69,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.throws(() => readConfig({ APP_URL: 'ftp://texts.example.com' }), ConfigError);
   });
 
-  it('a BASE_URL with a path is refused, as the API is at the root of a host; APP_URL may have one', () => {
+  it('a BASE_URL with a path is refused, because the API is at the root of a host', () => {
     for (const path of ['/api', '/a/b/', '//x']) {
       assert.throws(
         () => readConfig({ BASE_URL: `https://texts.example.com${path}` }),
@@ -120,7 +120,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     }
   });
 
-  it('an error for a misspelt variable names the setting that was probably meant; other variables are ignored', () => {
+  it('an error for a misspelt variable names the setting that was probably meant', () => {
     const meant = (names: readonly string[]) =>
       readConfig(Object.fromEntries(names.map((name) => [name, 'x']))).misspelt.map((sentence) =>
         /^(\S+) is not a setting and has no effect\. Did you mean (\S+)\?$/

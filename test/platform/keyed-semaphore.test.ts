@@ -38,7 +38,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     return { begun, start, end, fail };
   }
 
-  it('each key runs a limited number of tasks and queues the others in order; a full queue refuses', async () => {
+  it('each key of the semaphore runs a limited number of tasks, and queues the others in order up to a bound', async () => {
     const semaphore = newSemaphore();
     const { begun, start, end, fail } = works(semaphore);
     const all = ['1', '2', '3', '4', '5', '6'].map((name) => start('busy', 'only', name));
@@ -65,7 +65,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     assert.deepEqual(await Promise.all(short), ['x', 'y']);
   });
 
-  it('a task that waited too long is refused and never runs; those behind it keep their order', async () => {
+  it('a task that waited too long is refused and never runs, and the tasks behind it keep their order', async () => {
     const { begun, start, end } = works(newSemaphore());
     for (const name of ['1', '2']) void start('key', 'only', name);
     const early = start('key', 'only', 'early');

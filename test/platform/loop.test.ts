@@ -7,7 +7,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 const logger = createLogger('silent');
 
 describe('loops and the lifecycle (specification section 10.3)', () => {
-  it('rounds of a loop never overlap; requests during a round make one more round', async () => {
+  it('rounds of a loop never overlap, and requests during a round make one more round', async () => {
     const rounds: (() => void)[] = [];
     let running = 0;
     const loop = new Loop({

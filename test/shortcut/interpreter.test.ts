@@ -120,7 +120,7 @@ describe('actions run as an iPhone runs them (specification section 11.11)', () 
     );
   });
 
-  it('a POST sends its headers and any texts as a JSON object; a GET has no body', async (context) => {
+  it('a POST sends its headers and texts as a JSON object, and a GET has no body', async (context) => {
     const server = await serve(context, (_, response) => response.end());
     await shownBy([
       ...keep('Words', text('two\nlines, "quoted" \\ 👋')),

@@ -14,7 +14,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
   afterEach(() => world.switchOffPhones());
   after(() => world.close());
 
-  it('the first poll verifies the number and names the device; a text is sent word for word and reported (§11.11/outbox)', async () => {
+  it('Ownline Outbox verifies the number by its first poll, and sends a text word for word (§11.11/outbox)', async () => {
     const line = await world.runningLine();
     const number = await findNumber(world.team.api, line.phoneNumber);
     assert.equal(number?.device_name, 'Office iPhone');
@@ -127,7 +127,7 @@ describe('Ownline Outbox, as its file is, against the service (specification sec
     assert.deepEqual(line.phone.texts, ['before', 'after']);
   });
 
-  it('a lost connection ends the run; a starter begins a new one after the session has ended (§11.11/failing-action)', async () => {
+  it('a lost connection ends the run, and an automation starts another after the session has ended (§11.11/failing-action)', async () => {
     const line = await world.runningLine();
     await world.untilStatus(await world.send(line, 'before'), 'sent');
     await world.proxy.breakPoll(line.wire.token);

@@ -68,7 +68,7 @@ describe('property lists, read by libraries of others (specification section 11.
     });
   }
 
-  it('a fraction, and a character that XML does not allow, are refused', () => {
+  it('a property list refuses fractions, and characters that XML does not allow', () => {
     assert.throws(() => writeXmlPropertyList(1.5), RangeError);
     assert.throws(() => writeBinaryPropertyList([Number.NaN]), RangeError);
     for (const text of ['\u0000', 'a\u0008', '\uffff', '\ud83d'])

@@ -188,7 +188,7 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
       assert.equal((await bob.post(link, {})).status, 404);
     });
 
-    it('an acceptance without a session is 401 and by another account 403; the invitation stays valid', async () => {
+    it('an acceptance without a session is 401, and by another account 403', async () => {
       const bob = await newPerson(service);
       const eve = await newPerson(service);
       const link = await invite(bob.email);

@@ -164,7 +164,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.ok((await emails()).includes(ada.email));
   });
 
-  it('the page of an owner link asks for address and name; an address with an account signs in first', async () => {
+  it('the page of an owner link asks for address and name, and sends an address with an account to the sign-in', async () => {
     const here = await service.newTeam();
     const bob = await newPerson(service);
     const url = await service.runtime.database.transaction(async (trx) => {

@@ -29,7 +29,7 @@ describe('invitations that are revoked, sent again or deleted (specification sec
     assert.deepEqual([last?.action, last?.target], ['invitation.revoked', made.invitation_id]);
   });
 
-  it('an invitation that is sent again keeps its id and gets a new link for 7 days; the old link ends (§12.4/invitation-links)', async () => {
+  it('an invitation that is sent again keeps its id and gets a new link for 7 days (§12.4/invitation-links)', async () => {
     const ada = await newMember(service, team, 'admin');
     const made = await invite(team.api, 'resend@example.com', 'viewer');
     service.clock.advance(5 * dayMs);
@@ -60,7 +60,7 @@ describe('invitations that are revoked, sent again or deleted (specification sec
     assert.equal((await resend(made.invitation_id)).text, wanted.text);
   });
 
-  it('revoking a foreign, unknown or malformed id gives the same answer', async () => {
+  it('revoking an invitation by a foreign, unknown or malformed id gives the same answer', async () => {
     const foreign = await invite((await service.newTeam()).api, 'foreign@example.com');
     const revoke = (id: string) => team.api.delete(`/v1/team/invitations/${id}`);
     const wanted = await revoke('inv_01h2xcejqtf2nbrexx3vqjhp41');

@@ -166,7 +166,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.equal((await listed(small.api)).length, 1);
   });
 
-  it('20 simultaneous invites of one address make one invitation; the others get 409', async () => {
+  it('20 simultaneous invites of one address make one invitation, and the others get 409', async () => {
     const all = Array.from({ length: 20 }, (_, n) =>
       ask(team.api, n % 2 ? 'Same@example.com' : 'same@EXAMPLE.com'),
     );

@@ -267,7 +267,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     });
   });
 
-  it('removing a foreign, removed, unknown or malformed id gives the same answer', async () => {
+  it('removing a member by a foreign, removed, unknown or malformed id gives the same answer', async () => {
     team = await service.newTeam();
     const foreign = await newMember(service, await service.newTeam(), 'member');
     const gone = await newMember(service, team, 'member');

@@ -74,7 +74,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.equal((await dueOf(id)).length, 2);
     });
 
-    it('redelivering a test is 409, as its sample is not stored; a delivery of another webhook is 404 (§4.4/redeliver)', async () => {
+    it('redelivering a test is 409, and redelivering another webhook’s delivery is 404 (§4.4/redeliver)', async () => {
       const { id } = await newWebhook(team.api);
       const test = await newDelivery(service, team, id, { isTest: true });
       const answer = await redeliver(id, test);
@@ -203,7 +203,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.deepEqual((await replay(id, { since: created_at, until: after })).json, { queued: 1 });
     });
 
-    it('since and until may have an offset; other formats and an end before the beginning are refused (§4.4/replay)', async () => {
+    it('since and until may have a UTC offset, and other formats are refused (§4.4/replay)', async () => {
       const { id } = await newWebhook(team.api);
       assert.equal((await replay(id, { since: '2026-02-28T23:59:59.123456+14:00' })).status, 202);
       const wrong = [

@@ -235,7 +235,7 @@ describe('results of attempts that end late (specification section 6.3, decision
     );
   });
 
-  it('a success that arrives after its webhook was disabled counts; a failure leaves the delivery skipped (§6.3/failure-count)', async () => {
+  it('a success that arrives after its webhook was disabled counts, and a failure does not (§6.3/failure-count)', async () => {
     for (const [status, becomes] of [
       [200, 'succeeded'],
       [500, 'skipped'],

@@ -69,7 +69,7 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
     }
   });
 
-  it('a delivery has ten fields; a pending one has the time of its next attempt (§4.4/delivery)', async () => {
+  it('a delivery has ten fields, one of them the time of the next attempt (§4.4/delivery)', async () => {
     const [pending] = (await list('?status=pending&limit=1')).json.deliveries as Record<string, unknown>[];
     assert.deepEqual(Object.keys(pending ?? {}), [
       'id',

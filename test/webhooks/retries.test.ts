@@ -73,7 +73,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     assert.notEqual(other?.status, 'failed');
   });
 
-  it('an attempt that is due while the previous one runs begins at its end; WEBHOOK_OFFSETS_SECONDS sets the offsets (§6.3/retry-offsets, §6.3/interrupted-attempts)', async () => {
+  it('an attempt that is due while the previous one runs begins at the previous one’s end (§6.3/retry-offsets, §6.3/interrupted-attempts)', async () => {
     const other = await startWebhooking({ WEBHOOK_OFFSETS_SECONDS: '0,2,3,4' });
     const open: ServerResponse[] = [];
     const receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });

@@ -107,7 +107,7 @@ describe('refused requests with a large body (§7.1/unread-bodies)', () => {
     assert.ok(connection.served.bytesRead <= readBytesMax, `${connection.served.bytesRead}`);
   });
 
-  it('a bounded number of connections wait for the delayed close; others are closed with their answer', async () => {
+  it('only a bounded number of connections wait for the delayed close', async () => {
     const opened: Connection[] = [];
     while (opened.length < delayedClosesMax + 20) {
       const connection = await open();

@@ -88,7 +88,7 @@ describe('static answers (specification section 7.2)', () => {
     assert.deepEqual([answer.headers?.['content-encoding'], decoded(answer)], [undefined, 'short']);
   });
 
-  it('a static answer has a strong ETag per coding; If-None-Match with it gets 304 without a body (§7.2/static-content)', async () => {
+  it('a static answer has a strong ETag per coding, which gets 304 in If-None-Match (§7.2/static-content)', async () => {
     const content = new StaticAnswer(async () => ({ body: text, headers: type }));
     const codings = ['br', 'gzip', 'identity'];
     const tags = await Promise.all(

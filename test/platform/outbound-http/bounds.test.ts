@@ -82,7 +82,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     assert.equal(await saidOf(answer(16_500)), 'headers_too_large');
   });
 
-  it('32 answers of 1xx are skipped; one more, a 100 or a 101 is an invalid answer (§6.5/class-invalid-answer)', async () => {
+  it('up to 32 interim answers of status 1xx are skipped, and further ones make the answer invalid (§6.5/class-invalid-answer)', async () => {
     const early = 'HTTP/1.1 103 Early\r\n\r\n';
     const last = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
     assert.equal(await saidOf(early.repeat(32) + last), 200);

@@ -11,7 +11,7 @@ import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 describe('failure classes of a receiver (specification section 6.5)', () => {
   const { guard, startKept, withNames } = outboundSuite();
 
-  it('twelve faults have twelve classes; each request is sent once, and no redirect is followed (§6.5/deadline-and-bounds, §6.5/sent-once, §6.5/failure-classes)', async () => {
+  it('twelve faults of a receiver have twelve classes, and each request is sent only once (§6.5/deadline-and-bounds, §6.5/sent-once, §6.5/failure-classes)', async () => {
     const canary = await startKept();
     const says = (text: string) => (socket: { write: (text: string) => void }) => socket.write(text);
     const closes = (text: string) => (socket: { end: (text: string) => void }) => socket.end(text);
@@ -99,7 +99,7 @@ describe('failure classes of a receiver (specification section 6.5)', () => {
     }
   });
 
-  it('a closed connection ends an answer without a length; 1xx answers may precede one (§6.5/class-incomplete-answer)', async () => {
+  it('a closed connection ends an answer without a length, even after interim answers (§6.5/class-incomplete-answer)', async () => {
     const http = guard();
     const receiver = await startKept({
       answer: (socket) => socket.end('HTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\nall of it'),

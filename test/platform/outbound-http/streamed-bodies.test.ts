@@ -54,7 +54,7 @@ describe('streamed response bodies (decision 0015)', () => {
     });
   }
 
-  it('a silent host times out, before its first byte and later; a host that sends slowly does not', async () => {
+  it('a silent host times out before its first byte and later, and a slow host does not', async () => {
     const begin = 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n';
     const drip = (socket: Socket) => {
       socket.write(begin);

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 export function complaintsAbout(page: Page, origin: string): readonly string[] {
   const complaints: string[] = [];
   const pages = new Set<string>();
-  // A browser with windows requests an icon that no page names, a headless shell does not.
+  // A failed request for this icon is ignored: a browser with windows makes it although no page names the icon.
   const icon = `${origin}/favicon.ico`;
   page.on('console', (message) => {
     const { url } = message.location();
@@ -18,7 +18,7 @@ export function complaintsAbout(page: Page, origin: string): readonly string[] {
   });
   page.on('pageerror', (error) => complaints.push(`script: ${error}`));
   page.on('requestfailed', (request) => {
-    // The second submit of a double click replaces the first.
+    // True for a request that the browser aborted, as the first submit of a double click.
     const isAborted = request.failure()?.errorText === 'net::ERR_ABORTED';
     const isReplaced = isAborted && request.isNavigationRequest();
     // Leaving a page aborts its requests: a long poll, data or a file of the dashboard.
@@ -65,7 +65,7 @@ export interface KeyboardStop {
   readonly isSeen: boolean;
 }
 
-/** Tabs through the page from the focus to its end, as a person without a mouse does. */
+/** Presses Tab from the focused element to the end of the page, as a person without a mouse does. */
 export async function keyboardStops(page: Page): Promise<KeyboardStop[]> {
   const stops: KeyboardStop[] = [];
   const focused = page.locator(':focus');

@@ -22,7 +22,7 @@ export async function readQrCode(browser: Browser, element: Locator): Promise<st
         return { width, height, pixels: [...context.getImageData(0, 0, width, height).data] };
       })()`,
     );
-    // The package is CommonJS, but its types say ES module.
+    // The cast is needed because the package is CommonJS, but its types describe an ES module.
     const read = jsqr as unknown as typeof jsqr.default;
     return read(Uint8ClampedArray.from(pixels), width, height)?.data;
   } finally {

@@ -27,7 +27,7 @@ export async function openSoundDashboard(opened: {
     page,
     assertSound: (state) => assertSoundInBothThemes(page, state, look),
     assertQuiet: async () => {
-      // Chromium reports a refusal that a journey provokes as a failed load.
+      // Failed loads that the test causes on purpose are ignored: Chromium also reports an API's refusal as one.
       assert.deepEqual(
         complaints.filter((complaint) => !/status of 40[024]/.test(complaint)),
         [],

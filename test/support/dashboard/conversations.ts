@@ -18,7 +18,7 @@ export async function givenReader(service: TestService): Promise<{
   };
 }
 
-/** The body of an answer. @throws unless its status is 200 */
+/** Returns the body of an answer. @throws unless the status is 200 */
 function successOf<T>(answer: ApiAnswer): T {
   if (answer.status !== 200) throw new Error(`a request was answered ${answer.status}: ${answer.text}`);
   return answer.json as T;
@@ -39,7 +39,7 @@ export async function listConversations(member: TeamMember, query = ''): Promise
   return successOf(await member.get(member.in(`/conversations${query}`)));
 }
 
-/** The conversation with a contact on the first page of the list. */
+/** Finds the conversation with a contact on the first page of the list. */
 export async function findConversation(
   member: TeamMember,
   contact: string,

@@ -34,7 +34,7 @@ export class LiveClient {
   retryMs: number | undefined;
   /** True once the server has ended the stream, or its connection is closed. */
   isOver = false;
-  /** True if the connection was closed in the middle of the answer. */
+  /** True if the stream's connection was closed in the middle of the answer. */
   isCutOff = false;
   readonly #leaving: AbortController;
   #fault: unknown;
@@ -82,7 +82,7 @@ export class LiveClient {
     const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     for (;;) {
-      // A closed connection ends the stream as well.
+      // A closed connection ends the stream, too, even in the middle of the answer.
       const cutOff = () => {
         this.isCutOff = true;
         return undefined;

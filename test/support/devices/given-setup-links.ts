@@ -3,7 +3,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** Inserts `count` further setup links for each one of the team, with its age. No phone can use them. */
+/** Inserts `count` copies of each setup link of the team, with the same age and unusable tokens. */
 export async function putUnusedSetupLinks({ query }: Service, teamId: TeamId, count: number): Promise<void> {
   await query(
     `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at)

@@ -12,7 +12,7 @@ export interface DeviceSession {
   readonly hasLeft: boolean;
 }
 
-/** The session of the number's phone; undefined before its first poll. */
+/** Finds the session of the number's phone; undefined before the first poll. */
 export async function findDeviceSession(
   { query }: Pick<TestService, 'query'>,
   phoneNumber: string,

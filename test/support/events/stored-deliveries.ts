@@ -9,19 +9,19 @@ export interface WrittenDelivery {
   readonly webhookId: WebhookId;
   readonly eventId: EventId;
   readonly eventType: EventType;
-  /** Message of the event, or null for an event of a contact. */
+  /** The event's message; null for an event of a contact. */
   readonly messageId: MessageId | null;
   readonly sequence: number;
   readonly status: string;
   /** True if the first attempt waits in the queue, due since the event. */
   readonly isDue: boolean;
-  /** null for a delivery that is not finished. */
+  /** True if the delivery was finished when its event was written; null if it is not finished. */
   readonly isFinishedWithEvent: boolean | null;
   /** True if the ids of delivery and event have the same time. */
   readonly isOfEventMoment: boolean;
 }
 
-/** Deliveries of a team's events, by their ids. */
+/** Lists the deliveries of a team's events, in the order of their ids. */
 export function writtenDeliveries({ query }: Service, teamId: TeamId): Promise<WrittenDelivery[]> {
   return query<WrittenDelivery>(
     `SELECT d.id, d.webhook_id AS "webhookId", d.event_id AS "eventId", d.event_type AS "eventType",
@@ -36,7 +36,7 @@ export function writtenDeliveries({ query }: Service, teamId: TeamId): Promise<W
   );
 }
 
-/** Number of the team's deliveries in the queue. */
+/** Counts the team's deliveries in the queue. */
 export async function countDue({ query }: Service, teamId: TeamId): Promise<number> {
   return (await query('SELECT FROM due_deliveries WHERE team_id = $1', [teamId])).length;
 }

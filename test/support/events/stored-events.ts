@@ -26,7 +26,7 @@ interface EventFilter {
   readonly messageId?: MessageId;
 }
 
-/** Events that match the filter, published or not, in the order of writing. */
+/** Lists events that match the filter, published or not, in the order in which they were written. */
 export async function storedEvents(
   { query }: Service,
   { teamId, messageId }: EventFilter = {},
@@ -55,13 +55,13 @@ interface ContactEvent extends Omit<Event, 'data'> {
   };
 }
 
-/** Bodies of the team's events of contacts, in the order of writing. */
+/** Lists the bodies of the team's events of contacts, in the order in which they were written. */
 export async function contactEventsOf(service: Service, teamId: TeamId): Promise<ContactEvent[]> {
   const events = await storedEvents(service, { teamId });
   return events.flatMap(({ type, body }) => (type.startsWith('contact.') ? [JSON.parse(body)] : []));
 }
 
-/** Events without a position in the feed, in the order of writing. */
+/** Lists events without a position in the feed, in the order in which they were written. */
 export async function unpublishedEvents({ query }: Service, teamId?: TeamId): Promise<EventId[]> {
   const rows = await query<{ id: EventId }>(
     'SELECT event_id AS id FROM unpublished_events WHERE $1::uuid IS NULL OR team_id = $1 ORDER BY seq',

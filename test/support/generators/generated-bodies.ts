@@ -117,7 +117,7 @@ export function bodies(schema: Schema, known: KnownThings): fc.Arbitrary<Body> {
   );
   const sent = fc.oneof({ weight: 8, arbitrary: text }, { weight: 2, arbitrary: mangled });
   const given = sent.map((bytes) => ({ bytes, wrong: problemOf(bytes, schema) }));
-  // An operation without a body is mostly requested without one.
+  // Operations without a body are mostly requested without one, and sometimes with one.
   return fc.oneof(
     { weight: 1, arbitrary: fc.constant(noBody) },
     { weight: properties.length > 0 ? 20 : 1, arbitrary: given },

@@ -4,7 +4,10 @@ import fc from 'fast-check';
 /** Bytes of one connection. */
 export interface GeneratedBytes {
   readonly bytes: Uint8Array;
-  /** If false, the server may wait for more until the connection is half closed. */
+  /**
+   * True if the bytes are a complete request. Otherwise the server may wait for more until the connection is half
+   * closed.
+   */
   readonly isWhole: boolean;
 }
 
@@ -30,7 +33,7 @@ export function generatedBytes(key: string): fc.Arbitrary<GeneratedBytes> {
     });
 }
 
-// An answer to HEAD has a length and no body, so test/http/router.test.ts tests it.
+// HEAD is left out, because its answer has a length and no body; test/http/router.test.ts covers it.
 const method = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE') },
   { weight: 2, arbitrary: fc.constantFrom(...METHODS.filter((name) => name !== 'HEAD')) },

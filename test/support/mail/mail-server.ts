@@ -10,7 +10,7 @@ export type Behaviour =
   | 'close'
   /** Does not greet; `behave('accept')` greets the waiting clients. */
   | 'hang at greeting'
-  /** Receives a whole mail and does not answer until `behave('accept')`. */
+  /** Receives a whole mail, and confirms it only after `behave('accept')`. */
   | 'hang at content'
   | {
       readonly refuse: number;
@@ -19,7 +19,7 @@ export type Behaviour =
     };
 
 export interface ReceivedMail {
-  /** Sender of the envelope; `to` has its recipients. */
+  /** Sender in the SMTP envelope; `to` has the recipients. */
   readonly from: string;
   readonly to: readonly string[];
   readonly raw: string;
@@ -41,7 +41,7 @@ export interface MailServer {
   /** Number of connections so far; `hanging` counts those that wait for an answer. */
   readonly connections: () => number;
   readonly hanging: () => number;
-  /** Resolves with the next unread mail. */
+  /** Resolves with the next mail that the test has not read yet. */
   readonly next: () => Promise<ReceivedMail>;
   readonly behave: (behaviour: Behaviour) => void;
   readonly close: () => Promise<void>;

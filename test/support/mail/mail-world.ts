@@ -18,7 +18,7 @@ export interface Mailing {
   readonly row: (to: string) => Promise<StoredMail>;
   /** Moves the clock and wakes every worker. */
   readonly pass: (ms: number) => void;
-  /** Resolves with the row once so many attempts have ended. */
+  /** Resolves with the mail's row once `attempts` attempts have ended. */
   readonly attempted: (to: string, attempts: number) => Promise<StoredMail>;
   readonly close: () => Promise<void>;
 }

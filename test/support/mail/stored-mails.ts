@@ -17,7 +17,7 @@ export interface StoredMail {
   readonly lastError: string | null;
 }
 
-/** All mails, or those to one recipient, in the order of queuing. */
+/** All mails, or those to one recipient, in the order in which they were queued. */
 export function storedMails({ query }: Service, recipient?: string): Promise<StoredMail[]> {
   return query<StoredMail>(
     `SELECT id, recipient, body, created_at AS "createdAt", attempts, next_attempt_at AS "nextAttemptAt",

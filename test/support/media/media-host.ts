@@ -29,7 +29,7 @@ function pathOf(request: string): string {
   return request.split(' ', 2)[1] ?? '';
 }
 
-/** An answer with these headers. Its content-length is the true one unless the headers have another. */
+/** An answer with these headers. The content-length is correct, unless the headers contain another one. */
 export function answerOf(
   status: number,
   body: Buffer = Buffer.alloc(0),

@@ -26,7 +26,10 @@ export async function storedFetches(service: TestService): Promise<StoredFetch[]
   return rows.map(({ tries, due_at }) => ({ tries, dueInMs: due_at.getTime() - service.clock.nowMs() }));
 }
 
-/** True if the fetch waits for its next try. @param leaseMs longest lease of a running fetch */
+/**
+ * True if the fetch waits for its next try. A longer wait than `leaseMs` is no lease. @param leaseMs longest lease of a
+ * running fetch
+ */
 export function isPaused({ tries, dueInMs }: StoredFetch, leaseMs: number): boolean {
   return tries > 0 && (tries === 1 ? dueInMs <= 10_000 : dueInMs > leaseMs);
 }

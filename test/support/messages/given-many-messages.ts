@@ -14,7 +14,7 @@ interface FailedMessages {
   readonly errorCode?: 'device_error' | 'cancelled';
 }
 
-/** SQL: random ids of the moment of $4, which is the first of them. */
+/** SQL that makes random ids of one moment. $4 is the smallest id of that moment. */
 const idsOfMoment = `(left($4::text, 24) || lpad(to_hex(n + (random() * 1e12)::bigint), 12, '0'))::uuid`;
 
 /** Inserts messages that failed at a moment, by a phone's report or a cancellation. */

@@ -19,8 +19,8 @@ export interface MessageInState {
 }
 
 /**
- * Inserts a message in a state. It failed or was sent when it was created, and a queued one waits.
- * A message in state `polling` is in flight in its number's session for 200 days.
+ * Inserts a message in a state. A failed or sent message got that status when it was created; a queued message is in
+ * the queue. A message in state `polling` is in flight in its number's session for 200 days.
  */
 export async function putMessage({ query }: Service, message: MessageInState): Promise<void> {
   const { teamId, id, numberId, status, createdAt } = message;

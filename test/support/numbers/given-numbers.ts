@@ -33,7 +33,7 @@ export async function putNumber(
   return id;
 }
 
-/** Marks a number as deleted, and changes nothing else of it. */
+/** Marks a number as deleted without the other effects of a deletion. */
 export async function markNumberDeleted(
   { query }: Pick<TestService, 'query'>,
   numberId: NumberId,

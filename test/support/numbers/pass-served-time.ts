@@ -6,7 +6,7 @@ const stepMs = 15_000;
 
 type Service = Pick<TestService, 'runtime' | 'clock'>;
 
-/** The process of a service, which goes on between the calls of a test. */
+/** The poll service's process for each runtime, which is kept between the calls of a test. */
 const processes = new WeakMap<TestService['runtime'], PollService>();
 
 function processOf(runtime: TestService['runtime']): PollService {
@@ -16,8 +16,8 @@ function processOf(runtime: TestService['runtime']): PollService {
 }
 
 /**
- * Moves the clock in steps and records that polls were served in each.
- * Time that is passed without such records does not count as silence of a phone.
+ * Moves the clock in steps and records that polls were served in each. Without such records the time would not count as
+ * silence of a phone.
  */
 export async function passServedTime(
   { runtime, clock }: Service,

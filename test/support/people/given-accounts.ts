@@ -17,7 +17,7 @@ export async function markEmailVerified({ query }: Service, email: string): Prom
   );
 }
 
-/** Sets an address to which queuing mail fails. @returns a function that restores the former address */
+/** Sets an invalid address, so that queuing a mail to it fails. @returns a function that restores the former address */
 export async function breakEmail({ query }: Service, accountId: AccountId): Promise<() => Promise<void>> {
   one(await query(`UPDATE accounts SET email = 'no address' WHERE id = $1 RETURNING id`, [accountId]));
   return async () => {

@@ -1,7 +1,7 @@
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** Replaces the token of a team's only invitation, as the token of a mailed one is only in the mail. */
+/** Sets a known token for a team's only invitation, because the original token is only in the mail. */
 export async function setInvitationToken(
   { query }: Pick<TestService, 'query'>,
   teamId: TeamId,

@@ -87,7 +87,7 @@ export async function newPerson(service: Service, options: PersonOptions = {}): 
   const account = await runtime.database.transaction(async (trx) => {
     const input = { email, name, passwordHash, isEmailVerified, ip: '127.0.0.1', requestId: '' };
     const { id } = await createAccount(trx, runtime, input);
-    // Reads the account again, with its password.
+    // The account is read again, so that the result has its password.
     return findAccount(trx, id);
   });
   if (!account) throw new Error('the account does not exist');
@@ -105,7 +105,7 @@ export async function newCookie(
   return header.split(';')[0] ?? '';
 }
 
-/** Adds a person to a team with the use case of accepting an invitation. @throws 402 over the plan */
+/** Adds a person to a team with the use case of accepting an invitation. @throws 402 if the plan has no free seat */
 export async function join(
   { runtime }: Service,
   team: Pick<TestTeam, 'id' | 'publicId'>,

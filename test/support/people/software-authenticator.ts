@@ -13,7 +13,7 @@ export interface RequestOptions {
   readonly rpId: string;
 }
 
-/** Deliberate faults of a ceremony. */
+/** Deliberate faults of the authenticator's answer. */
 interface Twist {
   readonly origin?: string;
   readonly rpId?: string;
@@ -47,13 +47,16 @@ export class SoftwareAuthenticator {
   #userHandle = '';
   #counter = 0;
 
-  /** @param origin of the browser's page @param counts false for authenticators whose counter is always 0 */
+  /**
+   * Makes an authenticator. @param origin of the browser's page @param counts false for authenticators whose counter is
+   * always 0
+   */
   constructor(origin: string, { counts = true } = {}) {
     this.#origin = origin;
     this.#counts = counts;
   }
 
-  /** The browser's response to the registration of a passkey. */
+  /** Makes the browser's response to the registration of a passkey. */
   create(options: CreationOptions, twist: Twist = {}) {
     this.#userHandle = options.user.id;
     const clientData = this.#clientData('webauthn.create', options.challenge, twist);
@@ -85,7 +88,7 @@ export class SoftwareAuthenticator {
     };
   }
 
-  /** The browser's response to a sign-in. */
+  /** Makes the browser's response to a sign-in. */
   get(options: RequestOptions, twist: Twist = {}) {
     const clientData = this.#clientData('webauthn.get', options.challenge, twist);
     const data = this.#authenticatorData(options.rpId, twist.flags ?? userPresent | userVerified, twist);

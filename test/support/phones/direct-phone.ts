@@ -8,7 +8,7 @@ import { findDeviceSession } from '#test/support/devices/stored-device-sessions.
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** Session of a connected phone that claims and reports without HTTP, so that thousands take seconds. */
+/** A connected phone that claims and reports messages without HTTP, so that thousands of messages take seconds. */
 export class DirectPhone {
   readonly #session: ClaimingPoll;
 

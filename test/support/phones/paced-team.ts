@@ -2,7 +2,10 @@ import { startTestService, type TestService, type TestTeam } from '#test/support
 import { DirectPhone } from './direct-phone.ts';
 import { type ConnectedNumber, connectNumber } from './test-phone.ts';
 
-/** A service with PACING=gentle and without sweeps, so that only polls act, and a team that connects phones to it. */
+/**
+ * A service with PACING=gentle and without sweeps, so that messages change by polls only, and a team that connects
+ * phones to it.
+ */
 export interface PacedTeam {
   readonly service: TestService;
   readonly team: TestTeam;

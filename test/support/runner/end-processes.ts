@@ -7,7 +7,7 @@ export function endGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // The group has ended.
+    // The process group has ended already.
   }
 }
 
@@ -26,7 +26,7 @@ export async function endStrays(leader: number, folder: string): Promise<string[
       // PostgreSQL frees its shared memory on SIGQUIT.
       process.kill(pid, words.includes('postgres -D ') ? 'SIGQUIT' : 'SIGKILL');
     } catch {
-      // The process ended with its group.
+      // The process has ended already, with its group.
     }
   }
   return left;

@@ -5,7 +5,7 @@ import type { CountsLine, TestLine } from './file-reporter.ts';
 /** Entry of every process, which Node reports as a passed test if no file registers one. */
 const entry = realpathSync(fileURLToPath(new URL('load-files.ts', import.meta.url)));
 
-/** A process ended by itself, at its limit, or with the run. */
+/** How a process ended: by itself, at its time limit, or with the whole run. */
 export type ProcessEnd = 'exit' | 'limit' | 'run';
 
 export interface FailedTest {
@@ -31,7 +31,7 @@ export interface FileResult {
 }
 
 export interface ProcessResult {
-  /** Empty if the process gives no verdict on its files. */
+  /** Results by file; empty if the process's output does not tell which file failed. */
   readonly files: readonly FileResult[];
   readonly counts: Readonly<Record<string, number>>;
 }
@@ -46,7 +46,7 @@ interface Ended {
 
 /**
  * Reads the report of a process. A process of one file passes with exit code 0, no failed test and at least one test.
- * A process of several files gives a verdict only if it ran to its end and each failure belongs to one file.
+ * The results of a process with several files count only if it ran to its end and each failure belongs to one file.
  * @param text the lines of file-reporter.ts
  */
 export function readResults(files: readonly string[], text: string, end: Ended): ProcessResult {
@@ -65,7 +65,7 @@ export function readResults(files: readonly string[], text: string, end: Ended):
       counts: counts ?? countOf(lines),
     };
   if (end.ended === 'run') {
-    // The other files were not run.
+    // Only files with a test that began were run.
     const begun = files.filter((file) => linesOf(file, lines).length > 0);
     const ofRun = begun.length > 0 ? begun : files;
     return {
@@ -136,7 +136,7 @@ function outcomes(lines: readonly TestLine[]): Pick<FileResult, 'failed' | 'unfi
     if (did !== 'began' && isSuite) suites.add(name);
     if (did === 'failed') failed.push({ name, error });
   }
-  // A suite fails with its tests. If its hooks failed, there is no failed test to name.
+  // A failed suite is named only if none of its tests failed, as after a failed hook.
   const isNamedByTests = (name: string) =>
     suites.has(name) && failed.some((other) => other.name.startsWith(`${name} › `));
   const isNamedByOpen = (name: string) => [...open].some((other) => other.startsWith(`${name} › `));

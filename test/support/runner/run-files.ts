@@ -26,7 +26,7 @@ const errorLineMax = 300;
 const usualProcesses = 4;
 
 /**
- * Runs test files in several processes, each ended at its limit. If a process breaks off, each of its files runs alone.
+ * Runs test files in several processes, each ended at its limit. If a process ends early, each of its files runs alone.
  * The final report names each file and test that failed, hung or was not run.
  * @returns the exit code: 1 if anything failed or was ended
  */
@@ -49,7 +49,8 @@ export async function runTests(run: TestRun): Promise<number> {
       processes += 1;
       const result = await runProcess({
         files: next,
-        // Names have equal lengths, so that no path is a prefix of another: processes are found by their path.
+        // The names have equal lengths, so that no path is a prefix of another, because processes are found by their
+        // path.
         folder: join(folder, String(processes).padStart(4, '0')),
         settings,
         options,

@@ -37,7 +37,8 @@ export async function withTestEngine<T>(
     await createMonths(engine.databaseUrl, logger);
     const client = new pg.Client({ connectionString: engine.databaseUrl.replace('/ownline?', '/postgres?') });
     await client.connect();
-    // `ownline` is the template of the next statement, and a template must have no connections.
+    // The database `ownline` is the template of the next statement. PostgreSQL requires that a template has no
+    // connections.
     await client.query('CREATE DATABASE template_ownline TEMPLATE ownline STRATEGY FILE_COPY');
     await client.end();
     return await run(engine.databaseUrl, controller.signal);

@@ -26,7 +26,7 @@ interface ProcessRun {
 
 /** Result of a process, with the processes that it left. */
 export interface RunResult extends ProcessResult {
-  /** Command lines of processes that it left, which are ended. */
+  /** Command lines of processes that the run left behind; they were ended. */
   readonly left: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export async function runProcess(run: ProcessRun): Promise<RunResult> {
   const { files, settings, options, folder, limitMs, ending, print } = run;
   const beganMs = performance.now();
   await mkdir(folder);
-  // If root runs the tests, PostgreSQL has another user.
+  // If root runs the tests, PostgreSQL runs as another user, who has to write to the folder.
   await chmod(folder, 0o1777);
   const lines = join(folder, 'results.jsonl');
   const reporters = [
@@ -71,7 +71,7 @@ export async function runProcess(run: ProcessRun): Promise<RunResult> {
   ending.addEventListener('abort', onEnding);
   if (ending.aborted) onEnding();
   const closed = once(child, 'close');
-  // Waits for `exit`, not `close`, as processes that were left may hold the output open.
+  // Waits for `exit`, not `close`, because processes that were left behind may keep the output open.
   const [code] = await once(child, 'exit');
   clearTimeout(timer);
   ending.removeEventListener('abort', onEnding);

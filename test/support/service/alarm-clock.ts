@@ -1,8 +1,8 @@
 import { Clock } from '#server/platform/time/clock.ts';
 
 /**
- * A clock that reports its next alarm, so that a test moves the time there at once.
- * Repeating checks are skipped: these are alarms that are set while another one fires.
+ * A clock that reports its next timer, so that a test can move the time there at once. Timers that are set while
+ * another one fires are skipped, because they are repeating checks.
  */
 export class AlarmClock extends Clock {
   readonly #alarms = new Set<{ readonly dueMs: number }>();
@@ -31,7 +31,7 @@ export class AlarmClock extends Clock {
     };
   }
 
-  /** Waits for an alarm that is due within this time. @returns the milliseconds until it, at least 1 */
+  /** Waits until a timer is set that is due within this time. @returns the milliseconds until that timer, at least 1 */
   async untilAlarm(withinMs: number): Promise<number> {
     for (;;) {
       const inMs = Math.min(...[...this.#alarms].map(({ dueMs }) => dueMs)) - this.elapsedMs();

@@ -18,7 +18,7 @@ interface RequestOptions {
 export const canaryMark = 'kanari7f3a9';
 export const canaryPhone = '+14155550198';
 
-/** A client of /v1 as a customer would write it: HTTP, and none of the server's code. */
+/** A client of /v1 as a customer would write it: it uses HTTP only, and no code of the server. */
 export class ApiClient {
   readonly baseUrl: string;
   readonly key: string;

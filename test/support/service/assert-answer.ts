@@ -3,7 +3,7 @@ import { type ErrorCode, errorStatus } from '#contract/errors.ts';
 import { canaryMark, canaryPhone } from './api-client.ts';
 import type { RawAnswer } from './raw-http.ts';
 
-/** Patterns of internal details: a location in the code, SQL, an error of a library. */
+/** Patterns of internal details that no answer may contain: a location in the code, SQL, an error of a library. */
 const inside =
   /\n\s+at |node_modules|file:\/\/|\.ts:\d|\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|duplicate key|violates|syntax error|invalid (input|byte)|(relation|column) "|ECONN|(Type|Range|Reference|Syntax)Error|Cannot read|is not a function|FST_ERR|HPE_/;
 
@@ -11,9 +11,9 @@ const inside =
 const ownWords = [405, 408, 413, 415, 417, 431];
 
 /**
- * Checks what every answer has to satisfy (specification sections 7.1 and 7.2), except answers to HEAD.
- * It is no server failure, and reveals nothing internal and nothing of another team.
- * It has request-id and cache-control, and a refusal has the envelope.
+ * Checks what every answer has to satisfy (specification sections 7.1 and 7.2), except answers to HEAD. The answer is
+ * no server failure, and reveals nothing internal and nothing of another team. It has the headers request-id and
+ * cache-control, and a refusal has the error envelope.
  */
 export function assertSound(answer: RawAnswer, what: string): void {
   const shown = `${what}\n${answer.status} ${answer.body.slice(0, 2_000)}`;
@@ -23,7 +23,7 @@ export function assertSound(answer: RawAnswer, what: string): void {
   assert.equal(answer.headers.get('cache-control'), cacheControl, shown);
   assert.doesNotMatch(answer.body, inside, shown);
   assert.ok(!answer.body.includes(canaryMark) && !answer.body.includes(canaryPhone), shown);
-  // A page may redirect.
+  // Only errors are checked further; a page may redirect.
   if (answer.status < 400) return;
   assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8', shown);
   const { error, ...rest } = JSON.parse(answer.body);

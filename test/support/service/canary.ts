@@ -5,14 +5,14 @@ import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts
 import { ApiClient, canaryMark, canaryPhone } from './api-client.ts';
 import type { TestService } from './test-service.ts';
 
-/** Client of the canary team itself, which alone may see its strings. */
+/** Client of the canary team itself, the only one that may see the team's strings. */
 class CanaryClient extends ApiClient {
   protected override checkAnswer(): void {}
 }
 
 /**
- * Makes a team that no other team may ever see (specification section 2.1).
- * Every ApiClient looks for its strings in every answer, so that all tests of a file check this.
+ * Makes the canary team, whose data no other team may ever see (specification section 2.1). Every ApiClient searches
+ * every answer for its strings, so that all tests of a file check that.
  */
 export async function plantCanary(service: TestService) {
   const made = await service.newTeam();

@@ -42,7 +42,7 @@ export async function startChangingProxy(target: string, faults: ProxyFaults = {
   const { key, cert } = makeCertificate(faults.names ?? ['localhost'], faults.lastDay, faults.firstDay);
   const onRequest = (incoming: Http2ServerRequest, outgoing: Http2ServerResponse) =>
     void pass(target, faults, incoming, outgoing);
-  // Requests of HTTP/1.1 have the same fields that this proxy uses.
+  // The types are those of HTTP/2. Requests of HTTP/1.1 have the same fields, as far as this proxy uses them.
   const server =
     faults.hasHttp2 === false
       ? createServer({ key, cert }, onRequest as unknown as RequestListener)

@@ -1,5 +1,5 @@
 import pg from 'pg';
-// This module sets how pg parses types.
+// This import makes pg parse types as the server does.
 import '#server/database/database.ts';
 import type { TestService } from './test-service.ts';
 

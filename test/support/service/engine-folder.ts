@@ -20,7 +20,7 @@ const engineOwner = fileURLToPath(import.meta.resolve('#test/support/runner/engi
 
 let usedFolder: Promise<string> | undefined;
 
-/** Makes a DATA_DIR with a database, once per process, and deletes it at its end. @returns its path */
+/** Makes a DATA_DIR with a database, once per process, and deletes it when the process ends. @returns its path */
 function templateFolder(): Promise<string> {
   usedFolder ??= createTemplate();
   return usedFolder;
@@ -123,7 +123,7 @@ export async function query(databaseUrl: string, sql: string): Promise<unknown[]
   }
 }
 
-/** A zombie has ended too, so the pid alone is not enough. */
+/** Resolves once a process has ended. A zombie has ended, too, although its pid still exists. */
 export async function hasEnded(pid: number): Promise<void> {
   assert.equal(await commandLineOf(pid), undefined);
 }

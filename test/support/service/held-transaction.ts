@@ -4,7 +4,7 @@ import { until } from './until.ts';
 
 /** An open transaction of the test. Statements that need its locks wait in the order of arrival. */
 export interface HeldTransaction {
-  /** Resolves once so many statements wait for a lock in this database. */
+  /** Resolves once this number of statements wait for a lock in the database. */
   readonly waiting: (statements: number) => Promise<void>;
   /** Commits. A second call does nothing. */
   readonly release: () => Promise<void>;
@@ -30,7 +30,7 @@ export async function holdTransaction(
   return {
     waiting: async (statements) => {
       await until(`${statements} statements wait`, async () => {
-        // Without this a transaction sees the statistics of its first query again.
+        // Drops cached statistics: otherwise the transaction would see those of its first query again.
         await client.query('SELECT pg_stat_clear_snapshot()');
         const { rows } = await client.query<{ waiting: string }>(
           `SELECT count(*)::text AS waiting FROM pg_stat_activity

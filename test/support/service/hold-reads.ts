@@ -30,7 +30,7 @@ export async function holdReads(databaseUrl: string, teamId: TeamId): Promise<He
     CREATE POLICY anything ON messages FOR ALL USING (false) WITH CHECK (true);
     ALTER TABLE messages ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`);
   return {
-    // The lock ends with its connection.
+    // Closing the connection releases the lock.
     release: () => client.end(),
   };
 }

@@ -9,7 +9,7 @@ export interface HttpsFront {
   /** URL for BASE_URL: `https://texts.example.com:<port>`. */
   readonly url: string;
   readonly host: string;
-  /** SHA-256 of the public key, as base64, for a browser that has to trust it. */
+  /** SHA-256 of the public key, as base64, for a browser that has to trust the certificate. */
   readonly publicKeyHash: string;
   /** A fetch that resolves the name to this machine and trusts the certificate. */
   readonly fetch: typeof fetch;

@@ -10,10 +10,10 @@ export interface MemberOperation {
   /** undefined for an operation that every member may use. */
   readonly permission: Permission | PersonalPermission | undefined;
   readonly status: number;
-  /** Statuses of roles that have the permission and are restricted by another rule. */
+  /** Statuses for roles that have the permission but are restricted by another rule. */
   readonly statusAs?: Readonly<Partial<Record<Role, number>>>;
   readonly body?: (things: Things) => unknown;
-  /** True for an answer without an end. Allowed requests ask for the head only. */
+  /** True for an answer without an end. Allowed requests use HEAD. */
   readonly isStream?: true;
   /** Makes further things that the operation needs. */
   readonly prepare?: (things: Things, owner: TeamMember) => Promise<void>;
@@ -50,7 +50,8 @@ const personal: Readonly<Record<string, MemberOperation>> = {
   [`DELETE ${below}/keys/:id`]: {
     permission: 'keys:manage',
     status: 200,
-    // Another member made this key; test/api-keys/member-keys.test.ts tests revoking an own one.
+    // Another member made this key, so members may not revoke it. test/api-keys/member-keys.test.ts tests revoking
+    // one's own key.
     statusAs: { member: 403 },
   },
   [`GET ${below}/conversations`]: { permission: 'messages:read', status: 200 },

@@ -1,8 +1,9 @@
 import type { Clock } from '#server/platform/time/clock.ts';
 
 /**
- * Moves a clock into its next minute, half a second late, so that a test does not share a minute with another.
- * Limits in memory count minutes from the start of the process, which clock corrections have shifted since.
+ * Moves a clock into its next minute, half a second late, so that a test does not share a minute with another. The
+ * delay is needed because limits in memory count minutes from the process's start, and clock corrections have shifted
+ * the time since.
  * @param secondsLeft longest remaining time of that minute
  */
 export function nextMinute(clock: Clock, secondsLeft = 60): void {

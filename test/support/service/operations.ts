@@ -10,7 +10,7 @@ import type { TestService, TestTeam } from './test-service.ts';
 export const sender = '+14155550100';
 const to = '+14155550101';
 
-/** Targets of a request, made for each allowed request, since it may use them up. */
+/** Targets of a request. They are made anew for each allowed request, which may use them up. */
 export interface Things {
   readonly numberId: string;
   readonly messageId: string;

@@ -8,7 +8,10 @@ export interface RawAnswer {
 }
 
 interface RawOptions {
-  /** Half-closes the connection after writing, for an incomplete request. Node would not answer a complete one then. */
+  /**
+   * Half-closes the connection after writing, for an incomplete request. Node would not answer a complete request on a
+   * half-closed connection.
+   */
   readonly halfClose?: boolean;
   /** Bytes that are written once an answer has begun to arrive. */
   readonly later?: string;
@@ -39,7 +42,7 @@ export async function rawExchange(
   while (left.length > 0) {
     const split = left.indexOf('\r\n\r\n');
     const head = readHead(left.subarray(0, split).toString('latin1'));
-    // 100 Continue is not the answer yet.
+    // The interim response 100 Continue is skipped.
     const isAnswer = head.status !== 100;
     const end = split + 4 + (isAnswer ? Number(head.headers.get('content-length') ?? Number.NaN) : 0);
     if (split < 0 || !(end <= left.length))

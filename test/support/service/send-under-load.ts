@@ -5,7 +5,7 @@ import { until } from './until.ts';
 export interface SendHistory {
   /** Message ids by Idempotency-Key, for sends that were answered 202. */
   readonly accepted: Map<string, string>;
-  /** Keys of requests without an answer or with a 5xx, whose message may exist or not. */
+  /** Idempotency-Keys of requests without an answer or with a 5xx: their messages may exist or not. */
   readonly open: Set<string>;
 }
 
@@ -29,7 +29,7 @@ export async function sendUnderLoad(options: SenderOptions): Promise<SendHistory
     while (!options.isOver()) {
       next += 1;
       const key = `${options.prefix}-${next}`;
-      // A careful client repeats the key until there is an answer.
+      // A careful client repeats the request with the same key until there is an answer.
       await until(`an answer for ${key}`, async () => {
         await sendOnce(options, history, key);
         return !history.open.has(key) || options.isOver();

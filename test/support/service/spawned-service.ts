@@ -27,7 +27,7 @@ export interface SpawnedService {
 interface SpawnOptions {
   readonly settings: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** Command instead of node server/main.ts. */
+  /** Command that is run instead of `node server/main.ts`. */
   readonly command?: readonly [string, ...string[]];
   readonly movesClock?: boolean;
   /** Starts the process in a new process group, as a shell does, so that `killGroup` reaches all of it. */

@@ -7,13 +7,13 @@ import { until } from './until.ts';
 export interface SteppingService extends TestService {
   /** Sets how far the database's clock is ahead of the machine's, and makes all processes read it. */
   readonly step: (aheadMs: number) => Promise<void>;
-  /** Makes all processes read the clock now instead of within 10 s. */
+  /** Makes all processes read the database's clock now instead of within 10 s. */
   readonly lookNow: () => Promise<void>;
   /** Moves the service's clock by a minute or more, and waits until the service has read the database's clock. */
   readonly passTime: (ms: number) => Promise<void>;
 }
 
-/** @param aheadMs lead of the clock when the first process starts */
+/** Starts the service. @param aheadMs how far the database's clock is ahead when the first process starts */
 export async function startSteppingService(
   settings: Readonly<Record<string, string>> = {},
   aheadMs = 0,
@@ -59,7 +59,10 @@ export async function clockOf(baseUrl: string): Promise<ClockStatus> {
   return ((await answer.json()) as { clock: ClockStatus }).clock;
 }
 
-/** Waits until a process sees the database's clock so far ahead of its time; 0 waits until it is trusted. */
+/**
+ * Waits until a process finds the database's clock ahead of its own time by `seconds`; 0 waits until the clock is
+ * trusted.
+ */
 export async function untilStep(baseUrl: string, seconds: number): Promise<void> {
   await until(`the clock is ${seconds} s ahead`, async () => {
     const { settled, step_seconds: step } = await clockOf(baseUrl);

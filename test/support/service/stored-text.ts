@@ -26,7 +26,10 @@ export async function storedRowTexts(
   return texts;
 }
 
-/** Rows of every table by its name, as `storedRowTexts` returns them. History comes twice, once by its months. */
+/**
+ * Rows of every table by its name, as `storedRowTexts` returns them. Partitioned tables occur twice: once as a whole
+ * and once by month.
+ */
 export async function allStoredRowTexts(
   service: Pick<TestService, 'query'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {

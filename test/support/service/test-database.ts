@@ -24,8 +24,8 @@ async function createDatabase(options: string): Promise<TestDatabase> {
   await asAdministrator(engineUrl, `CREATE DATABASE ${name} ${options}`);
   return {
     url: engineUrl.replace('/ownline?', `/${name}?`),
-    // PostgreSQL waits a few seconds for connections that are closing. FORCE at once would end these with an error.
-    // Connections that are still open then were left open.
+    // First the database is dropped without FORCE: PostgreSQL waits a few seconds for connections that are closing, and
+    // FORCE would end these with an error. Later FORCE ends connections that were left open.
     drop: () =>
       asAdministrator(engineUrl, `DROP DATABASE ${name}`).catch(() =>
         asAdministrator(engineUrl, `DROP DATABASE ${name} WITH (FORCE)`),

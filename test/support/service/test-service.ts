@@ -160,7 +160,7 @@ function againIfPortInUse<T>(start: () => Promise<T>): (error: unknown) => Promi
   };
 }
 
-/** A port that was free a moment ago. */
+/** Finds a port that is free at this moment; another process may take it. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

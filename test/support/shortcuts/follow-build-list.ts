@@ -11,7 +11,7 @@ interface Line {
   readonly uuid: string;
 }
 
-/** Builds the actions of a person who follows the printed list. It shares no code with the generator. */
+/** Builds the actions of a person who follows the printed list. The function shares no code with the generator. */
 export function followBuildList(list: string): WorkflowAction[] {
   const made: Line[] = [];
   const actions: WorkflowAction[] = [];

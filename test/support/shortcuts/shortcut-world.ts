@@ -28,7 +28,10 @@ export interface ShortcutWorld {
   readonly runningLine: () => Promise<
     ShortcutLine & { readonly run: ReturnType<ShortcutPhone['startOutbox']> }
   >;
-  /** Lets a starter fire until the old session and its message's grace are over and a new session has begun. */
+  /**
+   * Starts the shortcut again, after the time in which the old session lives and its message may be reported. Resolves
+   * once a new session has begun.
+   */
   readonly restart: (line: ShortcutLine) => Promise<void>;
   readonly untilVerified: (line: Pick<ShortcutLine, 'phoneNumber'>) => Promise<unknown>;
   /** Waits until so many further polls of the session were counted. */
@@ -40,7 +43,7 @@ export interface ShortcutWorld {
   readonly close: () => Promise<void>;
 }
 
-/** Time after which a session without polls and the grace of its message are over. */
+/** Time after which a session without polls has ended, and its message may no longer be reported. */
 const afterTheGraceMs = 181_000;
 
 export async function startShortcutWorld(): Promise<ShortcutWorld> {

@@ -7,16 +7,16 @@ export interface Passed {
   readonly server: string;
   /** `POST /v1/messages/send`, without the query. */
   readonly operation: string;
-  /** 0 where the server cut the connection. */
+  /** The HTTP status; 0 if the server cut the connection. */
   readonly status: number;
   readonly body: string;
 }
 
 export interface Balancer {
   readonly baseUrl: string;
-  /** In the order in which they were answered. */
+  /** The requests so far, in the order in which they were answered. */
   readonly passed: readonly Passed[];
-  /** From now on requests go to these servers, one after the other. Those in progress stay where they are. */
+  /** From now on requests go to these servers, one after the other. Requests in progress stay at their server. */
   readonly balance: (servers: readonly string[]) => void;
   readonly close: () => Promise<void>;
 }
@@ -58,7 +58,7 @@ function pass(
   onEnd: (status: number, body: string) => void,
 ): void {
   const { method, headers } = incoming;
-  // A connection for each request: none is reused while its server closes it.
+  // Each request gets a new connection, so that none is reused while its server closes it.
   const call = request(`${server}${incoming.url}`, { method, headers, agent: false }, (answer) => {
     Array.fromAsync<Buffer>(answer).then((chunks) => {
       const body = Buffer.concat(chunks);

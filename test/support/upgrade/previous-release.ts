@@ -8,7 +8,7 @@ import { repository } from '#test/support/service/spawned-service.ts';
 
 /** Code from before the latest migration. */
 export interface PreviousRelease {
-  /** For the title of a test. */
+  /** The name of the release, for the title of a test. */
   readonly name: string;
   /** A folder with its code, and the packages of this checkout. */
   readonly folder: string;
@@ -20,7 +20,7 @@ export interface PreviousRelease {
 const migrations = 'server/database/migrations';
 
 /**
- * The newest commit with fewer migrations, or the one that UPGRADE_FROM names.
+ * Finds the newest commit with fewer migrations, or the one that UPGRADE_FROM names.
  * @returns undefined where the checkout has no such history: a shallow clone, or an archive
  */
 export function previousCommit(): string | undefined {
@@ -59,7 +59,7 @@ export function nameOf(commit: string | undefined): string {
     : `commit ${commit}`;
 }
 
-/** @returns undefined where git, or what was asked for, is missing */
+/** Runs git. @returns undefined if git is not installed, or the command failed */
 function git(...words: string[]): string | undefined {
   try {
     const output = execFileSync('git', words, {

@@ -66,7 +66,7 @@ export interface DueDelivery {
   readonly firstStartedAt: Date | null;
   /** Number of the process that makes the attempt; null without a lease. */
   readonly lease: number | null;
-  /** Body of a test, which has no event. */
+  /** Body of a test delivery, which has no event; null for others. */
   readonly body: string | null;
 }
 

@@ -12,7 +12,7 @@ export interface ReceivedDelivery {
   readonly atMs: number;
 }
 
-/** Answers a delivery. Without an answer the connection stays open. */
+/** Answers a delivery. If it does not answer, the connection stays open. */
 export type Behaviour = (answer: ServerResponse, delivery: ReceivedDelivery) => void;
 
 /** A customer's server that records requests, and answers as a test sets. */
@@ -22,7 +22,7 @@ export interface WebhookReceiver {
   readonly received: readonly ReceivedDelivery[];
   /** Sets the behaviour from now on. */
   readonly behave: (behaviour: Behaviour) => void;
-  /** Resolves with all deliveries once there are so many. */
+  /** Resolves with all deliveries once at least this number has arrived. */
   readonly count: (deliveries: number) => Promise<readonly ReceivedDelivery[]>;
   /** Number of unanswered deliveries. */
   readonly hanging: () => number;
