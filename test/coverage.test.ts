@@ -45,7 +45,7 @@ describe('every rule of the specification has its tests (docs/testing.md)', () =
     ]);
   });
 
-  it('a test has its own tags and those of the suites around it, and no others', () => {
+  it('a test has exactly its own tags and the tags of the suites around it', () => {
     const source = [
       "describe('an outer suite (§2/a)', () => {",
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source of a test.

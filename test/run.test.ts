@@ -26,7 +26,7 @@ describe('the files of a test run (docs/testing.md)', () => {
     assert.deepEqual(findTestFiles([slow], 'fast'), [slow]);
   });
 
-  it('up to 16 fast files of a folder share a process, which loads the service once, and a slow file has its own', () => {
+  it('up to 16 fast files of a folder share a process, and each slow file has a separate process', () => {
     const groups = groupFiles(all, 4);
     assert.deepEqual(groups.flat().sort(), all);
     assert.ok(groups.every((group) => group.length <= 16));

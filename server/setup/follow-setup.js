@@ -1,15 +1,15 @@
-// The script of the setup page: copy buttons, forms without a new page, and marks that follow the server.
+// The script of the setup page: copy buttons, forms that need no reload, and marks that the server updates.
 (() => {
   const main = document.querySelector('main');
   document.documentElement.classList.add('scripted');
 
-  // Squares whose ticks are being kept. The answer to a request that began before one was kept may not know it.
+  // Boxes whose ticks are being stored. An answer to a request from before that may still have the old tick.
   const unkept = new Map();
   const keptAt = new Map();
   let requests = 0;
   const isStale = ({ id }, request) => unkept.has(id) || keptAt.get(id) >= request;
 
-  /** Asks the server. @returns the answer, and a function that exchanges the parts of the page by it */
+  /** Requests new parts of the page. @returns the answer, and a function that replaces the parts with those in it */
   async function ask(address, options) {
     requests += 1;
     const request = requests;
@@ -19,13 +19,13 @@
 
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  /** Exchanges the parts of the page that differ in an answer, and keeps the focus and which boxes are open. */
+  /** Replaces the parts of the page that differ in an answer. The focus stays, and so do the open boxes. */
   function apply(markup, request) {
     const answer = new DOMParser().parseFromString(markup, 'text/html');
     for (const part of answer.querySelectorAll('[data-live]')) {
       const shown = document.getElementById(part.id);
       if (!shown || shown.outerHTML === part.outerHTML || isStale(part, request)) continue;
-      // A field that a person types in stays, unless the answer says what is wrong with it.
+      // A field in which a person is typing is not replaced, unless the answer reports an error of that field.
       if (shown.contains(document.activeElement) && document.activeElement.matches('input[type=tel]')) {
         if (!part.querySelector('[role=alert]')) continue;
       }
@@ -43,8 +43,8 @@
     showTimes();
   }
 
-  // Ticks are kept one after the other, so that the last state wins. Only the changed boxes are sent: other pages of the
-  // link change others. A box whose tick was not kept goes back.
+  // Ticks are stored one request after the other, so that the last state wins. Only changed boxes are sent, because other
+  // pages of the link may change the others. A box whose tick could not be stored returns to its earlier state.
   let keeping = Promise.resolve();
   document.addEventListener('change', ({ target }) => {
     const address = target.form?.dataset.ticks;
@@ -65,7 +65,7 @@
         if (answer.status === 404) location.reload();
         isKept = answer.ok;
       } catch {
-        // It goes back.
+        // The request failed, so the boxes return to their earlier state below.
       }
       for (const { id, checked } of boxes) {
         const box = document.getElementById(id);
@@ -77,7 +77,7 @@
     });
   });
 
-  /** Times of the server in the time zone of the browser. */
+  /** Shows the server's times in the time zone of the browser. */
   function showTimes() {
     for (const time of document.querySelectorAll('time'))
       time.textContent = new Date(time.dateTime).toLocaleString([], {
@@ -86,7 +86,7 @@
       });
   }
 
-  // A link to a part of a closed box opens the box, and with it closes its neighbours.
+  // A link to a part inside a closed box opens that box. The browser then closes the neighbouring boxes.
   document.addEventListener('click', (event) => {
     const link = event.target.closest?.('a[href^="#"]');
     const part = link && document.getElementById(link.getAttribute('href').slice(1));
@@ -104,7 +104,7 @@
       await navigator.clipboard.writeText(text);
       return;
     } catch {
-      // Not on https, or not allowed.
+      // The clipboard is not available without https, or not allowed: the text is copied by a selection.
     }
     const area = document.createElement('textarea');
     area.value = text;

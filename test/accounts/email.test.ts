@@ -16,7 +16,7 @@ describe('comparison of e-mail addresses (§12.1/account)', () => {
       assert.equal(normalizeEmail(normalizeEmail(address)), normalizeEmail(address));
   });
 
-  it('letters that only look or sound alike make different addresses, as another mailbox may have them', () => {
+  it('addresses with letters that only look or sound alike are different addresses', () => {
     const different = [
       ['straße@example.com', 'strasse@example.com'],
       ['ada@straße.example', 'ada@strasse.example'],

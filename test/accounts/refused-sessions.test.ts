@@ -63,7 +63,7 @@ describe('unknown session cookies (§12.3/refused-sessions)', () => {
     assert.equal((await ask(madeUp(), '/sign-in')).status, 200);
   });
 
-  it('an ended session is refused at once, even while a look-up of it is running', async () => {
+  it('an ended session is refused at once, even while its look-up is running', async () => {
     nextMinute(service.clock);
     const { cookie: ending } = await newMember(service, team, 'member');
     assert.equal((await ask(ending)).status, 200);

@@ -40,7 +40,7 @@ describe('the limit of refused API keys per client network (specification sectio
     before(() => start());
     after(() => service.close());
 
-    it(`refused keys get 401 ${perMinute} times a minute and then 429, whatever is wrong with them (§7.2/refused-keys, §8/refused-credentials)`, async () => {
+    it(`refused keys get 401 ${perMinute} times a minute and then 429, whatever is wrong with the keys (§7.2/refused-keys, §8/refused-credentials)`, async () => {
       const wrong = [
         '',
         'x',

@@ -76,7 +76,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
     );
   });
 
-  it('test files have no hooks and no changes of the environment at the top level, as they share a process', () => {
+  it('test files have no hooks and no changes of the environment at the top level', () => {
     const shared =
       /^(?:(?:before|after|beforeEach|afterEach)\(|(?:delete |Object\.assign\()?process\.env\b).*/m;
     const found = readSources('test/**/*.ts').flatMap(({ path, text }) => {

@@ -248,7 +248,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     );
   });
 
-  it('a use case takes transaction hooks for effects on slices to its right, and there are five of them', () => {
+  it('the code has exactly five transaction hooks for effects on slices to the right', () => {
     const found = files
       .filter((file) => /readonly on[A-Z]\w+: readonly On/.test(file.text))
       .map((file) => file.path);

@@ -25,7 +25,7 @@ function findSql(text: string): string | undefined {
 }
 
 describe('the rules for SQL (docs/architecture.md)', () => {
-  it('all SQL is in statement(), so that each statement has a name and a test can walk them', () => {
+  it('all SQL is in statement(), so that each statement has a name', () => {
     const bare = /\.query\(\s*[`']\s*(SELECT|INSERT|UPDATE|DELETE)\b(?! pg_notify)/;
     const found = offenders(
       (file) =>

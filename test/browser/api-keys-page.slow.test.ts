@@ -110,7 +110,7 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
-  it('the sample request waits for the numbers of the team, and never names a placeholder for them (§12.12/page-api-keys)', async () => {
+  it('the sample request waits for the numbers of the team, and never shows a placeholder (§12.12/page-api-keys)', async () => {
     const { page } = await open(owner, desktop);
     const release = Promise.withResolvers<void>();
     await page.route('**/numbers', async (route) => {

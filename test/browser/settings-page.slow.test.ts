@@ -178,7 +178,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.context().close();
   });
 
-  it('a person changes the password, signs out another browser, and then all of them (§12.2/end-sessions)', async () => {
+  it('a person changes the password, signs out another browser, and then signs out all browsers (§12.2/end-sessions)', async () => {
     const owner = await newOwner('sessions@example.com');
     const other = await newCookie(service, owner.account, 'link');
     const { page, complaints } = await open(owner, desktop);

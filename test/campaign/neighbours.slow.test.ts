@@ -157,7 +157,7 @@ describe('the campaign of neighbours', () => {
     assert.ok(requestOf('body over the limit').body.length > 1_000_000);
   });
 
-  it('attacks are the most expensive requests, one per route, half of a stranger’s GET, the longest array among them', () => {
+  it('the campaign attacks with the most expensive requests, one per route', () => {
     const array = cost(2, probe('key', 'PUT /a', 'longest array in x'));
     const costs = [
       cost(90, probe('no credential', 'POST /a')),
@@ -191,7 +191,7 @@ describe('the campaign of neighbours', () => {
     });
   });
 
-  it('a connection reads answers to their end: with a length, in chunks, without a body, one after the other', async () => {
+  it('a connection reads answers to their end, with a length, in chunks or without a body', async () => {
     const server = createServer((request, response) => {
       request.resume();
       if (request.url === '/chunks') {

@@ -215,7 +215,7 @@ describe('a subscriber to changes (decision 0018)', () => {
     return { told, leave: changes.subscribe(teamId, (change) => told.push(change)) };
   }
 
-  it('a subscriber gets another process’s commits in its team, with the ids, and those of no other team', async () => {
+  it('a subscriber gets the changes of exactly its team from another process, with the ids', async () => {
     const { changes } = service.app;
     const another = await service.startAnother();
     try {

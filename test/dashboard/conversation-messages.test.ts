@@ -37,7 +37,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
   const texts = async (contact: string, { phoneNumber } = number, query = '') =>
     (await readMessages(member, phoneNumber, contact, query)).messages.map(({ content }) => content);
 
-  it('a conversation has messages in both directions and waiting ones, newest first, and none of others (§12.11/list-conversation-messages)', async () => {
+  it('a conversation has its messages of both directions and its waiting messages, newest first (§12.11/list-conversation-messages)', async () => {
     const other = await connectNumber(service, team);
     await receive(number, ada, '1');
     await send(ada, '2');
@@ -87,7 +87,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     }
   });
 
-  it('pages show each message once while others arrive, in either direction (§12.11/list-conversation-messages)', async () => {
+  it('pages show each message once, even while new messages arrive (§12.11/list-conversation-messages)', async () => {
     const expected: string[] = [];
     for (let index = 0; index < 17; index += 1) {
       expected.unshift(String(index));
@@ -174,7 +174,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
     assert.deepEqual([long.status, field(long.json, 'error.param')], [400, 'contact'], long.text);
   });
 
-  it('every spelling of a contact is one conversation, which any of them opens (§12.11/conversation-spellings)', async () => {
+  it('all spellings of a contact open one conversation (§12.11/conversation-spellings)', async () => {
     const phones = ['+447911123456', '+4407911123456'] as const;
     await send(phones[1], '1');
     // Before the hand-out only the queue has this spelling of the contact.

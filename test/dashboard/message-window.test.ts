@@ -30,14 +30,14 @@ describe('the window of new messages of a live stream (specification section 12.
     assert.equal(window.firstId, firstId);
   });
 
-  it('the window reads as many ids as it knows and may return, and one more (§12.9/bounds)', () => {
+  it('the window reads one id more than it knows and may return (§12.9/bounds)', () => {
     const window = new MessageWindow(nowMs);
     assert.equal(window.idsMax, rowMessagesMax + 1);
     window.take(idsFrom(nowMs, 7), nowMs);
     assert.equal(window.idsMax, 7 + rowMessagesMax + 1);
   });
 
-  it('the window skips more messages than an event may have, and continues after them (§12.9/bounds)', () => {
+  it('the window skips a burst that is too large for an event, and continues after it (§12.9/bounds)', () => {
     const window = new MessageWindow(nowMs);
     const exactly = idsFrom(nowMs, rowMessagesMax);
     assert.equal(window.take(exactly, nowMs)?.length, rowMessagesMax);

@@ -99,7 +99,7 @@ describe('reads of the webhook pages that /v1 does not have (specification secti
     await team.api.delete(`/v1/webhooks/${idOf(webhook)}`);
   });
 
-  it('the last failure is found behind deliveries without attempts, and is never that of a test (§12.3/webhook-health)', async () => {
+  it('the last failure is found behind deliveries without attempts, and is never a test’s failure (§12.3/webhook-health)', async () => {
     const { id } = await newWebhook(team.api);
     const failed = await newDelivery(service, team, id, { ageMs: 60_000 });
     const attempt = await newAttempt(service, team, failed, { outcome: 'timeout', statusCode: null });

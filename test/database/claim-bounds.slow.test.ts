@@ -15,7 +15,7 @@ describe('a claim of deliveries beside a long backlog (decision 0017) (§6.3/slo
   });
   after(() => service.close());
 
-  it('a claim reads as many deliveries of a webhook as it has slots, however many wait', async () => {
+  it('a claim reads at most as many deliveries of a webhook as the webhook has slots', async () => {
     const client = new pg.Client({ connectionString: service.databaseUrl });
     await client.connect();
     const { id: team } = await service.newTeam();

@@ -141,7 +141,7 @@ test('a DATA_DIR whose path is too long for a socket works, at the same address 
   await rm(socketFolder, { recursive: true });
 });
 
-test('a DATA_DIR with spaces, commas and single quotes works, and one that breaks a shell is refused (section 10)', async (t) => {
+test('a DATA_DIR with spaces, commas and single quotes works, and a path that breaks a shell is refused (section 10)', async (t) => {
   const place = await Place.make(t, "a 'b', c");
   const engine = await place.start();
   assert.deepEqual(await query(engine.databaseUrl, 'SELECT 1'), [[1]]);

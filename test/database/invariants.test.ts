@@ -156,7 +156,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assert.rejects(flight, violates(/^23503 in_flight_team_id_number_id_fkey/));
   });
 
-  it('the schema refuses a message without the times and reasons of its status, and with others (§2.6/state-times)', async () => {
+  it('the schema requires exactly the times and reasons of a message’s status (§2.6/state-times)', async () => {
     const wrong: Record<string, unknown>[] = [
       { status: 'received' },
       { status: 'queued', direction: 'inbound' },

@@ -37,7 +37,7 @@ describe('the invariants of opt-outs and of their events (docs/architecture.md)'
       [database.team, ids.next('evt'), type, messageId, numberId, contact, at],
     );
 
-  it('the schema refuses a second opt-out of a contact for a team, and one without exactly one cause', async () => {
+  it('the schema refuses a second opt-out of a contact, and an opt-out without exactly one cause', async () => {
     const message = ids.next('msg');
     const phone = '+14155550100';
     await optOut('+14155550101', message, phone, null);

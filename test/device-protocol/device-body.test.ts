@@ -22,7 +22,7 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     return Object.fromEntries([['from', '+12125550100'], ...others, ['text', text]]);
   };
 
-  it('a body of a phone has 32 fields at most, and one with more is unreadable', async () => {
+  it('a phone’s body with more than 32 fields counts as unreadable', async () => {
     assert.equal((await wire.call('inbound', withFields(32))).ok, '1');
     assert.deepEqual(await wire.call('inbound', withFields(33)), { ok: '0', reason: 'unreadable' });
     const poll = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41', ...withFields(31) };

@@ -264,7 +264,7 @@ describe('inbound messages (specification section 11.5)', () => {
     }
   });
 
-  it('a paused number still receives, and a deleted one does not: a STOP to it opts no contact out (§3.3/pause-and-resume, §4.6/deleted-number)', async () => {
+  it('a paused number still receives messages, and a deleted number does not (§3.3/pause-and-resume, §4.6/deleted-number)', async () => {
     const { wire, numberId } = await connect();
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
     assert.equal((await wire.call('inbound', { from: '+12125550100', text: 'while paused' })).ok, '1');

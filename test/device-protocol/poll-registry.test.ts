@@ -31,7 +31,7 @@ describe('held polls (specification section 11.4)', () => {
     assert.equal(later.ended, 'timeout');
   });
 
-  it('a wake of all polls reaches held polls and those that register later', () => {
+  it('a wake of all polls reaches held polls and polls that register later', () => {
     const registry = new PollRegistry();
     const held = registry.register(nextPoll(other), registry.wakeCount, false);
     const wakeCount = registry.wakeCount;

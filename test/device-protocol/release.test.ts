@@ -95,7 +95,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     assert.equal((await number.wire.poll({ last: first })).id, second);
   });
 
-  it('a message that its own poll released is not overtaken by a hand-out that waited for it', async () => {
+  it('a message that its poll released is not overtaken by a hand-out that waited meanwhile', async () => {
     const number = await phones.connect();
     const first = await phones.send(number, 'first');
     assert.equal((await number.wire.poll()).id, first);

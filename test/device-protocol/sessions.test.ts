@@ -110,7 +110,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.ok(seenAtMs >= polledAtMs - 10_000 && seenAtMs <= service.clock.nowMs(), String(seenAtMs));
   });
 
-  it('a second loop is refused while the first one lives, and starts once it has ended', async () => {
+  it('a second loop of the shortcut is refused until the session of the first one has ended', async () => {
     const number = await connectNumber(service, team);
     assert.equal((await number.wire.poll()).action, 'idle');
     const starter = new DeviceWire(service.baseUrl, number.wire.token);
@@ -126,7 +126,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await number.wire.poll()).reason, 'superseded');
   });
 
-  it('the later of two simultaneous first polls takes over, and the other one is superseded', async () => {
+  it('the later of two simultaneous first polls takes over, and the earlier one is superseded', async () => {
     const phone = newPhoneNumber();
     const one = await claim(team.api, await verify(team, phone));
     const two = new DeviceWire(service.baseUrl, one.token);
@@ -244,7 +244,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     assert.equal((await loser.poll({ session: 'new' })).reason, 'taken');
   });
 
-  it('a phone gets taken only while the number exists in the other team', async () => {
+  it('a phone gets the stop "taken" only while the number exists in the other team', async () => {
     const phone = newPhoneNumber();
     const other = await service.newTeam();
     const mine = await claim(team.api, await verify(team, phone));

@@ -53,7 +53,7 @@ describe('how much is logged (specification section 10.4)', () => {
     await Promise.all(asked);
   }
 
-  it('10,000 refused requests make a few log lines, one of which counts the others', async () => {
+  it('10,000 refused requests make only a few log lines', async () => {
     const startedMs = performance.now();
     await askOften('/v1/team', 10_000);
     const minutes = 1 + Math.floor((performance.now() - startedMs) / 60_000);

@@ -88,7 +88,7 @@ describe('commands and further processes beside a running server (specification 
     assert.match(errors, /is not the one this database was set up with/);
   });
 
-  it('a second process serves the same database, and one without ROLES=api serves only its health', async () => {
+  it('a second process serves the same database, and a process without ROLES=api serves only its health', async () => {
     const settings = { DATABASE_URL: databaseUrl, DATA_DIR: `${dataDir}-second` };
     const secretsKey = (await readFile(join(dataDir, 'secrets.key'), 'utf8')).trim();
     const second = await spawnService({ settings: { ...settings, SECRETS_KEY: secretsKey } });

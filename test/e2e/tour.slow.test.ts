@@ -28,7 +28,7 @@ describe('a first start and the tour (docs/get-started.md, specification section
     }
   });
 
-  it('the tour of docs/get-started.md runs as it is printed, to a delivered message and its reply, twice in a row', async () => {
+  it('the tour of docs/get-started.md runs as printed, up to a delivered message and its reply', async () => {
     const page = await PageBlocks.read('docs/get-started.md');
     const steps = page.all('sh tour');
     assert.equal(steps.length, 4);

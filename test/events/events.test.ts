@@ -205,7 +205,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal(idsOf((await waiting.answer).json as Page).length, 1);
   });
 
-  it('a held request is answered with an empty page once wait is over, and its cursor is that of after (§4.5/long-poll)', async () => {
+  it('a held request is answered with an empty page and the cursor of after once wait is over (§4.5/long-poll)', async () => {
     await put(1);
     const { cursor } = await get();
     const waiting = await held(`?after=${cursor}&wait=25`);

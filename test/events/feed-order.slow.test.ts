@@ -71,7 +71,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
     }
   }
 
-  it('the feed shows every event once, and those of a message in order, though transactions end in any order', async () => {
+  it('the feed shows every event once, and the events of a message in order', async () => {
     let open = writers;
     const messages = Array.from({ length: 10 }, () => service.runtime.ids.next('msg'));
     const sequences = new Map<MessageId, number>();
@@ -140,7 +140,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
     }
   });
 
-  it('an event whose transaction ends late gets a position after those that were shown before', async () => {
+  it('an event whose transaction ends late gets a position after all events that were shown', async () => {
     const readAll = async () => {
       const page = (await team.api.get('/v1/events?limit=100')).json as unknown as EventList;
       return page.events.map((event) => event.id);

@@ -185,7 +185,7 @@ describe('retries of mail (specification section 10.6)', () => {
 });
 
 describe('mail that the server does not take (specification section 10.6)', () => {
-  it('a mail that no server takes waits, and is given up once it is two days old', async () => {
+  it('a mail that no server accepts is given up once it is two days old', async () => {
     const port = await freePort();
     const mailing = await startMailing({ SMTP_URL: `smtp://127.0.0.1:${port}` });
     try {

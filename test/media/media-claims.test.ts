@@ -69,7 +69,7 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
     assert.equal((await claims()).length, 1);
   });
 
-  it('a fetch for the last of many origins is claimed, though fetches of all others wait (§3.2/media-slots)', async () => {
+  it('a fetch from the last of many origins is claimed, although fetches from all other origins wait (§3.2/media-slots)', async () => {
     const ids: string[] = [];
     const sendTo = async (port: number) => {
       const to = `+1415555${port}`;

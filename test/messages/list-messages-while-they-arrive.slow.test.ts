@@ -119,7 +119,7 @@ describe('pages of messages while messages arrive (§4.3/pages)', () => {
     assert.ok(arrived > 50, `${arrived} arrived`);
   });
 
-  it('a page that stopped at its bound of rows neither repeats nor omits messages', async () => {
+  it('the pages after one that stopped at its bound of rows neither repeat nor omit messages', async () => {
     await fillHistory();
     const present = await walk(clients, { status: 'delivered' }, () => 100);
     assert.equal(present.length, 86);

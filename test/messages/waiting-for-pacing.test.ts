@@ -82,7 +82,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.deepEqual(await waiting(opening), { reason: 'phone_offline', inMs: null });
   });
 
-  it('under strict a new contact waits for those ahead of it, and a known contact does not wait for them (§4.3/expected-at)', async () => {
+  it('under strict pacing a new contact waits for other new contacts, and a known contact does not (§4.3/expected-at)', async () => {
     const { number, phone } = await paced.connect({
       mode: 'strict',
       gap_min_seconds: 0,
@@ -109,7 +109,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal(await phone.send(service.runtime), known);
   });
 
-  it('under strict messages that wait for a reply delay no other contact (§4.3/expected-at)', async () => {
+  it('messages that wait for a reply under strict pacing delay no other contact (§4.3/expected-at)', async () => {
     const limits = { messages_per_hour: 3, unanswered_per_contact: 1 };
     const { number, phone } = await paced.connect({
       mode: 'strict',

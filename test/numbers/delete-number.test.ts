@@ -42,7 +42,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal(field(send.json, 'error.param'), 'from');
   });
 
-  it('deleting a number fails its queued messages with number_removed, refunds them, and keeps the one in flight (§3.1/failed, §3.2/number-removed, §4.2/delete-effects)', async () => {
+  it('deleting a number fails and refunds its queued messages, and keeps the message in flight (§3.1/failed, §3.2/number-removed, §4.2/delete-effects)', async () => {
     const number = await connectNumber(service, team, '+14155550111');
     const before = await used();
     const held = await team.api.send({ from: number.phoneNumber, to, content: 'in the phone’s hands' });
@@ -88,7 +88,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     assert.equal((await first.wire.poll()).reason, 'deleted');
   });
 
-  it('one of several simultaneous deletions is answered 200, the others 404 (§4.2/delete-number)', async () => {
+  it('only one of several simultaneous deletions of a number is answered 200, and the others 404 (§4.2/delete-number)', async () => {
     const number = await connectNumber(service, team, '+14155550114');
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => team.api.delete(`/v1/numbers/${number.numberId}`)),

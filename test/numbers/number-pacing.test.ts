@@ -21,7 +21,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
   const put = (pacing: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
   const shown = async ({ numberId } = number) => (await team.api.get(`/v1/numbers/${numberId}`)).json;
 
-  it('the pacing of a number is that of PACING except for the fields that the number sets, and null clears those (§4.2/number-pacing, §4.2/pacing-shown, §4.2/get-number)', async () => {
+  it('a number’s pacing is PACING except for the fields that the number sets, and null clears these fields (§4.2/number-pacing, §4.2/pacing-shown, §4.2/get-number)', async () => {
     assert.deepEqual((await shown()).pacing, { ...gentlePacing, set_by_number: [] });
     const own = { mode: 'strict', messages_per_hour: 20 };
     const answer = await put(own);

@@ -75,7 +75,7 @@ describe('a pause (specification section 3.3)', () => {
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.waiting_reason, 'number_paused');
   });
 
-  it('a pause keeps queued messages, and its end hands them out in order, the first one to the held poll (§3.3/pause-and-resume, §4.3/order)', async () => {
+  it('a pause keeps queued messages, which are handed out in order after it (§3.3/pause-and-resume, §4.3/order)', async () => {
     const number = await connectNumber(service, team, '+14155550112');
     const ids: string[] = [];
     for (const content of ['one', 'two', 'three']) {

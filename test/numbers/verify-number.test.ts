@@ -103,7 +103,7 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     assert.equal((await findNumber(team.api, '+14155550103'))?.verified, true);
   });
 
-  it('a number pending elsewhere does not block: the first poll wins, and the other phone gets taken (§4.2/verification)', async () => {
+  it('a number that is pending in two teams goes to the team whose phone polls first (§4.2/verification)', async () => {
     const other = await service.newTeam();
     const mine = await claim(team.api, await linkFor('+14155550104'));
     const theirs = await claim(other.api, await linkFor('+14155550104', other.api));

@@ -17,7 +17,7 @@ describe('events of contacts (specification sections 6.1 and 6.2)', () => {
   });
   after(() => service.close());
 
-  it('contact events go to the webhooks that subscribe, and a webhook of a number gets those of texts to it (§6.1/one-per-change, §6.2/contact-events-of-a-number, §6.3/request-format)', async () => {
+  it('contact events go to the webhooks that subscribe, and texts to a number also to the number’s webhooks (§6.1/one-per-change, §6.2/contact-events-of-a-number, §6.3/request-format)', async () => {
     for (const plan of ['free', 'pro'] as const) {
       const { id: teamId, ...team } = await service.newTeam({ plan });
       const number = await connectNumber(service, { id: teamId, ...team }, newPhoneNumber());

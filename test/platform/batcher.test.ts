@@ -48,7 +48,7 @@ describe('the batcher (decision 0005)', () => {
     assert.deepEqual(await Promise.all(second), ['done 3', 'done 4']);
   });
 
-  it('calls that waited for a long batch run in halves, so that one is stored while the other is answered', async () => {
+  it('calls that waited for a long batch run in two halves, one after the other', async () => {
     const { batcher, batches, turn } = manual();
     const calls = [batcher.add(0)];
     await turn();

@@ -34,7 +34,7 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.equal(readConfig({ HOST: '::1', PORT: '8080' }).baseUrl, 'http://[::1]:8080');
   });
 
-  it('a setting accepts its bounds, and refuses one more and one less', () => {
+  it('a setting accepts its bounds, and refuses values beyond them', () => {
     const bounds: [string, number, number][] = [
       ['PORT', 1, 65_535],
       ['DEVICE_HOLD_SECONDS', 1, 50],

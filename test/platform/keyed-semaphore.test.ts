@@ -54,7 +54,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     assert.equal(semaphore.size, 0, 'keys that are idle are not remembered');
   });
 
-  it('queues of one key are served round robin, and each has its own limit', async () => {
+  it('queues of one key are served round robin, and each queue has a separate limit', async () => {
     const { begun, start, end } = works(newSemaphore());
     for (const name of ['1', '2']) void start('key', 'long', name);
     const long = ['a', 'b', 'c', 'd'].map((name) => start('key', 'long', name));

@@ -111,7 +111,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     assert.deepEqual(idsIn(await feed()), []);
   });
 
-  it('a month whose rows are all too old is dropped, unless it has an unfinished message', async () => {
+  it('a month whose rows are all too old is dropped, unless the month has an unfinished message', async () => {
     const held = await send('keeps its month');
     const month = monthOf(service.clock.now());
     await pass(32);

@@ -69,7 +69,7 @@ describe('the setup page counts and lists its open items (specification section 
   const ticked = (html: string) =>
     [...html.matchAll(/name="made-([\w-]+)"[^>]* checked/g)].map(([, name]) => name);
 
-  it('ticked boxes are stored with the link: each of its pages shows them, and a later form can untick them (§11.8/ticks)', async () => {
+  it('ticked boxes are stored with the setup link, so that each page of the link shows them (§11.8/ticks)', async () => {
     const { setupUrl } = await connectNumber(service, team);
     const other = await connectNumber(service, team);
     await tick(setupUrl, [...all, 'another']);

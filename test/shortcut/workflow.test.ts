@@ -162,7 +162,7 @@ describe('address and token in the file (specification section 11.11)', () => {
     }
   });
 
-  it('the versions and types are those that iOS 17 and newer accept', () => {
+  it('the file has versions and types that iOS 17 and newer accept', () => {
     const workflow = buildWorkflow(outbox);
     assert.equal(workflow.WFWorkflowClientVersion, '3612.0.2.1');
     assert.equal(workflow.WFWorkflowMinimumClientVersion, 900);

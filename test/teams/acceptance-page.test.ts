@@ -79,7 +79,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.ok(byKey.text.includes(`<p>${other} is invited to the team <bdi>Example team</bdi>.`), byKey.text);
   });
 
-  it('a new person joins without script: with name and password they get a session and the dashboard (§12.4/acceptance)', async () => {
+  it('a new person joins without scripts, and gets a session and the dashboard (§12.4/acceptance)', async () => {
     const email = newEmail();
     const link = await invite(email);
     assert.ok(link.startsWith(`${service.baseUrl}/invite/`));
@@ -212,7 +212,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     }
   });
 
-  it('the page has advice while the team has no seat left, and accepts once it has one', async () => {
+  it('the invitation page gives advice while the team has no seat left', async () => {
     const here = await service.newTeam({ plan: 'starter' });
     await newMember(service, here, 'owner');
     const link = await invite(newEmail(), here);

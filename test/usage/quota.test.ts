@@ -109,7 +109,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     }
   });
 
-  it('the limits of teams stay apart while they send at once', async () => {
+  it('the limits of two teams stay separate while both send at once', async () => {
     const teams = await Promise.all([newSender(3), newSender(30), newSender(0), newSender(1_000)]);
     const answers = await Promise.all(
       Array.from({ length: 50 }, () =>
@@ -142,7 +142,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('messages that fail without a hand-out are uncounted, and no others (§3.2/refund)', async () => {
+  it('exactly the messages that fail without a hand-out are uncounted (§3.2/refund)', async () => {
     const team = await newSender(2);
     const first = await send(team);
     const second = await send(team);

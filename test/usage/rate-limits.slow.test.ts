@@ -76,7 +76,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     );
   });
 
-  it('a process learns of the requests of others when it reserves its next hundredth of the limit (§7.2/rate-limit-headers)', async () => {
+  it('a process learns of other processes’ requests when it reserves its next hundredth of the limit (§7.2/rate-limit-headers)', async () => {
     const second = await service.startAnother();
     try {
       nextMinute();
@@ -186,7 +186,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     assert.equal((await team.api.post('/v1/messages/send', { nothing: 1 })).status, 429, 'not 400');
   });
 
-  it('refused requests count too', async () => {
+  it('refused requests count against the rate limit, too', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     for (let sent = 0; sent < 60; sent += 1) {

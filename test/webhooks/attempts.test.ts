@@ -48,7 +48,7 @@ describe('attempts of deliveries (§6.3/request-format)', () => {
     );
   });
 
-  it('an attempt is a POST with the headers of its event and every signature, and no others', async () => {
+  it('an attempt is a POST with exactly the headers of its event and its signatures', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const before = receiver.received.length;

@@ -45,7 +45,7 @@ describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
     assert.equal(left.length, 0);
   });
 
-  it('one of several simultaneous deletions is 200, the others are 404, and the plan has a free webhook', async () => {
+  it('only one of several simultaneous deletions of a webhook is 200, and the others are 404', async () => {
     const { api } = await service.newTeam({ plan: 'free' });
     const made = await Promise.all([1, 2, 3, 4, 5].map(() => newWebhook(api)));
     const statuses = await Promise.all(

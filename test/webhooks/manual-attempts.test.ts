@@ -59,7 +59,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     assert.equal((await stateOf(service, webhook)).failureCount, 0);
   });
 
-  it('a delivery that succeeded keeps that status if a redelivery of it fails', async () => {
+  it('a delivery that succeeded keeps this status if its redelivery fails', async () => {
     receiver.behave(answering(200));
     await emit(service.runtime, team.id, ['Hello']);
     await settled(service, webhook);

@@ -42,7 +42,7 @@ describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
     assert.ok(rows > 20, 'there was something to look through');
   });
 
-  it('a secret is sealed for its webhook and can’t be opened for another one', async () => {
+  it('a secret is sealed for its webhook and can’t be opened for another webhook', async () => {
     const { secret, next_secret: next } = await sealedSecretsOf(service, { id: uuidOf('wh', id) });
     assert.ok(next && secret.length > 60 && !secret.equals(next));
   });

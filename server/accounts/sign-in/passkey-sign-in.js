@@ -1,11 +1,11 @@
-// The script of the sign-in page: passkeys, by the button and in the suggestions of the address field.
+// The script of the sign-in page: sign-in by passkey, with a button or from the suggestions of the address field.
 (() => {
   const part = document.getElementById('passkey');
   if (typeof PublicKeyCredential !== 'function') return;
   const button = part.querySelector('button');
   const problem = part.querySelector('[role=alert]');
   const { base, next } = part.dataset;
-  /** The server takes an answer for 5 minutes. */
+  /** A new challenge is requested after this time, because the server accepts an answer for 5 minutes only. */
   const renewMs = 240_000;
   let pending;
   let renewal;
@@ -34,7 +34,7 @@
     problem.hidden = message === '';
   }
 
-  /** Only one request of a page may be open. @param mediation `conditional` for the suggestions of the field */
+  /** Signs in by passkey. A page may have only one request open. @param mediation `conditional` for suggestions in the field */
   async function ask(mediation) {
     clearTimeout(renewal);
     pending?.abort();
@@ -72,7 +72,7 @@
     location.assign(next);
   }
 
-  /** Passkeys among the suggestions of the address field. A failure is shown once, and not tried again by itself. */
+  /** Offers passkeys among the suggestions of the address field. A failure is shown once, and the request is not repeated. */
   async function suggest() {
     if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
     await ask('conditional').catch((error) => show(error.message));

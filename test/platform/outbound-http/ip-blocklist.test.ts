@@ -102,7 +102,7 @@ describe('the IP blocklist of outgoing requests (specification section 6.5)', ()
     });
   }
 
-  it('exactly the other IPv4 addresses are allowed, as Node’s BlockList computes them (§6.5/ip-blocklist)', () => {
+  it('all other IPv4 addresses are allowed, as Node’s BlockList computes them (§6.5/ip-blocklist)', () => {
     const list = new BlockList();
     for (const range of forbidden4) {
       const [address = '', prefix] = range.split('/');

@@ -81,7 +81,7 @@ describe('streamed response bodies (decision 0015)', () => {
     assert.ok((outcomes[2]?.durationMs ?? 0) > 1_200, 'it took longer than the time-out for silence');
   });
 
-  it('only a few buffers are read while the sink is held', async () => {
+  it('only a few buffers are read while the sink takes no bytes', async () => {
     let written = 0;
     const receiver = await startKept({
       answer: (socket) => {
