@@ -24,7 +24,7 @@ export class Api {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #over: AbortSignal;
 
-  /** @param over aborts all calls and waits of this client */
+  /** Makes a client. @param over aborts all calls and waits of this client */
   constructor(baseUrl: string, headers: Readonly<Record<string, string>>, over: AbortSignal) {
     this.#baseUrl = baseUrl;
     this.#headers = headers;

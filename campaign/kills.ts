@@ -47,7 +47,7 @@ export async function runKills(options: KillsOptions, signal: AbortSignal): Prom
     throw new Error(`The checker misses faults that were put into a correct history: ${blind.join(', ')}.`);
   const failpoints = options.points ?? readFailpoints();
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-campaign-')));
-  // PostgreSQL may run as another user, which has to be able to enter the folder.
+  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
   await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const ownline = new Ownline({

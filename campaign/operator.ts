@@ -18,7 +18,7 @@ export class Operator {
     }
   }
 
-  /** @returns which messages have no final status; undefined for none */
+  /** Finds messages without a final status. @returns a sentence about them; undefined for none */
   async unfinishedMessages(): Promise<string | undefined> {
     for (const status of ['queued', 'polling']) {
       const page = await this.#api.get(`/v1/messages?status=${status}&limit=1`);

@@ -28,7 +28,7 @@ export type AttemptFailure = keyof typeof attemptFailures;
 export type StatusFailure = 'redirect' | 'http_4xx' | 'http_5xx';
 export type TransportFailure = Exclude<AttemptFailure, StatusFailure>;
 
-/** @returns undefined for 2xx, the only success (specification section 6.3) */
+/** Classifies a status. @returns undefined for 2xx, the only success (specification section 6.3) */
 export function failureOfStatus(status: number): StatusFailure | undefined {
   if (status >= 500) return 'http_5xx';
   if (status >= 400) return 'http_4xx';

@@ -24,7 +24,7 @@ export function pageQuery(nouns: string) {
   };
 }
 
-/** The fields of a page beside its items. @param cursor its description */
+/** The fields that each page has beside its items. @param cursor the description of the field `cursor` */
 export function pageFields(prefix: string, cursor = 'Send it as cursor to get the next page.') {
   return {
     cursor: Type.String({ description: cursor, examples: [`${prefix}_01h2xcejqtf2nbrexx3vqjhp41`] }),

@@ -12,7 +12,7 @@ export const resultNames: Readonly<Record<ResultStep['kind'], string>> = {
   dictionary_value: 'Dictionary Value',
 };
 
-/** @returns the UUID of the action that makes the result @throws Error where no earlier action makes it */
+/** Finds the UUID of the action that makes a result. @throws Error if no earlier action makes it */
 export type FindResult = (step: ResultStep) => string;
 
 function encodeReference(reference: Reference, uuidOf: FindResult): PropertyDictionary {

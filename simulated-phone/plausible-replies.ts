@@ -38,7 +38,7 @@ export class PlausibleReplies {
   /** The given replies of the last hour, oldest first. */
   #given: { readonly to: string; readonly atMs: number }[] = [];
 
-  /** @returns undefined where the bound for the hour before `atMs` is reached */
+  /** Gives the next reply. @returns undefined if the bound for the hour before `atMs` is reached */
   next(received: Received, atMs: number): string | undefined {
     this.#given = this.#given.filter((reply) => reply.atMs > atMs - hourMs);
     const toContact = this.#given.filter(({ to }) => to === received.to).length;

@@ -181,7 +181,10 @@ export class SimulatedPhone {
     if (this.#options.reportsDelivery) await this.#reportDelivery(id);
   }
 
-  /** @returns undefined where the file did not arrive; the shortcut ends, and an automation starts it again */
+  /**
+   * Fetches the file of a message. @returns undefined if the file did not arrive; then the shortcut ends, and an
+   * automation starts it again
+   */
   async #fetch(id: string, path: string): Promise<{ readonly media: FetchedMedia } | undefined> {
     try {
       return { media: await this.#client.media(path) };

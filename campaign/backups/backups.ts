@@ -54,7 +54,7 @@ interface Backup {
  */
 export async function runBackups(options: BackupsOptions, signal: AbortSignal): Promise<boolean> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-backups-')));
-  // PostgreSQL may run as another user, which has to be able to enter the folder.
+  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
   await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const run = new Run(folder, history, await freePort(), options, signal);

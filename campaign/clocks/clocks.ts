@@ -63,7 +63,7 @@ export interface Result {
 export async function runClocks(options: ClocksOptions, signal: AbortSignal): Promise<boolean> {
   const library = findFaketime();
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-clocks-')));
-  // PostgreSQL may run as another user, which has to be able to enter the folder.
+  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
   await chmod(folder, 0o711);
   const history = new History(join(folder, 'history.jsonl'));
   const [databaseDir, dataDir] = [join(folder, 'database'), join(folder, 'data')];

@@ -121,7 +121,7 @@ class Client {
     this.#request = request;
   }
 
-  /** @returns undefined where the connection ended without a response */
+  /** Sends a request. @returns undefined if the connection ended without a response */
   async ask(): Promise<Reply | undefined> {
     const startedMs = performance.now();
     try {

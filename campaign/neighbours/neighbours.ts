@@ -45,7 +45,7 @@ export async function runNeighbours(options: NeighboursOptions, signal: AbortSig
   await checkInstruments(signal);
   report('the instruments find what is seeded');
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-neighbours-')));
-  // PostgreSQL may run as another user, which has to be able to enter the folder.
+  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
   await chmod(folder, 0o711);
   const port = await freePort();
   const logFile = join(folder, 'service.log');

@@ -84,7 +84,7 @@ class SocketWatch {
     return this.#longestMs / 1_000;
   }
 
-  /** @returns the number of open sockets */
+  /** Counts the open sockets. @returns their number */
   look(): number {
     const nowMs = performance.now();
     const open = openSockets(this.#port);

@@ -25,13 +25,16 @@ interface Row {
   readonly outcomes: readonly Outcome[];
 }
 
-/** @returns whether no process was left, no request cut or answered 5xx, and every visible exit code was 0 */
+/**
+ * Runs the stops. @returns true if no process was left, no request cut or answered 5xx, and every visible exit code was
+ * 0
+ */
 export async function runStops(options: StopsOptions, signal: AbortSignal): Promise<boolean> {
   if (process.platform !== 'linux') throw new Error('This campaign looks at /proc: it runs on Linux only.');
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const chosen = chooseWays(options.ways);
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-stops-')));
-  // PostgreSQL may run as another user, which has to be able to enter the folder.
+  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
   await chmod(folder, 0o711);
   const port = await freePort();
   try {

@@ -36,7 +36,7 @@ export class ApiKeyLookup {
     });
   }
 
-  /** @returns undefined for an invalid key; a malformed key never reaches the database */
+  /** Finds a key by its text. @returns undefined for an invalid key; a malformed key never reaches the database */
   async find(text: string, ip: string): Promise<LiveKey | undefined> {
     const cached = this.#cached.get(text);
     if (!cached) return isWellFormedKey(text) ? this.#lookUp(text, ip) : undefined;

@@ -87,7 +87,7 @@ export function healthRoutes(services: HealthServices): Route[] {
   ];
 }
 
-/** @throws AppError 404 if METRICS_TOKEN is not set, 401 for a wrong token */
+/** Checks the bearer token of a request. @throws AppError 404 if METRICS_TOKEN is not set, 401 for a wrong token */
 function requireBearer(authorization: string | undefined, token: string | undefined): void {
   if (token === undefined) {
     throw new AppError(

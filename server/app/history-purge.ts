@@ -66,8 +66,8 @@ export class HistoryPurge {
   }
 
   /**
-   * @returns undefined if a month is in use by another transaction; false if rows must be deleted before their month is
-   * dropped
+   * Drops months that are too old. @returns undefined if a month is in use by another transaction; false if rows must
+   * be deleted before their month is dropped
    */
   async #dropMonths(): Promise<boolean | undefined> {
     const { clock, config } = this.#services;
@@ -143,7 +143,7 @@ export class HistoryPurge {
   }
 }
 
-/** @param month `2026-11-01` @returns the range of ids that the month's rows have */
+/** Computes the range of ids that the rows of a month have. @param month `2026-11-01` */
 function rangeOf(month: string): IdRange {
   const from = new Date(month);
   return { from: firstIdAt(from.getTime()), to: firstIdAt(startOfNextMonth(from).getTime()) };

@@ -2,7 +2,10 @@ import { errorCodeOf } from '#server/database/database.ts';
 import type { Config } from '#server/platform/config.ts';
 import { StartError } from '#server/platform/start-error.ts';
 
-/** @returns a StartError that names the setting to change; the error itself if it has another cause */
+/**
+ * Explains why the server can't listen. @returns a StartError that names the setting to change; the error itself if it
+ * has another cause
+ */
 export function toListenError(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
   const text = sentenceFor(errorCodeOf(error), host, port);
   return text === undefined ? error : new StartError(text, error);

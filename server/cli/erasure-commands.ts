@@ -69,7 +69,7 @@ function inWords(result: Erasure): Readonly<Record<string, unknown>> {
   );
 }
 
-/** @throws AppError if the person does not type the handle, or if no terminal is attached */
+/** Asks the person to type the handle. @throws AppError if they type another text, or if no terminal is attached */
 async function confirm(contact: string, { messages, waiting, files, opted_out }: Erasure): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new AppError(

@@ -68,7 +68,7 @@ export function readTeamId(text: string): TeamId {
   return id;
 }
 
-/** @throws AppError if no such team exists */
+/** Finds a team. @throws AppError if no such team exists */
 export async function requireTeam({ database }: Pick<Runtime, 'database'>, teamId: TeamId): Promise<void> {
   if (await findTeam(database.pool, teamId)) return;
   throw new AppError('not_found', `There is no team ${publicId('team', teamId)}. ${seeTeams}`);

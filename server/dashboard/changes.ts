@@ -17,7 +17,10 @@ export class Changes {
     this.#logger = logger;
   }
 
-  /** @returns unsubscribe. Subscribe first and then read, so that no change is missed in between. */
+  /**
+   * Subscribes to the changes of a team. Subscribe first and then read, so that no change is missed. @returns a
+   * function that ends the subscription
+   */
   subscribe(teamId: TeamId, listener: ChangeListener): () => void {
     // The listener is wrapped, so that the same function can subscribe twice.
     const own: ChangeListener = (change) => listener(change);

@@ -87,7 +87,10 @@ export function formatChange(teamId: TeamId, { resource, ids, created: hasCreate
   return `${teamId} ${resource} ${listed.join(',')}`;
 }
 
-/** @returns undefined for a payload of another release of Ownline, which may have other resource types */
+/**
+ * Parses the payload of a change's notification. @returns undefined for a payload of another release, which may have
+ * other resource types
+ */
 export function parseChange(payload: string): (Change & { readonly teamId: TeamId }) | undefined {
   const [teamId, name, ids] = payload.split(' ');
   const resource = resourceTypes.find((known) => known === name);

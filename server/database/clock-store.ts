@@ -111,7 +111,7 @@ export async function lockClockState(trx: Transaction): Promise<ClockState> {
   return state;
 }
 
-/** @returns false if another process has changed the state since that version */
+/** Stores a step of the clock. @returns false if another process has changed the clock's state since that version */
 export async function writeStep(
   db: Queryable,
   heldMs: number,

@@ -103,7 +103,7 @@ export class ClockSync {
     await this.#note();
   }
 
-  /** @returns false if the call changed the clock's state, so that the clock has to be read again */
+  /** Reads the clock. @returns false if the call changed the clock's state, so that the clock has to be read again */
   async #read(): Promise<boolean> {
     const { database, clock } = this.#services;
     const sample = await sampleDatabaseClock(database.pool);

@@ -15,7 +15,7 @@ const insert = transactionStatement<[Date, Date, string, number]>(
   'INSERT INTO restores (restored_at, backup_taken_at, product_version, schema_version) VALUES ($1, $2, $3, $4)',
 );
 
-/** @returns the newest restore that was not resumed; undefined without a hold */
+/** Finds the newest restore that no person has resumed; undefined without a hold. */
 export const findOpenRestore = statement<[], Restore>(
   'restores.find-open',
   `SELECT restored_at, backup_taken_at, product_version, schema_version FROM restores

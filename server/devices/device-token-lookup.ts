@@ -50,7 +50,7 @@ export class DeviceTokenLookup {
     });
   }
 
-  /** @returns undefined for an unknown token, which is counted against the client's network */
+  /** Finds a device token. @returns undefined for an unknown token, which is counted against the client's network */
   async find(token: unknown, ip: string): Promise<KnownToken | undefined> {
     if (typeof token !== 'string' || !shape.test(token)) return this.#refuse(ip);
     const kept = this.#kept.get(token);

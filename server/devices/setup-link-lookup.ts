@@ -18,7 +18,10 @@ export class SetupLinkLookup {
     });
   }
 
-  /** @throws AppError 404 if no open link has this token, 429 beyond the limit of such refusals per client network */
+  /**
+   * Requires that a setup link is open. @throws AppError 404 if no open link has this token, 429 beyond the limit of
+   * such refusals per client network
+   */
   async requireOpen(token: string, ip: string): Promise<void> {
     const link = shape.test(token) ? await this.#lookup.find(token, ip) : undefined;
     if (link) return;

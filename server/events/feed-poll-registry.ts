@@ -32,7 +32,9 @@ export class FeedPollRegistry {
     }));
   }
 
-  /** @returns the limit that is reached, of the team or of the process; undefined if one more long poll may wait */
+  /**
+   * Finds the limit that one more long poll would exceed: of the team or of the process; undefined if there is room.
+   */
   fullFor(teamId: TeamId): 'team' | 'process' | undefined {
     if ((this.#polls.get(teamId)?.size ?? 0) >= heldFeedRequestsMax.ofTeam) return 'team';
     return this.#count >= heldFeedRequestsMax.ofProcess ? 'process' : undefined;

@@ -74,7 +74,9 @@ export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
   return (await tryLock.row(trx))?.taken === true;
 }
 
-/** @returns null for an event without a position yet; undefined for an unknown event */
+/**
+ * Finds the position of an event. @returns null for an event that has no position yet; undefined for an unknown event
+ */
 export async function positionOfEvent(
   db: Queryable,
   teamId: TeamId,
@@ -97,7 +99,7 @@ export async function readFeed(
   }));
 }
 
-/** @returns the teams that have events after these positions */
+/** Filters feed positions to those with newer events. @returns the teams of these positions */
 export async function filterTeamsWithNewEvents(
   db: Queryable,
   positions: readonly FeedPosition[],

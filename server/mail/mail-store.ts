@@ -142,7 +142,10 @@ export async function readMailQueue(db: Queryable): Promise<MailQueue> {
   return (await selectWaiting.row(db)) ?? { depth: 0, oldest: null };
 }
 
-/** @returns the number of waiting mails that were queued up to `heldBefore`, at most `max` */
+/**
+ * Counts mails that a restore hold holds back. @returns the number of waiting mails from up to `heldBefore`, at most
+ * `max`
+ */
 export async function countHeldMails(db: Queryable, heldBefore: Date, max: number): Promise<number> {
   return (await countHeld.row(db, heldBefore, max))?.count ?? 0;
 }

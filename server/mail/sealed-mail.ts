@@ -13,7 +13,7 @@ export function sealMail(secrets: Secrets, envelope: Envelope, mail: RenderedMai
   return secrets.seal(purposeOf(envelope), JSON.stringify(mail));
 }
 
-/** @returns undefined for a body that was changed, or that belongs to another mail */
+/** Opens the sealed body of a mail. @returns undefined for a body that was changed, or that belongs to another mail */
 export function openMail(secrets: Secrets, envelope: Envelope, sealed: Buffer): RenderedMail | undefined {
   try {
     return JSON.parse(secrets.open(purposeOf(envelope), sealed)) as RenderedMail;

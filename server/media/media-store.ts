@@ -98,7 +98,7 @@ export async function createMediaFile(
   return created;
 }
 
-/** @returns false if the file was removed meanwhile: its writer has to stop */
+/** Appends a chunk to a file. @returns false if the file was removed meanwhile: its writer has to stop */
 export async function appendMediaChunk(
   db: Queryable,
   file: MediaFileKey,

@@ -165,7 +165,7 @@ export async function endWaitForMedia(trx: Transaction, fetch: ClaimedFetch): Pr
   return (await release.row(trx, fetch.team_id, fetch.message_id))?.number_id;
 }
 
-/** @returns false if another process has claimed the fetch meanwhile */
+/** Removes a fetch that has ended. @returns false if another process has claimed the fetch meanwhile */
 export async function removeMediaFetch(trx: Transaction, fetch: ClaimedFetch): Promise<boolean> {
   return removeOne.hasRow(trx, fetch.team_id, fetch.message_id, fetch.tries);
 }

@@ -125,7 +125,7 @@ const update = statement<
   { changes: 'number', team: '$1', ids: '$2' },
 );
 
-/** @throws a unique violation if another number was verified for this phone number first */
+/** Marks a number as verified. @throws a unique violation if another number was verified for this phone number first */
 export const markVerified = transactionStatement<[teamId: TeamId, numberId: NumberId, at: Date], NumberRow>(
   'numbers.verify',
   `UPDATE numbers SET verified_at = $3, pending_until = NULL
@@ -133,7 +133,7 @@ export const markVerified = transactionStatement<[teamId: TeamId, numberId: Numb
   { changes: 'number', team: '$1', ids: '$2' },
 ).row;
 
-/** @returns false if the number was deleted already */
+/** Marks a number as deleted. @returns false if the number was deleted already */
 export const markDeleted = transactionStatement<[teamId: TeamId, numberId: NumberId, at: Date]>(
   'numbers.remove',
   'UPDATE numbers SET deleted_at = $3 WHERE team_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING id',

@@ -42,7 +42,7 @@ const optOut = transactionStatement<
   { changes: 'opt_out', team: '$1', ids: 'id' },
 );
 
-/** @returns undefined, without a change, if the contact was not opted out */
+/** Ends an opt-out. @returns undefined, without a change, if the contact was not opted out */
 export const endOptOut = transactionStatement<[teamId: TeamId, contact: string, at: Date], OptOutRow>(
   'opt-outs.opt-in',
   `UPDATE opt_outs o SET opted_in_at = $3, sequence = o.sequence + 1
@@ -71,7 +71,7 @@ export function sqlIsOptedOut(teamId: string, contact: string): string {
   return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.contact = ${contact} AND ${isStanding} OFFSET 0)`;
 }
 
-/** @returns undefined, without a change, if the contact was opted out already */
+/** Inserts an opt-out. @returns undefined, without a change, if the contact was opted out already */
 export function insertOptOut(
   trx: Transaction,
   row: Omit<OptOutRow, 'sequence' | 'opted_in_at'>,

@@ -98,7 +98,7 @@ export function loadEnvironment(): Environment {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** @throws ConfigError that lists every problem */
+/** Reads and checks all settings. @throws ConfigError that lists every problem */
 export function readConfig(environment: Environment, userId = process.getuid?.()): Config {
   const problems: string[] = [];
   const known = new Set<string>();

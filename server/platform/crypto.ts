@@ -124,7 +124,7 @@ export class Secrets {
     return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
   }
 
-  /** @throws where the value was sealed for another purpose or with another key, or was changed */
+  /** Opens a sealed value. @throws if the value was sealed for another purpose or with another key, or was changed */
   open(purpose: string, sealed: Buffer): string {
     const decipher = createDecipheriv(sealing, this.#sealingKey(purpose), sealed.subarray(0, nonceBytes), {
       authTagLength: tagBytes,

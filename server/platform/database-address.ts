@@ -6,7 +6,7 @@ export interface DatabaseAddress {
   readonly database: string;
 }
 
-/** @returns undefined for an address that node-postgres can't read */
+/** Parses DATABASE_URL. @returns undefined for an address that node-postgres can't read */
 export function parseDatabaseUrl(text: string): DatabaseAddress | undefined {
   // The address of a socket has no host, but `URL` requires one after a role.
   const written = text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1socket');

@@ -38,7 +38,7 @@ export async function readPage<P extends IdPrefix, Row extends ReadRow<P>>(
   return pageOfIds(prefix, rows, limit);
 }
 
-/** @returns the id before which the page begins */
+/** Reads the cursor of a page. @returns the id before which the page begins */
 export function parseCursor(prefix: IdPrefix, cursor: string): string {
   if (cursor === '') return idMax;
   const id = parseId(prefix, cursor);

@@ -14,7 +14,7 @@ export interface SignCommand {
 /** Variables that a program needs to find its files and an SSH agent. */
 const passedVariables = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'SSH_AUTH_SOCK'];
 
-/** @returns the problem with the address of a shared shortcut; undefined for a valid one */
+/** Checks the address of a shared shortcut. @returns a sentence about the problem; undefined for a valid address */
 export function shortcutLinkProblem(name: string, url: string): string | undefined {
   if (URL.canParse(url) && new URL(url).protocol === 'https:' && new URL(url).username === '')
     return undefined;

@@ -13,7 +13,7 @@ export class ProgressRequests {
   #count = 0;
   #stopping = false;
 
-  /** @returns undefined if the link or the process already holds the most requests allowed */
+  /** Registers a held request. @returns undefined if the link or the process already holds the most requests allowed */
   register(linkId: SetupLinkId): ProgressRequest | undefined {
     const ofLink = this.#held.get(linkId) ?? new Set();
     if (ofLink.size >= heldProgressMax.ofLink || this.#count >= heldProgressMax.ofProcess) return undefined;

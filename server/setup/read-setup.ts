@@ -19,7 +19,10 @@ export interface Setup {
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
 
-/** @returns undefined if the link was used up, replaced, has expired or never existed, or if its number was deleted */
+/**
+ * Finds an open setup link. @returns undefined if the link was used up, replaced, has expired or never existed, or if
+ * its number was deleted
+ */
 export async function findSetup({ database, clock }: Services, token: string): Promise<Setup | undefined> {
   const link = await findOpenSetupLink(database.pool, sha256(token), clock.expiryNow());
   const number = link && (await findNumber(database.pool, link.team_id, link.number_id));
@@ -68,7 +71,7 @@ export async function readSetup(
   return { setup, progress, addressProblem, messageId: messageId ?? null };
 }
 
-/** @returns undefined if the message was purged */
+/** Reads a test text. @returns undefined if its message was purged */
 export async function readTestText(
   { database }: Pick<Runtime, 'database'>,
   link: SetupLinkRow,

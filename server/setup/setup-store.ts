@@ -140,7 +140,7 @@ const passLock = statement<[TeamId, SetupLinkId, Date]>(
    WHERE team_id = $1 AND setup_link_id = $2 AND lock_passed_at IS NULL RETURNING setup_link_id`,
 );
 
-/** @throws if the link was purged; an open link never is */
+/** Reads the facts about a setup link. @throws if the link was purged; an open link never is */
 export async function getSetupFacts(db: Queryable, link: SetupLinkRow): Promise<SetupFactsRow> {
   const facts = await findFacts.row(db, link.team_id, link.id);
   if (!facts) throw new Error('the row of an open setup link is missing');

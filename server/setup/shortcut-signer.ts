@@ -122,7 +122,10 @@ export class ShortcutSigner {
     }
   }
 
-  /** @throws Error with the first lines of the command's standard error if it fails or takes too long */
+  /**
+   * Runs the signing command. @throws Error with the first lines of the command's standard error if it fails or takes
+   * too long
+   */
   async #runCommand([program = '', ...args]: readonly string[]): Promise<void> {
     const { clock } = this.#services;
     const { signal } = this.#stopping;

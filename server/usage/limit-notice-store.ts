@@ -45,7 +45,7 @@ export interface NoticeRow {
   readonly created_at: Date;
 }
 
-/** @returns false where the team has this notice already */
+/** Inserts a usage notice. @returns false if the team has this notice already */
 export async function insertNotice(
   trx: Transaction,
   notice: { readonly teamId: TeamId; readonly month: string; readonly percent: 80 | 100; readonly at: Date },

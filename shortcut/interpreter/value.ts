@@ -79,7 +79,7 @@ export function toDictionary(value: Value): Value {
   return plainValue({ kind: 'dictionary', entries: json as Readonly<Record<string, unknown>> });
 }
 
-/** @returns undefined where the text is not JSON */
+/** Parses JSON. @returns undefined if the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

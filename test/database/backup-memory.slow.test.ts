@@ -32,7 +32,7 @@ describe('the memory of a backup and of a restore (specification section 10.10)'
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** @returns the peak of the resident memory, in megabytes */
+  /** Measures a command. @returns the peak of the resident memory, in megabytes */
   const peakOf = async (settings: Readonly<Record<string, string>>, ...words: readonly string[]) => {
     const { child, ended } = new CommandLine(service.dataDir, settings).start(words);
     let peakMb = 0;

@@ -21,7 +21,7 @@ describe('a loss of all data, and the restore of a backup (specification section
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'ownline-restore-hold-'));
-    // PostgreSQL may run as another user, who has to enter the folder.
+    // The mode lets other users enter the folder, because PostgreSQL may run as another user.
     await chmod(folder, 0o711);
   });
   after(async () => {

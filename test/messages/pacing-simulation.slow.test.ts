@@ -90,7 +90,7 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
         const close = () => open.delete(one);
         one.then(close, close);
       }
-      // More than 10 s later, the server would not take the second of two polls for a repeat of the first.
+      // The second poll has to come within 10 s: only then does the server treat it as a repeat of the first.
       if (isDouble) await until('both polls count', async () => (await polled()) >= before + 2);
       while (open.size > 0) {
         // A poll that pacing holds back sets a timer for its next check. Other held polls only set one for the end of

@@ -25,7 +25,10 @@ export class ApiError extends Error {
   }
 }
 
-/** @throws ApiError for text that is no JSON, such as the sign-in page of a network's proxy */
+/**
+ * Reads the body of an answer as JSON. @throws ApiError for text that is no JSON, such as the sign-in page of a
+ * network's proxy
+ */
 export function readAnswer(status: number, text: string): unknown {
   if (text === '') return undefined;
   try {

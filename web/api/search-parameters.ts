@@ -8,7 +8,7 @@ export function readSearch(search: string): Readonly<Record<string, string | boo
   );
 }
 
-/** @returns '' without parameters, otherwise `?name=text` */
+/** Writes search parameters. @returns '' without parameters, otherwise `?name=text` */
 export function writeSearch(search: Readonly<Record<string, unknown>>): string {
   const parameters = new URLSearchParams(
     Object.entries(search).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),

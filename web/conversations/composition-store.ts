@@ -44,7 +44,7 @@ export class CompositionStore {
     return this.#compositions.get(conversation) ?? empty;
   }
 
-  /** @returns a function that ends the subscription */
+  /** Calls the listener after each change of a conversation's draft. @returns a function that ends the subscription */
   subscribe(conversation: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(conversation) ?? new Set();
     this.#listeners.set(conversation, listeners.add(listener));

@@ -54,7 +54,10 @@ export function CopyButton({
   );
 }
 
-/** @returns whether the text was copied; browsers may refuse without focus or permission */
+/**
+ * Copies a text by the clipboard API. @returns true if the text was copied; browsers may refuse without focus or
+ * permission
+ */
 async function writeToClipboard(text: string): Promise<boolean> {
   if (!navigator.clipboard) return false;
   return navigator.clipboard.writeText(text).then(

@@ -88,7 +88,7 @@ export function Menu({
 const itemsIn = (list: HTMLElement | null): HTMLElement[] =>
   list ? [...list.querySelectorAll<HTMLElement>('[role="menuitem"]')] : [];
 
-/** @returns whether the key moves the focus */
+/** Moves the focus by a key. @returns true if the key moves the focus */
 function moveFocus({ key }: KeyboardEvent, items: readonly HTMLElement[]): boolean {
   const at = items.indexOf(document.activeElement as HTMLElement);
   const targets: Readonly<Record<string, number>> = {

@@ -54,7 +54,7 @@ export function applyRows(client: QueryClient, teamId: string, rows: LiveRows): 
   return { hasUnknownConversations };
 }
 
-/** Merges rows into the data of the page Home. Its counts and states follow with its next read. */
+/** Merges rows into the data of the page Home. Counts and states are updated by the next read of the page. */
 function withHome(home: Home, { numbers, removed_numbers, usage }: LiveRows): Home {
   const byId = new Map(numbers.map((number) => [number.id, number]));
   return {

@@ -15,7 +15,7 @@ export interface LogAddress extends LogFilters {
   readonly delivery?: string;
 }
 
-/** @returns the valid search parameters, and a function that changes some of them */
+/** Reads the search parameters of the page. @returns the valid parameters, and a function that changes some of them */
 export function useLogAddress(): readonly [LogAddress, (change: LogAddress) => void] {
   const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>;
   const navigate = useNavigate();

@@ -55,7 +55,7 @@ const rename = statement<[AccountId, string | null], AccountRow & { readonly tea
   { changes: 'member', team: 'team_ids' },
 );
 
-/** @param hash argon2id in the PHC form */
+/** Stores the hash of an account's password. @param hash argon2id in the PHC form */
 export const setPasswordHash = statement<[accountId: AccountId, hash: string]>(
   'accounts.set-password',
   'UPDATE accounts SET password_hash = $2 WHERE id = $1 RETURNING *',
@@ -79,7 +79,7 @@ export const removePasswordHash = transactionStatement<[accountId: AccountId]>(
   'UPDATE accounts SET password_hash = NULL WHERE id = $1',
 ).run;
 
-/** @returns undefined where an account with this address exists */
+/** Inserts an account. @returns undefined if an account with this address exists */
 export function insertAccount(
   db: Queryable,
   account: Pick<AccountRow, 'id' | 'email' | 'name' | 'email_verified_at' | 'created_at'>,

@@ -30,7 +30,10 @@ export function validatePassword(password: string, param = 'password'): void {
   }
 }
 
-/** @returns the hash in the PHC form @throws 400 for a password of the wrong length; 503 where too many calls wait */
+/**
+ * Hashes a new password. @returns the hash in the PHC form @throws 400 for a password of the wrong length; 503 if too
+ * many calls wait
+ */
 export async function hashPassword(password: string, param = 'password'): Promise<string> {
   validatePassword(password, param);
   const salt = randomBytes(saltLength);

@@ -15,7 +15,7 @@ const insert = transactionStatement<[Id<'alk'>, AccountId, Buffer, Date, Date]>(
   'INSERT INTO magic_links (id, account_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
 );
 
-/** @returns the account that the link signs in; undefined for a used, expired or unknown link */
+/** Finds the account that a magic link signs in; undefined if the link is used, expired or unknown. */
 export const findMagicLinkAccount = statement<[tokenHash: Buffer, now: Date], AccountRow>(
   'magic-links.find-open',
   `SELECT a.* FROM magic_links l JOIN accounts a ON a.id = l.account_id

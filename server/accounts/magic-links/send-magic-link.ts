@@ -12,7 +12,10 @@ export type SendMagicLink = (
   expiresAt: Date,
 ) => Promise<void>;
 
-/** @returns undefined where this server sends no mail (specification section 12.5) */
+/**
+ * Creates the function that mails magic links. @returns undefined if this server sends no mail (specification section
+ * 12.5)
+ */
 export function createSendMagicLink(
   services: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
 ): SendMagicLink | undefined {

@@ -16,7 +16,7 @@ export const purgeExpiredChallenges = statement<[now: Date]>(
   'DELETE FROM passkey_challenges WHERE expires_at <= $1',
 ).run;
 
-/** @param accountId the account that adds a passkey; undefined for a sign-in */
+/** Stores a challenge. @param accountId the account that adds a passkey; undefined for a sign-in */
 export async function insertChallenge(
   db: Queryable,
   challengeHash: Buffer,

@@ -42,13 +42,13 @@ export const recordPasskeyUse = statement<[passkeyId: PasskeyId, counter: number
    WHERE id = $1 AND (counter < $2 OR (counter = 0 AND $2 = 0)) RETURNING id`,
 ).hasRow;
 
-/** @returns undefined where the account has no such passkey */
+/** Renames a passkey. @returns undefined if the account has no such passkey */
 export const setPasskeyName = statement<
   [accountId: AccountId, passkeyId: PasskeyId, name: string],
   PasskeyRow
 >('passkeys.rename', 'UPDATE passkeys SET name = $3 WHERE account_id = $1 AND id = $2 RETURNING *').row;
 
-/** @returns the deleted row; undefined where the account has no such passkey */
+/** Deletes a passkey. @returns the deleted row; undefined if the account has no such passkey */
 export const deletePasskey = statement<[accountId: AccountId, passkeyId: PasskeyId], PasskeyRow>(
   'passkeys.remove',
   'DELETE FROM passkeys WHERE account_id = $1 AND id = $2 RETURNING *',
@@ -61,7 +61,7 @@ export const deletePasskeys = transactionStatement<[accountId: AccountId]>(
    RETURNING id`,
 ).count;
 
-/** @returns undefined where the passkey is registered already, for any account */
+/** Inserts a passkey. @returns undefined if the passkey is registered already, for any account */
 export function insertPasskey(
   db: Queryable,
   passkey: Omit<PasskeyRow, 'last_used_at'>,

@@ -26,7 +26,7 @@ export interface CurrentSession {
   readonly session: AccountSessionRow;
 }
 
-/** @throws 401 where the session ended meanwhile */
+/** Finds the signed-in account and its session. @throws 401 if the session has ended meanwhile */
 export async function findCurrentSession(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   { accountId, sessionId }: SignedIn,

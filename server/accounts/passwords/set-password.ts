@@ -84,7 +84,10 @@ export function passwordRequirement(
   return isNow && present.session.method === 'link' ? 'new' : 'present_and_new';
 }
 
-/** @throws 400 where the present password is missing or wrong; 403 where a recent sign-in is required; 429 */
+/**
+ * Requires what a new password needs: the present password, or a recent sign-in. @throws 400 for a missing or wrong
+ * password; 403 for a sign-in that is too old; 429
+ */
 async function requireCurrentPassword(
   services: Services,
   present: CurrentSession,

@@ -30,7 +30,9 @@ export class AccountSessionLookup {
     });
   }
 
-  /** @returns undefined for an unknown token, or for a malformed one, which never reaches the database */
+  /**
+   * Finds the session of a token. @returns undefined for an unknown token; a malformed one never reaches the database
+   */
   async find(token: string, ip: string): Promise<LiveAccountSessionRow | undefined> {
     if (!sessionTokenPattern.test(token)) return undefined;
     const session = await this.#lookup.find(token, this.#valid.has(token) ? undefined : ip);

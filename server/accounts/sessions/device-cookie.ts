@@ -28,7 +28,10 @@ export class DeviceCookie {
     return this.#cookie.set(secrets.seal(purpose, `${id} ${clock.nowMs()} ${browser}`).toString('base64url'));
   }
 
-  /** @returns a random id of the browser; undefined for a missing, expired or revoked cookie, or another account's */
+  /**
+   * Reads the device cookie of a request. @returns a random id of the browser; undefined if the cookie is missing,
+   * expired, revoked or another account's
+   */
   find(
     request: Pick<FastifyRequest, 'headers'>,
     account: Pick<AccountRow, 'id' | 'device_cookies_valid_from'>,
@@ -42,7 +45,7 @@ export class DeviceCookie {
     return accountId === account.id && Number(setMs) >= oldestMs ? browser : undefined;
   }
 
-  /** @returns '' for a value that this server did not seal */
+  /** Opens the cookie's value. @returns '' for a value that this server did not seal */
   #open(sealed: string | undefined): string {
     if (sealed === undefined) return '';
     try {

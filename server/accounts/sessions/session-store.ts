@@ -54,13 +54,13 @@ export const listSessions = statement<[accountId: AccountId, now: Date], Account
    ORDER BY last_used_at DESC, id LIMIT 200`,
 ).rows;
 
-/** @returns false if the account has no such session */
+/** Ends a session. @returns false if the account has no such session */
 export const endSession = statement<[accountId: AccountId, sessionId: AccountSessionId]>(
   'account-sessions.end',
   'DELETE FROM account_sessions WHERE account_id = $1 AND id = $2 RETURNING id',
 ).hasRow;
 
-/** @returns the ended session and its account; undefined where no session has this token */
+/** Ends the session of a token. @returns the ended session and its account; undefined if no session has this token */
 export const endSessionByToken = statement<
   [tokenHash: Buffer],
   { id: AccountSessionId; account_id: AccountId }

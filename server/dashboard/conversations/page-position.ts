@@ -14,7 +14,7 @@ const beginning: Position = {
 };
 const format = /^(\d{1,14})_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/;
 
-/** @returns a negative number if `a` comes first, because it is later */
+/** Compares two positions. @returns a negative number if `a` comes first, because it is later */
 export function comparePositions(a: Position, b: Position): number {
   const ms = b.at.getTime() - a.at.getTime();
   if (ms !== 0) return ms;

@@ -29,7 +29,7 @@ export function sqlReadUntil(
     AND r.member_id = ${reader.memberId} AND r.phone_number = ${phoneNumber} AND r.contact = ${contact}))`;
 }
 
-/** @returns undefined if the member was removed meanwhile */
+/** Finds the reader of a conversation. @returns undefined if the member was removed meanwhile */
 export async function findReader(
   db: Queryable,
   teamId: TeamId,

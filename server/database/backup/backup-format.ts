@@ -87,7 +87,7 @@ export function encodePrologue(header: BackupHeader): { readonly bytes: Buffer; 
 
 /** Bytes as they come from a file, a pipe or a decompressor. */
 export interface ByteSource {
-  /** @returns exactly `bytes` bytes, or fewer at the end of the source */
+  /** Reads from the source. @returns exactly `bytes` bytes, or fewer at the end of the source */
   read(bytes: number): Promise<Buffer>;
 }
 
@@ -115,7 +115,7 @@ export async function readPrologue(
   return { json, hash };
 }
 
-/** @throws DamagedBackupError if the source has fewer than `bytes` bytes left */
+/** Reads exactly `bytes` bytes. @throws DamagedBackupError if the source has fewer bytes left */
 export async function readExactly(source: ByteSource, bytes: number): Promise<Buffer> {
   const found = await source.read(bytes);
   if (found.length < bytes) throw new DamagedBackupError('it ends before its last byte');

@@ -49,7 +49,10 @@ const isManifest = hasFields({
 const isTable = hasFields({ name: isText });
 const isSummary = hasFields({ rows: isObjectOf(isCount) });
 
-/** @throws BackupError if the JSON is no header, or the header of a newer format */
+/**
+ * Parses and checks the header of a backup. @throws BackupError if the JSON is no header, or the header of a newer
+ * format
+ */
 export function parseHeader(json: Buffer, formatMax: number): BackupHeader {
   const value = parse(json, 'header');
   const { format, product_version: release } = isObject(value) ? value : {};

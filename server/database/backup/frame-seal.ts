@@ -27,7 +27,7 @@ export class FrameSeal {
     return { bytes, tag: cipher.getAuthTag() };
   }
 
-  /** @returns undefined if another frame than this was written at this position */
+  /** Opens a frame: checks its tag and decrypts it. @returns undefined if another frame was written at this position */
   open({ bytes, tag }: SealedFrame, isLast: boolean): Buffer | undefined {
     const nonce = this.#nonce(isLast);
     if (!this.#key) return this.#checksum(nonce, bytes).equals(tag) ? bytes : undefined;

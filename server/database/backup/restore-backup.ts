@@ -165,7 +165,9 @@ async function endSession(databaseUrl: string, processId: number): Promise<void>
   }
 }
 
-/** @throws BackupError if the connection was lost meanwhile: PostgreSQL may have committed or not */
+/**
+ * Commits the restore. @throws BackupError if the connection was lost meanwhile: PostgreSQL may have committed or not
+ */
 async function commit(client: pg.Client): Promise<void> {
   try {
     await client.query('COMMIT');

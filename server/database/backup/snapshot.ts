@@ -91,7 +91,7 @@ export async function connectForBackup(
   return client;
 }
 
-/** @throws BackupError if another backup, a migration or a restore is running */
+/** Takes the advisory lock of backups. @throws BackupError if another backup, a migration or a restore is running */
 export async function lockBackups(client: pg.Client): Promise<void> {
   await client.query(`SET lock_timeout = '${shortLockTimeout}'`);
   await client.query('SELECT pg_advisory_lock($1)', [backupLock]).catch((error: unknown) => {

@@ -45,7 +45,7 @@ export class BackupContent {
     return this.#manifest;
   }
 
-  /** @returns the table that the record belongs to */
+  /** Takes the next record. @returns the table that the record belongs to */
   take(kind: string, payload: Buffer): { readonly table: string } {
     if (this.#summary || (kind === 'manifest') === (this.#manifest !== undefined)) {
       throw new DamagedBackupError('its records are out of order');

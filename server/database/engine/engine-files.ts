@@ -114,7 +114,10 @@ async function checkRuns(postgres: string, user: EngineUser): Promise<void> {
   }
 }
 
-/** @param version glibc's version; undefined with another C library */
+/**
+ * Checks that this machine's C library can run PostgreSQL. @param version glibc's version; undefined with another C
+ * library
+ */
 export function checkGlibc(version: string | undefined): void {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
   if (major > glibcMin[0] || (major === glibcMin[0] && minor >= glibcMin[1])) return;

@@ -15,7 +15,7 @@ const run = promisify(execFile);
  * @returns its path without symlinks, which is also the path that PostgreSQL uses
  */
 export async function prepareDataDir(path: string): Promise<string> {
-  // PostgreSQL's programs use the path in double quotes in a shell, or as a line of a file.
+  // These characters would break the path where PostgreSQL quotes it for a shell or writes it as a line of a file.
   if (/["$`\\\n]/.test(resolve(path))) {
     throw new EngineError(
       `DATA_DIR ${path} has one of " $ \` \\ or a line break in its path. Choose another.`,

@@ -10,7 +10,7 @@ export interface PostmasterRecord {
   readonly socketFolder: string;
 }
 
-/** @returns undefined if nothing has run since the last proper stop */
+/** Reads the record of a running PostgreSQL. @returns undefined if nothing has run since the last proper stop */
 export async function readPostmasterRecord(pgFolder: string): Promise<PostmasterRecord | undefined> {
   const text = await readFile(join(pgFolder, 'postmaster.pid'), 'utf8').catch(
     (error: NodeJS.ErrnoException) => {

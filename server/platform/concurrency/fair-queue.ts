@@ -16,7 +16,7 @@ export class FairQueue<Item> {
     return this.#size;
   }
 
-  /** @returns false where the item was refused */
+  /** Adds an item to the queue of its key. @returns false if the item was refused */
   push(key: unknown, item: Item): boolean {
     const queue = this.#queues.get(key);
     if (!queue) this.#queues.set(key, [item]);

@@ -44,7 +44,7 @@ export class EventStream {
     else this.#raw.once('close', callback);
   }
 
-  /** @returns false for a client that was too slow, whose connection was destroyed */
+  /** Writes an event. @returns false if the client was too slow and its connection was destroyed */
   write(bytes: Buffer): boolean {
     if (this.#raw.destroyed || this.#raw.writableEnded) return true;
     if (this.#raw.writableLength + bytes.length > this.#bufferMaxBytes) {

@@ -59,7 +59,7 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
   }
 }
 
-/** @returns the index of the quote that ends a string, or the number of bytes */
+/** Finds the end of a JSON string. @returns the index of the closing quote, or the number of bytes */
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start;
   while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;

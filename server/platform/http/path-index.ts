@@ -114,7 +114,7 @@ export function isPathTooLong(url: string): boolean {
   return end === -1 || end > pathMaxCharacters;
 }
 
-/** @returns undefined where no route matched */
+/** Finds the audience of a request's route. @returns undefined if no route matched */
 export function audienceOf(request: FastifyRequest): Audience | undefined {
   return request.routeOptions.config?.audience;
 }
@@ -129,7 +129,7 @@ export function wantsHtml(request: FastifyRequest): boolean {
   return audience === undefined ? programPrefixOf(request.url) === '' : audience === 'page';
 }
 
-/** @returns `/v1` or `/app` for a path at or below it; '' for any other path */
+/** Finds the prefix of a path that programs use. @returns `/v1` or `/app`; '' for any other path */
 function programPrefixOf(url: string): string {
   return /^\/(v1|app)(?=\/|$)/.exec(pathOf(url))?.[0] ?? '';
 }

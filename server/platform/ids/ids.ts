@@ -97,7 +97,7 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
 /** Greater than every id: a list that is newest first begins here. */
 export const idMax = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** @returns the time in an id, to the millisecond */
+/** Reads the time in an id, to the millisecond. */
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 }

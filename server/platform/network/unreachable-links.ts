@@ -1,7 +1,7 @@
 import type { Config } from '#server/platform/config.ts';
 import { bytesOfAddress, isInRange, parseAddressRange } from './ip-address.ts';
 
-/** @returns a sentence for each URL that phones can't open; empty if phones may open all */
+/** Explains which URLs phones can't open. @returns a sentence for each such URL; empty if phones may open all */
 export function explainUnreachableLinks(
   { baseUrl, appUrl }: Pick<Config, 'baseUrl' | 'appUrl'>,
   urls: readonly string[] = [baseUrl, appUrl],

@@ -80,7 +80,7 @@ export class Lifecycle {
     }
   }
 
-  /** @returns whether every part closed without an error */
+  /** Closes all parts. @returns true if every part closed without an error */
   close(): Promise<boolean> {
     this.#closing ??= this.#closeAll();
     return this.#closing;

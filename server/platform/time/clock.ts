@@ -34,7 +34,7 @@ export class Clock {
     return new Date(this.nowMs());
   }
 
-  /** @returns the time `ms` from now; negative for the past */
+  /** Computes the time `ms` from now; a negative number gives a time in the past. */
   in(ms: number): Date {
     return new Date(this.nowMs() + ms);
   }

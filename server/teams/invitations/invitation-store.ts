@@ -137,7 +137,7 @@ const renew = transactionStatement<[TeamId, InvitationId, Buffer, Date, boolean]
   { changes: 'invitation', team: '$1', ids: '$2' },
 );
 
-/** @returns undefined where no live invitation has this id */
+/** Revokes an invitation. @returns undefined if no live invitation has this id */
 export const markInvitationRevoked = transactionStatement<
   [teamId: TeamId, invitationId: InvitationId, now: Date],
   InvitationRow

@@ -11,7 +11,10 @@ import {
 } from '#contract/permissions.ts';
 import { type AppError, forbidden } from '#server/platform/app-error.ts';
 
-/** @returns 403 naming the missing permission (specification section 12.3); undefined where the role includes it */
+/**
+ * Checks whether a role includes a permission. @returns 403 naming the missing permission (specification section 12.3);
+ * undefined if the role includes it
+ */
 export function roleRefusal(role: Role, permission: Permission | PersonalPermission): AppError | undefined {
   if (allows(roleGrants[role], permission)) return undefined;
   return forbidden(

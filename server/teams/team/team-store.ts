@@ -65,7 +65,7 @@ export async function findFirstTeam(db: Queryable): Promise<TeamRow | undefined>
   return (await firstTwo.rows(db))[0];
 }
 
-/** @returns the only team of the server; undefined where there are several, or none */
+/** Finds the only team of the server; undefined if there are several teams, or none. */
 export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> {
   const [team, another] = await firstTwo.rows(db);
   return another ? undefined : team;

@@ -107,7 +107,7 @@ export function listLatestAttempts(
   return latestAttempts.rows(db, teamId, id, firstIdAt(created_at.getTime()));
 }
 
-/** @returns the latest attempt of each delivery; none for a delivery without attempts */
+/** Lists the latest attempt of each delivery; a delivery without attempts has none. */
 export function listLastAttempts(
   db: Queryable,
   teamId: TeamId,

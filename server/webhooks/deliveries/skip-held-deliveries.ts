@@ -23,7 +23,10 @@ const counted = statement<[string, number], { readonly count: number }>(
      LIMIT $2) c`,
 );
 
-/** @returns the number of pending deliveries of events up to `heldBefore`, at most `max` */
+/**
+ * Counts deliveries that a restore hold holds back. @returns the number of pending deliveries of events up to
+ * `heldBefore`, at most `max`
+ */
 export async function countHeldDeliveries(db: Queryable, heldBefore: Date, max: number): Promise<number> {
   return (await counted.row(db, firstIdAfter(heldBefore), max))?.count ?? 0;
 }

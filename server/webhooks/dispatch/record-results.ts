@@ -63,7 +63,7 @@ function needsCount({ result, isCounted }: ClassifiedResult): boolean {
   return isCounted && (result.outcome !== 'succeeded' || result.claimed.failure_count > 0);
 }
 
-/** @returns the number of disabled webhooks */
+/** Counts the failures and writes the results. @returns the number of disabled webhooks */
 async function countAndWrite(services: Services, classified: readonly ClassifiedResult[]): Promise<number> {
   if (classified.length === 0) return 0;
   return services.database.transaction(async (trx) => {

@@ -31,7 +31,7 @@ export function sealSecret(secrets: Secrets, webhookId: WebhookId, secret: strin
   return secrets.seal(purpose(webhookId), secret);
 }
 
-/** @returns the secrets that sign an attempt which begins at `at` */
+/** Opens the secrets that sign an attempt. @returns the secrets for an attempt that begins at `at` */
 export function signingSecrets(
   secrets: Secrets,
   webhookId: WebhookId,

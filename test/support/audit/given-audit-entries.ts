@@ -2,7 +2,7 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** Inserts an entry of the server at any time. @param action any text: the table has no list of actions */
+/** Inserts an audit entry with any time. @param action any text, because the table has no list of actions */
 export async function putAuditEntry(
   { query }: Pick<TestService, 'query'>,
   teamId: TeamId,

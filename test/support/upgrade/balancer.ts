@@ -50,7 +50,7 @@ export async function startBalancer(): Promise<Balancer> {
   };
 }
 
-/** @param onEnd not called where the client left before the answer */
+/** Passes a request on to a server. @param onEnd not called if the client left before the answer */
 function pass(
   server: string,
   incoming: IncomingMessage,
