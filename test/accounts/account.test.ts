@@ -1,23 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { insertMember } from '#server/teams/members/member-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const password = 'a sentence that nobody guesses';
 const another = 'another sentence of some length';
 
 describe('the account of a person (specification sections 12.1 and 12.3)', () => {
-  let service: TestService;
+  const service = givenService();
   let made = 0;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
 
   const newPerson = async (withPassword = true) => {
     made += 1;

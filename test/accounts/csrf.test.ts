@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Route } from '#server/platform/http/route.ts';
 import { insertMember } from '#server/teams/members/member-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { type Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { countSignInRows } from '#test/support/people/stored-accounts.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
@@ -28,13 +28,10 @@ const foreign: readonly (readonly [string, Readonly<Record<string, string | unde
 ];
 
 describe('forged requests (specification section 12.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
   let browser: Browser;
+  const { service, team } = givenTeam();
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
     const account = await newAccount(service, { email, password });
     const { database, ids, clock } = service.runtime;
     await database.transaction((trx) =>
@@ -48,7 +45,6 @@ describe('forged requests (specification section 12.3)', () => {
     );
     browser = await signedIn(service, email, password);
   });
-  after(() => service.close());
 
   const unsafe = (audiences: readonly Route['audience'][]) =>
     service.app.routes.filter(

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import type { AccountRow } from '#server/accounts/account/account-store.ts';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { magicLinkMail, type SendMagicLink } from '#server/accounts/magic-links/send-magic-link.ts';
@@ -18,6 +17,8 @@ import { NetworkRateLimiter } from '#server/platform/network/network-rate-limite
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
@@ -28,14 +29,8 @@ const password = 'a sentence that nobody guesses';
 const minuteMs = 60_000;
 
 describe('magic links, which sign in (specification section 12.2)', () => {
-  let service: TestService;
-  let account: AccountRow;
-
-  before(async () => {
-    service = await startTestService();
-    account = await newAccount(service, { email, password });
-  });
-  after(() => service.close());
+  const service = givenService();
+  const account = given(() => newAccount(service, { email, password }));
 
   const newLink = async (hours = 24, of = account) => {
     const url = await service.runtime.database.transaction((trx) =>

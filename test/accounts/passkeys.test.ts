@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { dropPassword } from '#test/support/people/given-accounts.ts';
 import {
@@ -8,22 +8,21 @@ import {
   SoftwareAuthenticator,
 } from '#test/support/people/software-authenticator.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
 const appUrl = 'https://texts.example.com';
 
 describe('passkeys (specification section 12.2)', () => {
-  let service: TestService;
   let ada: Browser;
+  const service = givenService({ APP_URL: appUrl });
   let made = 0;
 
   before(async () => {
-    service = await startTestService({ APP_URL: appUrl });
     await newAccount(service, { email: 'ada@example.com', password });
     ada = await signedIn(service, 'ada@example.com', password);
   });
-  after(() => service.close());
 
   const creationOptions = async (browser: Browser) => {
     const answer = await browser.post('/app/account/passkeys/options');

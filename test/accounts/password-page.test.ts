@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { SignInMethod } from '#contract/account.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { newCookie, newPerson } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
 const password = 'a sentence that nobody guesses';
@@ -12,12 +12,7 @@ const another = 'another sentence that nobody guesses';
 const freshMs = 900_000;
 
 describe('the page on which a person sets a password (specification section 12.2)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = givenService();
 
   /** A person with or without a password, signed in by the given method. */
   const begin = async (method: SignInMethod, given?: string) => {

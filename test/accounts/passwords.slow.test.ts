@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { loginWindowMs } from '#server/accounts/limits.ts';
-import { type GivenPasswords, givenPasswords, password } from '#test/support/people/given-passwords.ts';
+import { givenPasswords, password } from '#test/support/people/given-passwords.ts';
 import { storedThrottleCounters } from '#test/support/people/stored-accounts.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 
 describe('many simultaneous password checks (specification section 12.2)', () => {
-  let service: TestService;
-  let attempt: GivenPasswords['attempt'];
-
-  before(async () => {
-    ({ service, attempt } = await givenPasswords());
-  });
-  after(() => service.close());
+  const { service, attempt } = givenPasswords();
 
   it('an unknown address takes about as long as a wrong password', async () => {
     const times: Record<string, number[]> = { 'ada@example.com': [], 'nobody@example.com': [] };

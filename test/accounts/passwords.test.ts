@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { signedIn } from '#test/support/browser/browser-client.ts';
 import { holdPasswordChange } from '#test/support/people/given-accounts.ts';
-import { type GivenPasswords, givenPasswords, password } from '#test/support/people/given-passwords.ts';
+import { givenPasswords, password } from '#test/support/people/given-passwords.ts';
 import { storedAccount } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 describe('passwords (specification section 12.2)', () => {
-  let service: TestService;
-  let newBrowser: GivenPasswords['newBrowser'];
-  let attempt: GivenPasswords['attempt'];
-
-  before(async () => {
-    ({ service, newBrowser, attempt } = await givenPasswords());
-  });
-  after(() => service.close());
+  const { service, newBrowser, attempt } = givenPasswords();
   const hashOf = async (email: string) => (await storedAccount(service, email)).passwordHash ?? '';
 
   it('a password is stored as argon2id with 19 MiB, two passes, one lane and its own salt (§12.2/passwords)', async () => {

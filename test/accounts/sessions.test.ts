@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
 import { countSignInRows, isSessionStored } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
@@ -20,13 +21,9 @@ interface Listed {
 }
 
 describe('sessions (specification section 12.2)', () => {
-  let service: TestService;
+  const service = givenService();
 
-  before(async () => {
-    service = await startTestService();
-    await newAccount(service, { email, password });
-  });
-  after(() => service.close());
+  before(() => newAccount(service, { email, password }));
 
   const enter = (userAgent = 'Browser') => signedIn(service, email, password, { 'user-agent': userAgent });
   const isSignedIn = async (browser: Browser) => (await browser.get('/app/account')).status === 200;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
@@ -8,18 +8,12 @@ import { markEmailVerified } from '#test/support/people/given-accounts.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
 
 describe('switching the account on the sign-in page and on invitations (specification sections 12.2 and 12.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeam());
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const invite = async (email: string) => {
     const { json } = await team.api.post('/v1/team/members/invite', { email, role: 'member' });

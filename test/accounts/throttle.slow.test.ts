@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { countPasswordAttempt } from '#server/accounts/throttling/login-throttle.ts';
 import { Browser, newAccount } from '#test/support/browser/browser-client.ts';
@@ -10,8 +10,10 @@ import {
 } from '#test/support/people/software-authenticator.ts';
 import { storedThrottleCounters } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
 
 const password = 'a sentence that nobody guesses';
@@ -20,18 +22,9 @@ const quarterMs = 900_000;
 const appUrl = 'https://texts.example.com';
 
 describe('the throttle of failed passwords (specification section 12.2)', () => {
-  let service: TestService;
-  let other: { readonly baseUrl: string; readonly close: () => Promise<void> };
+  const service = givenService({ TRUST_PROXY: 'loopback', APP_URL: appUrl });
+  const other = given(() => service.startAnother());
   let people = 0;
-
-  before(async () => {
-    service = await startTestService({ TRUST_PROXY: 'loopback', APP_URL: appUrl });
-    other = await service.startAnother();
-  });
-  after(async () => {
-    await other.close();
-    await service.close();
-  });
 
   /** Begins a new throttle window with a new account. */
   const begin = async () => {

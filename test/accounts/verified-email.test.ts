@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
@@ -7,18 +7,14 @@ import { putPasskey } from '#test/support/people/given-accounts.ts';
 import { setInvitationToken } from '#test/support/people/given-invitations.ts';
 import { join, newCookie, newPerson, PageClient } from '#test/support/people/people.ts';
 import { storedAccount } from '#test/support/people/stored-accounts.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const password = 'a sentence that nobody guesses';
 
 describe('an account that a stranger prepared for another person’s address (specification section 12.1)', () => {
-  let service: TestService;
+  const service = givenService();
   let made = 0;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
 
   const newEmail = () => {
     made += 1;
@@ -164,16 +160,11 @@ describe('an account that a stranger prepared for another person’s address (sp
 });
 
 describe('an invitation that was mailed (specification section 12.1)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({
-      SMTP_URL: 'smtp://127.0.0.1:9',
-      MAIL_FROM: 'texts@example.com',
-      ROLES: 'api',
-    });
+  const service = givenService({
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'texts@example.com',
+    ROLES: 'api',
   });
-  after(() => service.close());
 
   it('a mailed invitation verifies the address, and revokes the credentials of the stranger who prepared the account', async () => {
     const person = await newPerson(service, { password, isEmailVerified: false });

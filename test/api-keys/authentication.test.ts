@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
@@ -8,16 +8,9 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { holdTableLock } from '#test/support/service/row-lock.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('API keys (§5.1/api-key)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeam());
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   it('a mistyped key is refused without a database query', async (t) => {
     const mistyped = new ApiClient(service.baseUrl, `${newApiKey().slice(0, -1)}~`);

@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Grant, Role } from '#contract/permissions.ts';
 import { holdRoleChange } from '#test/support/people/given-accounts.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('API keys that members manage (specification sections 5.1 and 5.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
+  const { service, team } = givenTeam();
   const people = new Map<Role, TeamMember>();
 
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
     for (const role of ['owner', 'admin', 'member', 'viewer'] as const) {
       people.set(role, await newMember(service, team, role));
     }
   });
-  after(() => service.close());
 
   function as(role: Role): TeamMember {
     const person = people.get(role);

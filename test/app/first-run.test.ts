@@ -38,7 +38,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
   afterEach(async () => {
     await connection.close();
     await runtime.database.close();
-    await database.drop();
+    await database.close();
     await rm(parent, { recursive: true, force: true });
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { recordRestore } from '#server/app/record-restore.ts';
 import { resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
 import {
@@ -17,20 +17,13 @@ import { findDeviceSession } from '#test/support/devices/stored-device-sessions.
 import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { putEvent } from '#test/support/service/insert-events.ts';
 import { refuseInsertsOf } from '#test/support/service/table-faults.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 describe('the record of a restore, written in the transaction that loads the backup (specification section 10.8)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const record = async () => {
     const { clock, database } = service.runtime;

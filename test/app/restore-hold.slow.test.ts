@@ -1,54 +1,49 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { AuditEntry } from '#contract/audit.ts';
 import { recordRestore } from '#server/app/record-restore.ts';
 import { resumeRestore } from '#server/dashboard/restore/resume-restore.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
-import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { startMailServer } from '#test/support/mail/mail-server.ts';
 import { ask } from '#test/support/people/invite.ts';
 import { newCookie, newMember, Person, TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { startTestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 
 const metricsToken = 'example-metrics-token';
 const contact = '+12125550100';
 
 describe('the restore hold (specification section 10.8)', () => {
-  let mail: MailServer;
-  let receiver: WebhookReceiver;
-  let service: TestService;
   let team: TestTeam;
   let owner: TeamMember;
-
-  before(async () => {
-    mail = await startMailServer();
-    receiver = await startWebhookReceiver();
-    // The service before the backup only accepts messages, so that all of them wait.
-    service = await startTestService({
+  const mail = given(startMailServer);
+  const receiver = given(startWebhookReceiver);
+  // The service before the backup only accepts messages, so that all of them wait.
+  const service = given(() =>
+    startTestService({
       ROLES: 'api',
       SMTP_URL: mail.url,
       MAIL_FROM: 'texts@example.com',
       EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
       METRICS_TOKEN: metricsToken,
-    });
+    }),
+  );
+
+  before(async () => {
     const first = await findFirstTeam(service.runtime.database.pool);
     assert.ok(first);
     team = { id: first.id, publicId: publicId('team', first.id), api: await service.newKey(first.id, ['*']) };
     owner = await newMember(service, team, 'owner');
     const webhook = { url: receiver.url, events: ['message.received', 'message.failed'] };
     await newWebhook(team.api, webhook);
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-    await mail.close();
   });
 
   let guests = 0;

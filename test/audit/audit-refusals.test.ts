@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import type { Grant } from '#contract/permissions.ts';
 import { refusalKindsMax } from '#server/audit/limits.ts';
@@ -7,19 +7,15 @@ import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const minuteMs = 60_000;
 
 describe('repeated refusals in the audit log (§12.6/repeated-refusals)', () => {
-  let service: TestService;
   let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = givenService();
 
   const rowsOf = async ({ id: teamId }: TestTeam) => {
     const entries = await storedAuditEntries(service, { teamId });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { isAuditAction } from '#server/audit/audit-action.ts';
 import { newCookie, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
 interface Entry {
@@ -24,16 +25,8 @@ interface Entry {
 const unaudited = ['POST /v1/messages/send', 'PUT /v1/conversations/:phone_number/:contact/read'];
 
 describe('the audit log (specification section 12.6)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-    owner = await newMember(service, team, 'owner');
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
+  const owner = given(() => newMember(service, team, 'owner'));
 
   async function entries(person: TeamMember = owner, query = ''): Promise<Entry[]> {
     const answer = await person.get(person.in(`/audit${query}`));

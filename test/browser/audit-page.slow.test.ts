@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { describe, it } from 'node:test';
 import { type Look, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import {
   assertSoundDashboard,
   nameOfLook,
@@ -10,20 +9,11 @@ import {
 } from '#test/support/browser/dashboard-page.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 
 describe('the audit log on the page Team in a browser (specification section 12.12)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, browser } = opened);
-  });
-  after(() => opened?.close());
+  const { service, browser } = givenBrowserTeam();
 
   async function open(member: TeamMember, look: Look) {
     const { page, complaints } = await openWatchedDashboard(browser, member, '/team/audit', look);

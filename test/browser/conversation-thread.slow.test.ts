@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { pictureOf } from '#test/support/media/sample-files.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
@@ -17,21 +17,11 @@ const [desktop] = looks;
 assert.ok(desktop);
 
 describe('a conversation in a browser (specification sections 12.11 and 12.12)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let member: TeamMember;
-  let browser: Browser;
+  const { service, team, browser } = givenBrowserTeam();
+  const member = given(() => newMember(service, team, 'member'));
+  const number = given(() => connectNumber(service, team));
 
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, team, browser } = opened);
-    member = await newMember(service, team, 'member');
-    number = await connectNumber(service, team);
-    await receive(number, bob, 'Are you open on Sunday?');
-  });
-  after(() => opened?.close());
+  before(() => receive(number, bob, 'Are you open on Sunday?'));
 
   const receiveFile = async (
     from: string,

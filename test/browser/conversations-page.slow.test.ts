@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { before, describe, it } from 'node:test';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
 
 describe('the page of conversations in a browser (specification section 12.11)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let team: TestTeam;
   let number: ConnectedNumber;
   let member: TeamMember;
   let viewer: TeamMember;
-  let browser: Browser;
+  const { service, team, browser } = givenBrowserTeam();
 
   before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, team, browser } = opened);
     await newMember(service, team, 'owner', { name: 'Olga Example' });
     member = await newMember(service, team, 'member');
     viewer = await newMember(service, team, 'viewer');
@@ -37,7 +30,6 @@ describe('the page of conversations in a browser (specification section 12.11)',
       'Hi! I would like to move my appointment from Tuesday to Friday, if you have a slot.',
     );
   });
-  after(() => opened?.close());
 
   for (const look of looks) {
     const name = nameOfLook(look);

@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { describe, it } from 'node:test';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { isDark, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
 
 describe('the frame of the dashboard in a browser (specification section 12.3)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let owner: TeamMember;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, browser } = opened);
-    owner = await newMember(service, await service.newTeam(), 'owner');
-  });
-  after(() => opened?.close());
+  const { service, browser } = givenBrowserTeam();
+  const owner = given(async () => newMember(service, await service.newTeam(), 'owner'));
 
   for (const look of looks) {
     const name = nameOfLook(look);

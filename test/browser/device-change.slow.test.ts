@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { keepPicture, type Look } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember } from '#test/support/people/people.ts';
@@ -12,12 +12,7 @@ const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
 
 describe('the warning that an iPhone changed, in a browser (specification section 12.12)', () => {
-  let opened: BrowserTeam;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-  });
-  after(() => opened?.close());
+  const opened = givenBrowserTeam();
 
   for (const look of [desktop, phone]) {
     it(`${nameOf(look)}: an iPhone that reports another name causes a warning, which an owner dismisses (§12.12/page-numbers, §4.7/device-change)`, async () => {

@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { receive } from '#test/support/dashboard/conversations.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { newMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 
 const [desktop] = looks;
 assert.ok(desktop);
 
 describe('erasing a contact in a browser (specification section 12.14)', () => {
-  let opened: BrowserTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    number = await connectNumber(opened.service, opened.team);
-  });
-  after(() => opened?.close());
+  const opened = givenBrowserTeam();
+  const number = given(() => connectNumber(opened.service, opened.team));
 
   it('an admin erases a contact by typing the handle, and a member has no button for that (§12.14/erase)', async () => {
     const { service, team, browser } = opened;

@@ -1,27 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { describe, it } from 'node:test';
 import { looks, newPage } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { measureFirstLoad } from '#test/support/browser/first-load.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
 
 /** All files and data of the first page, compressed with Brotli (docs/testing.md). */
 const bytesMax = 250 * 1_024;
 
 describe('the first load of the dashboard (specification section 12.3)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let owner: TeamMember;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, browser } = opened);
-    owner = await newMember(service, await service.newTeam(), 'owner');
-  });
-  after(() => opened?.close());
+  const { service, browser } = givenBrowserTeam();
+  const owner = given(async () => newMember(service, await service.newTeam(), 'owner'));
 
   for (const [path, shown] of [
     ['', 'Get started'],

@@ -1,29 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { describe, it } from 'node:test';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { assertSoundInBothThemes } from '#test/support/browser/sound-dashboard.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 
 const [desktop] = looks;
 const phone = looks.at(-1);
 assert.ok(desktop && phone);
 
 describe('Home in a browser (specification section 12.10)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, browser } = opened);
-  });
-  after(() => opened?.close());
+  const { service, browser } = givenBrowserTeam();
 
   for (const look of [desktop, phone]) {
     it(`${look.width} px: Home shows people of every role that the month’s limit is reached, and when the month ends`, async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { keepPicture, type Look, looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
 import {
   assertSoundDashboard,
@@ -8,31 +8,18 @@ import {
   openWatchedDashboard,
 } from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
-import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the invitations on the page Team in a browser (specification section 12.12)', () => {
-  let browser: Browser;
-  let mails: MailServer;
-  let mailing: TestService;
-  let silent: TestService;
-
-  before(async () => {
-    mails = await startMailServer();
-    mailing = await startTestService({ SMTP_URL: mails.url, MAIL_FROM: 'texts@example.com' });
-    silent = await startTestService();
-    browser = await startBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await silent?.close();
-    await mailing?.close();
-    await mails?.close();
-  });
+  const { mail: mails, service: mailing } = givenMailService();
+  const silent = givenService();
+  const browser = given(startBrowser);
 
   async function open(member: TeamMember, look: Look) {
     const { page, complaints } = await openWatchedDashboard(browser, member, '/team/invitations', look);

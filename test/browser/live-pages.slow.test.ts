@@ -1,33 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { receive } from '#test/support/dashboard/conversations.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 /** Pages reread after a longer time, so a change that appears sooner came by the live stream. */
 const limitMs = 15_000;
 
 describe('pages that follow the live stream in a browser (specification section 12.9)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let member: TeamMember;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, team, browser } = opened);
-    member = await newMember(service, team, 'owner');
-    number = await connectNumber(service, team);
-  });
-  after(() => opened?.close());
+  const { service, team, browser } = givenBrowserTeam();
+  const member = given(() => newMember(service, team, 'owner'));
+  const number = given(() => connectNumber(service, team));
 
   const open = async (path: string): Promise<Page> => {
     const [look] = looks;

@@ -1,31 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { before, describe, it } from 'node:test';
 import { keepPicture, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openDashboard, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext, sendNextByShortcut } from '#test/support/dashboard/conversations.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 
 const ada = '+14155550142';
 const bob = '+14155550143';
 
 describe('the page of messages in a browser (specification section 12.8)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let member: TeamMember;
-  let browser: Browser;
+  const { service, team, browser } = givenBrowserTeam();
+  const member = given(() => newMember(service, team, 'member'));
+  const number = given(() => connectNumber(service, team));
 
   before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, team, browser } = opened);
-    member = await newMember(service, team, 'member');
-    number = await connectNumber(service, team);
     const send = (to: string, content: string) => team.api.send({ from: number.phoneNumber, to, content });
     await team.api.post('/v1/webhooks', {
       url: 'https://hooks.example.com/ownline',
@@ -38,7 +30,6 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     const cancelled = await send(ada, 'This one was a mistake.');
     assert.equal((await team.api.post(`/v1/messages/${cancelled}/cancel`)).status, 200);
   });
-  after(() => opened?.close());
 
   for (const look of looks) {
     const name = nameOfLook(look);

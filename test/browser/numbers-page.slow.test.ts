@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
@@ -17,19 +17,12 @@ const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${
 const to = '+14155550199';
 
 describe('the pages of numbers in a browser (specification section 12.12)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam({
-      PACING: 'gentle',
-      // Setup links contain this address, which iPhones could reach. No test opens one there.
-      APP_URL: 'http://192.168.1.20:{port}',
-    });
-    ({ service, browser } = opened);
+  const opened = givenBrowserTeam({
+    PACING: 'gentle',
+    // Setup links contain this address, which iPhones could reach. No test opens one there.
+    APP_URL: 'http://192.168.1.20:{port}',
   });
-  after(() => opened?.close());
+  const { service, browser } = opened;
 
   interface Setting {
     readonly team: TestTeam;

@@ -1,30 +1,19 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { beforeEach, describe, it } from 'node:test';
 import { assertSoundPage } from '#test/support/browser/assert-page.ts';
 import { keepPicture, looks, newPage } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { given, givenEach } from '#test/support/service/given.ts';
 
 const password = 'a sentence that only Ada knows';
 const changed = 'another one that only Ada knows';
 
 describe('the pages of people in a browser (specification sections 12.2 to 12.4)', () => {
-  let opened: BrowserTeam | undefined;
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, team, browser } = opened);
-    owner = await newMember(service, team, 'owner');
-  });
-  after(() => opened?.close());
+  const { service, team, browser } = givenBrowserTeam();
+  const owner = given(() => newMember(service, team, 'owner'));
 
   async function invite(email: string): Promise<string> {
     const answer = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
@@ -35,14 +24,12 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
   for (const look of looks) {
     const name = `${look.width}×${look.height}-${look.colorScheme}`;
     describe(name, () => {
-      let page: Page;
       let complaints: readonly string[];
+      const page = givenEach(() => newPage(browser, look));
 
       beforeEach(async () => {
-        page = await newPage(browser, look);
         complaints = complaintsAbout(page, service.baseUrl);
       });
-      afterEach(() => page.close());
 
       const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
         assertSoundPage(page, { look, complaints, picture: `people-${state}-${name}`, texts, stops });

@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { describe, it } from 'node:test';
 import { looks, startBrowser } from '#test/support/browser/browser.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 /** Seconds until the rate limit ends, enough to see the refusals. */
 const leftSeconds = 15;
 const sessionLimit = 'Too many requests: a session has 600 a minute.';
 
 describe('rate limits in a browser (specification section 12.12)', () => {
-  let service: TestService;
-  let browser: Browser;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on' });
-    browser = await startBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  const service = givenService({ RATE_LIMITS: 'on' });
+  const browser = given(startBrowser);
 
   /** Uses up a session's requests for the rest of the minute. */
   const exhaust = async (member: TeamMember) => {

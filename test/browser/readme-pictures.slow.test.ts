@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { describe, it } from 'node:test';
 import { keepPicture, type Look, startBrowser } from '#test/support/browser/browser.ts';
 import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
-import { type ExamplePractice, givenExamplePractice } from '#test/support/browser/example-practice.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenExamplePractice } from '#test/support/browser/example-practice.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
@@ -12,19 +12,9 @@ const thread = '/conversations/%2B14155550100/%2B14155550142';
 
 /** Draws the pictures of the README; `npm run pictures` copies them to docs/pictures/. */
 describe('the dashboard of an example practice, as the README shows it (specification section 12.3)', () => {
-  let service: TestService;
-  let practice: ExamplePractice;
-  let browser: Browser;
-
-  before(async () => {
-    service = await startTestService();
-    practice = await givenExamplePractice(service);
-    browser = await startBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  const service = givenService();
+  const practice = given(() => givenExamplePractice(service));
+  const browser = given(startBrowser);
 
   for (const [name, path, look, shown] of [
     ['home', '', desktop, 'Everything is fine'],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { before, describe, it } from 'node:test';
 import { newPage, startBrowser } from '#test/support/browser/browser.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
 /**
@@ -12,17 +12,14 @@ import { until } from '#test/support/service/until.ts';
 const directives = ['style-src-elem', 'connect-src', 'img-src', 'font-src', 'script-src-elem', 'worker-src'];
 
 describe('the reference in a browser (§9/openapi)', () => {
-  let service: TestService;
-  let browser: Browser;
-  let page: Page;
+  // The browser opens the service at another address than BASE_URL, as on a machine behind a proxy.
+  const service = givenService({ BASE_URL: 'https://texts.example.com' });
+  const browser = given(startBrowser);
+  const page = given(() => newPage(browser, { width: 1280, height: 800, colorScheme: 'light' }));
   const hashes: string[] = [];
   const asked: string[] = [];
 
   before(async () => {
-    // The browser opens the service at another address than BASE_URL, as on a machine behind a proxy.
-    service = await startTestService({ BASE_URL: 'https://texts.example.com' });
-    browser = await startBrowser();
-    page = await newPage(browser, { width: 1280, height: 800, colorScheme: 'light' });
     // The console names the hashes of refused style elements, for a new list in the policy.
     page.on('console', (message) => {
       const hash = /a hash \('([^']+)'/.exec(message.text())?.[1];
@@ -34,10 +31,6 @@ describe('the reference in a browser (§9/openapi)', () => {
         violations.push(effectiveDirective + ' ' + blockedURI));`);
     await page.goto(`${service.baseUrl}/docs`);
     await page.getByText('Send a message').first().waitFor();
-  });
-  after(async () => {
-    await browser?.close();
-    await service.close();
   });
 
   /** The relevant refusals of the policy so far, with the hashes of style elements. */

@@ -5,10 +5,7 @@ import { looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
 import { Browser as BrowserClient } from '#test/support/browser/browser-client.ts';
 import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import {
-  type GivenSpawnedService,
-  givenSpawnedService,
-} from '#test/support/service/given-spawned-service.ts';
+import { type FirstService, spawnFirstService } from '#test/support/service/given-spawned-service.ts';
 import {
   firstKey,
   firstLink,
@@ -23,7 +20,7 @@ const streamMaxMs = 15_000;
 
 describe('an open page over a restart of the server (specification section 12.9)', () => {
   const settings = { DEVICE_HOLD_SECONDS: '1' };
-  let given: GivenSpawnedService;
+  let first: FirstService;
   let running: SpawnedService;
   let api: ApiClient;
   let wire: DeviceWire;
@@ -32,11 +29,11 @@ describe('an open page over a restart of the server (specification section 12.9)
   let browser: Browser;
 
   before(async () => {
-    given = await givenSpawnedService(settings);
-    running = given.service;
-    api = new ApiClient(running.baseUrl, await firstKey(given.dataDir));
+    first = await spawnFirstService(settings);
+    running = first;
+    api = new ApiClient(running.baseUrl, await firstKey(first.dataDir));
     const owner = new BrowserClient(running.baseUrl);
-    await owner.submit(await firstLink(given.dataDir), { email: 'ada@example.com', name: 'Ada Example' });
+    await owner.submit(await firstLink(first.dataDir), { email: 'ada@example.com', name: 'Ada Example' });
     session = owner.token;
     team = String((await api.get('/v1/team')).json.id);
     const { json } = await api.post('/v1/numbers/verify', { phone_number: phoneNumber });
@@ -46,8 +43,8 @@ describe('an open page over a restart of the server (specification section 12.9)
   });
   after(async () => {
     await browser?.close();
-    if (running !== given.service) await running.kill('SIGTERM');
-    await given.close();
+    if (running !== first) await running.kill('SIGTERM');
+    await first.close();
   });
 
   const send = async (content: string) => {
@@ -81,7 +78,7 @@ describe('an open page over a restart of the server (specification section 12.9)
     await page.route('**/live', (route) => route.abort());
     await running.kill('SIGTERM');
     running = await spawnService({
-      settings: { ...settings, DATA_DIR: given.dataDir },
+      settings: { ...settings, DATA_DIR: first.dataDir },
       port: Number(new URL(running.baseUrl).port),
     });
     await page.getByText('No connection to Ownline.').waitFor();

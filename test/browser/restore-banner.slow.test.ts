@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { recordRestore } from '#server/app/record-restore.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { findFirstTeam } from '#server/teams/team/team-store.ts';
 import { looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { newCookie, newMember, Person, TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 
 describe('the banner of a restored server in a browser (specification section 10.8)', () => {
-  let opened: BrowserTeam;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-  });
-  after(() => opened?.close());
+  const opened = givenBrowserTeam();
 
   const bannerOf = (page: Page) => page.getByRole('region', { name: 'Restored server' });
 

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { isDark, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { assertSoundInBothThemes } from '#test/support/browser/sound-dashboard.ts';
 import { addAuthenticator } from '#test/support/browser/virtual-authenticator.ts';
 import { newCookie, newMember, type TeamMember } from '#test/support/people/people.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const password = 'a sentence that only Ada knows';
@@ -18,18 +17,13 @@ const phone = looks.at(-1);
 assert.ok(desktop && phone);
 
 describe('the page of settings in a browser (specification sections 12.2 and 12.3)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let browser: Browser;
   let origin: string;
+  // Browsers bind passkeys to host names, not to IP addresses.
+  const { service, browser } = givenBrowserTeam({ APP_URL: 'http://localhost:{port}' });
 
   before(async () => {
-    // Browsers bind passkeys to host names, not to IP addresses.
-    opened = await startBrowserTeam({ APP_URL: 'http://localhost:{port}' });
-    ({ service, browser } = opened);
     origin = service.runtime.config.appUrl;
   });
-  after(() => opened?.close());
 
   async function newOwner(email: string): Promise<TeamMember> {
     const team = await service.newTeam();

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { beforeEach, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { buildWorkflow, shortcuts } from '#shortcut/shortcuts.ts';
 import { assertSoundPage } from '#test/support/browser/assert-page.ts';
 import { looks, newPage } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { givenEach } from '#test/support/service/given.ts';
 import { readPageList } from '#test/support/setup/read-page-list.ts';
 import { comparableActions } from '#test/support/shortcuts/comparable-actions.ts';
 import { followBuildList } from '#test/support/shortcuts/follow-build-list.ts';
@@ -35,28 +35,17 @@ const coveredWords = `[...document.querySelectorAll('svg.screen')].flatMap((draw
 })`;
 
 describe('the setup page in a browser (specification section 11.8)', () => {
-  let opened: BrowserTeam | undefined;
-  let service: TestService;
-  let team: TestTeam;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, team, browser } = opened);
-  });
-  after(() => opened?.close());
+  const { service, team, browser } = givenBrowserTeam();
 
   for (const [index, look] of looks.entries()) {
     const name = `${look.width}×${look.height}-${look.colorScheme}`;
     describe(name, () => {
-      let page: Page;
       let complaints: readonly string[];
+      const page = givenEach(() => newPage(browser, look));
 
       beforeEach(async () => {
-        page = await newPage(browser, look);
         complaints = complaintsAbout(page, service.baseUrl);
       });
-      afterEach(() => page.close());
 
       const assertSound = (state: string, texts: readonly RegExp[], stops: readonly (string | RegExp)[]) =>
         assertSoundPage(page, { look, complaints, picture: `setup-${state}-${name}`, texts, stops });

@@ -1,29 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { type Look, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import {
   assertSoundDashboard,
   nameOfLook,
   openWatchedDashboard,
 } from '#test/support/browser/dashboard-page.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the members on the page Team in a browser (specification section 12.12)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let browser: Browser;
-
-  before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, browser } = opened);
-  });
-  after(() => opened?.close());
+  const { service, browser } = givenBrowserTeam();
 
   /** Creates a team with a person of each role. */
   async function newTeamOfAll() {

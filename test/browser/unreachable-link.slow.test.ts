@@ -1,26 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import { describe, it } from 'node:test';
 import { type Look, startBrowser } from '#test/support/browser/browser.ts';
 import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('a setup link with an address of the server alone (specification section 12.12)', () => {
-  let service: TestService;
-  let browser: Browser;
-
-  before(async () => {
-    service = await startTestService();
-    browser = await startBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-  });
+  const service = givenService();
+  const browser = given(startBrowser);
 
   it('the dialog of a setup link with a local address warns that no iPhone reaches it, and shows no QR code (§12.12/page-connect)', async () => {
     const owner = await newMember(service, await service.newTeam(), 'owner', { name: 'Ada Example' });

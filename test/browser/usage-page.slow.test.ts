@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
-import { type BrowserTeam, startBrowserTeam } from '#test/support/browser/browser-team.ts';
+import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { putAccepted, putDay } from '#test/support/usage/given-usage.ts';
 
 describe('the page of usage in a browser (specification section 12.3)', () => {
-  let opened: BrowserTeam;
-  let service: TestService;
-  let browser: Browser;
   let full: TeamMember;
   let empty: TeamMember;
   let spent: TeamMember;
+  const { service, browser } = givenBrowserTeam();
 
   before(async () => {
-    opened = await startBrowserTeam();
-    ({ service, browser } = opened);
     const team = await service.newTeam({ plan: 'starter' });
     // The clock is set to noon of the 22nd of next month, so that the chart has days before and after.
     const now = service.clock.now();
@@ -42,7 +37,6 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     ] as const)
       await putDay(service, small.id, { day: `${month}-${day}`, sent, received: 0 });
   });
-  after(() => opened?.close());
 
   async function open(member: TeamMember, look: Look): Promise<{ page: Page; check: () => Promise<void> }> {
     const { page, complaints } = await openWatchedDashboard(browser, member, '/usage', look);

@@ -1,40 +1,30 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
 import { type Look, startBrowser } from '#test/support/browser/browser.ts';
 import { openSoundDashboard } from '#test/support/browser/sound-dashboard.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { settled } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
-import { type SwitchingReceiver, startSwitchingReceiver } from '#test/support/webhooks/switching-receiver.ts';
-import { emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { startSwitchingReceiver } from '#test/support/webhooks/switching-receiver.ts';
+import { emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 import { verifySignatures } from '#webhook-listener/verify-signatures.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 
 describe('the pages of webhooks in a browser (specification section 12.12)', () => {
-  let service: TestService;
-  let browser: Browser;
-  let receiver: SwitchingReceiver;
-
-  before(async () => {
-    service = await startWebhooking({ WEBHOOK_OFFSETS_SECONDS: '0,1,2,3' });
-    receiver = await startSwitchingReceiver();
-    browser = await startBrowser();
-  });
-  after(async () => {
-    await browser?.close();
-    await service.close();
-    await receiver.close();
-  });
+  const receiver = given(startSwitchingReceiver);
+  const service = givenWebhookService({ WEBHOOK_OFFSETS_SECONDS: '0,1,2,3' });
+  const browser = given(startBrowser);
 
   const open = (member: TeamMember, path: string, look: Look) =>
     openSoundDashboard({ browser, member, path, look });

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Check } from '#server/cli/doctor/check.ts';
 import { checkPublicAddress } from '#server/cli/doctor/check-public-address.ts';
 import { type ProxyFaults, startChangingProxy } from '#test/support/service/changing-proxy.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 describe('ownline doctor and the public address (specification section 10.11)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ DEVICE_HOLD_SECONDS: '1', TRUST_PROXY: '127.0.0.1' });
-  });
-  after(() => service.close());
+  const service = givenService({ DEVICE_HOLD_SECONDS: '1', TRUST_PROXY: '127.0.0.1' });
 
   interface Way {
     readonly faults?: ProxyFaults;

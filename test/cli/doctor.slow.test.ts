@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { Check } from '#server/cli/doctor/check.ts';
 import { checkBackups } from '#server/cli/doctor/check-backups.ts';
 import { checkDisk, checkFiles } from '#server/cli/doctor/check-files.ts';
@@ -12,33 +11,28 @@ import { readConfig } from '#server/platform/config.ts';
 import { startMailServer } from '#test/support/mail/mail-server.ts';
 import { startChangingProxy } from '#test/support/service/changing-proxy.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
+import { given, givenFolder } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { canMountDisk, makeSmallDisk } from '#test/support/service/small-disk.ts';
 import { takeTableAway } from '#test/support/service/table-faults.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const metricsToken = 'a-token-for-tests';
 
 describe('ownline doctor (specification section 10.11)', () => {
-  let service: TestService;
-  let commands: CommandLine;
-  let folder: string;
+  const service = givenService({ METRICS_TOKEN: metricsToken, TRUST_PROXY: '127.0.0.1' });
+  const folder = givenFolder('ownline-doctor-');
+  const commands = given(
+    () =>
+      new CommandLine(service.dataDir, {
+        DATABASE_URL: service.databaseUrl,
+        PORT: new URL(service.baseUrl).port,
+        METRICS_TOKEN: metricsToken,
+        TRUST_PROXY: '127.0.0.1',
+      }),
+  );
 
-  before(async () => {
-    service = await startTestService({ METRICS_TOKEN: metricsToken, TRUST_PROXY: '127.0.0.1' });
-    folder = await mkdtemp(join(tmpdir(), 'ownline-doctor-'));
-    commands = new CommandLine(service.dataDir, {
-      DATABASE_URL: service.databaseUrl,
-      PORT: new URL(service.baseUrl).port,
-      METRICS_TOKEN: metricsToken,
-      TRUST_PROXY: '127.0.0.1',
-    });
-    await rm(join(service.dataDir, 'first-start.txt'), { force: true });
-  });
-  after(async () => {
-    await service.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  before(() => rm(join(service.dataDir, 'first-start.txt'), { force: true }));
 
   const examine = async (words: readonly string[] = [], settings: Readonly<Record<string, string>> = {}) => {
     const { code, output, errors } = await commands.run(['doctor', '--quick', '--json', ...words], settings);

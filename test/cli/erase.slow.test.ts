@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { putFailedMessages } from '#test/support/messages/given-many-messages.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const ada = '+447911123456';
@@ -13,18 +14,11 @@ const ben = '+447911123457';
 const contactOfMany = '+14155550101';
 
 describe('ownline erase (specification section 12.14)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let commands: CommandLine;
-  before(async () => {
-    // This service runs no erasures in the background, so that the command does all the work.
-    service = await startTestService({ ROLES: 'api' });
-    commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
-    team = await service.newTeam();
-    number = await connectNumber(service, team);
-  });
-  after(() => service.close());
+  // This service runs no erasures in the background, so that the command does all the work.
+  const service = givenService({ ROLES: 'api' });
+  const team = given(() => service.newTeam());
+  const number = given(() => connectNumber(service, team));
+  const commands = given(() => new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl }));
 
   const erase = (contact: string, ...options: string[]) =>
     commands.run(['erase', '--team', team.publicId, '--contact', contact, ...options]);

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { CommandLine } from '#test/support/service/command-line.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 describe('the list commands (specification section 10.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let other: TestTeam;
-  let commands: CommandLine;
-  before(async () => {
-    service = await startTestService();
-    commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
-    team = await service.newTeam({ plan: 'pro' });
-    other = await service.newTeam({ plan: 'free' });
-    await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
-  });
-  after(() => service.close());
+  const service = givenService();
+  const other = given(() => service.newTeam({ plan: 'free' }));
+  const team = given(() => service.newTeam({ plan: 'pro' }));
+  const commands = given(() => new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl }));
+  before(() => team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' }));
 
   it('team list shows every team as the API does, oldest first', async () => {
     const teams = await commands.json('team', 'list');

@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { RouteRow } from '#server/cli/route-table.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 // The folder does not exist and the database has no server, as `routes` needs neither.
 const commands = new CommandLine(join(tmpdir(), 'ownline-no-such-folder'));
 const noDatabase = { DATABASE_URL: 'postgresql://127.0.0.1:1/none' };
 
 describe('ownline routes (specification section 10.2)', () => {
-  let service: TestService;
   let rows: RouteRow[];
+  const service = givenService();
   before(async () => {
-    service = await startTestService();
     const { code, output, errors } = await commands.run(['routes', '--json'], noDatabase);
     assert.equal(code, 0, errors);
     rows = JSON.parse(output);
   });
-  after(() => service.close());
 
   it('ownline routes lists each route that the server serves, without a database', () => {
     const namesOf = (routes: readonly { method: string; path: string; audience: string }[]) =>

@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { join, newPerson } from '#test/support/people/people.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { putAccepted } from '#test/support/usage/given-usage.ts';
 
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
 describe('the page of plans and limits, which every upgrade_url names (specification section 8)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = givenService();
 
   const open = (cookie = '') => new Browser(service.baseUrl, { cookie }).open('/billing');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { before, beforeEach, describe, it } from 'node:test';
 import type { ResourceType } from '#contract/change.ts';
 import { type ChangeListener, Changes } from '#server/dashboard/changes.ts';
 import { formatChange, idsMax } from '#server/database/change.ts';
@@ -15,11 +15,13 @@ import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { startFreezingProxy } from '#test/support/service/freezing-proxy.ts';
+import { given, givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { hearNotifications } from '#test/support/service/hear-notifications.ts';
-import { type HeardChanges, hearChanges } from '#test/support/service/listen-for-changes.ts';
+import { hearChanges } from '#test/support/service/listen-for-changes.ts';
 import { cutListeners } from '#test/support/service/lost-connections.ts';
 import { failStatement } from '#test/support/service/table-faults.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { newDelivery, newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -30,22 +32,13 @@ const [from, to] = ['+14155550100', '+14155550101'];
 const logger = createLogger('silent');
 
 describe('notifications of changes (decision 0018)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let heard: HeardChanges;
-
-  before(async () => {
-    service = await startTestService();
-    heard = await hearChanges(service);
-  });
-  beforeEach(async () => {
-    team = await service.newTeam();
-    await heard.take();
-  });
-  after(async () => {
-    await heard.stop();
-    await service.close();
-  });
+  const service = givenService();
+  const heard = given(
+    () => hearChanges(service),
+    (heard) => heard.stop(),
+  );
+  const team = givenEach(() => service.newTeam());
+  beforeEach(() => heard.take());
 
   const ofTeam = async (id = team.id) => (await heard.take()).filter(({ teamId }) => teamId === id);
 
@@ -200,15 +193,13 @@ describe('notifications of changes (decision 0018)', () => {
 });
 
 describe('a subscriber to changes (decision 0018)', () => {
-  let service: TestService;
   let team: TestTeam;
   let otherTeam: TestTeam;
+  const service = givenService();
 
   before(async () => {
-    service = await startTestService();
     [team, otherTeam] = [await service.newTeam(), await service.newTeam()];
   });
-  after(() => service.close());
 
   function listen(changes: Changes, teamId: TeamId): { readonly told: Told[]; readonly leave: () => void } {
     const told: Told[] = [];

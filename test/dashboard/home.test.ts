@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type Home, homeCountMax, homeNumberCountMax } from '#contract/home.ts';
 import { putFailedMessages, putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
 import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { newMember } from '#test/support/people/people.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given, givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -14,19 +15,10 @@ import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 const to = '+14155550101';
 
 describe('GET home of a team (specification section 12.10)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let viewer: TeamMember;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-  });
-  beforeEach(async () => {
-    team = await service.newTeam();
-    viewer = await newMember(service, team, 'viewer');
-  });
-  after(() => service.close());
+  const service = givenService({ ROLES: 'api,maintain' });
+  given(() => plantCanary(service));
+  const team = givenEach(() => service.newTeam());
+  const viewer = givenEach(() => newMember(service, team, 'viewer'));
 
   const home = async (): Promise<Home> => {
     const answer = await viewer.get(viewer.in('/home'));

@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { followLive, openLive } from '#test/support/dashboard/live-client.ts';
-import { join, newMember, PageClient, type TeamMember } from '#test/support/people/people.ts';
+import { join, newMember, PageClient } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { countBlocked } from '#test/support/service/blocked-statements.ts';
+import { givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { holdTableLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const metricsToken = 'a-token-for-tests';
 
 describe('access to a live stream (specification section 12.9)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on', METRICS_TOKEN: metricsToken });
-  });
-  beforeEach(async () => {
-    team = await service.newTeam();
-    owner = await newMember(service, team, 'owner');
-  });
-  after(() => service.close());
+  const service = givenService({ RATE_LIMITS: 'on', METRICS_TOKEN: metricsToken });
+  const team = givenEach(() => service.newTeam());
+  const owner = givenEach(() => newMember(service, team, 'owner'));
 
   const figure = async (name: string) => {
     const headers = { authorization: `Bearer ${metricsToken}` };

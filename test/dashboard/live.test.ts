@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { resourceTypes } from '#contract/change.ts';
 import { followLive, type LiveClient, openLive } from '#test/support/dashboard/live-client.ts';
 import { putMessage } from '#test/support/messages/given-messages.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { cutListeners } from '#test/support/service/lost-connections.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -15,15 +16,11 @@ import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 const to = '+14155550101';
 
 describe('the live stream of a team (specification section 12.9)', () => {
-  let service: TestService;
   let team: TestTeam;
   let member: TeamMember;
   let number: ConnectedNumber;
+  const service = givenService();
   const open: LiveClient[] = [];
-
-  before(async () => {
-    service = await startTestService();
-  });
   beforeEach(async () => {
     team = await service.newTeam();
     member = await newMember(service, team, 'member');
@@ -32,7 +29,6 @@ describe('the live stream of a team (specification section 12.9)', () => {
   afterEach(async () => {
     for (const client of open.splice(0)) await client.close();
   });
-  after(() => service.close());
 
   async function follow(who = member): Promise<LiveClient> {
     const client = await followLive(who);

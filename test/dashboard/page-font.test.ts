@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { describe, it } from 'node:test';
+import { givenService } from '#test/support/service/given-team.ts';
 
 describe('the font of pages without the dashboard (specification section 12.3)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ APP_URL: 'http://127.0.0.1:{port}/texts' });
-  });
-  after(() => service.close());
+  const service = givenService({ APP_URL: 'http://127.0.0.1:{port}/texts' });
 
   it('the font is below the path of APP_URL in each page, and is served from memory with an ETag (§12.3/dashboard-pages)', async () => {
     for (const path of ['/sign-in', '/billing', '/setup/none', '/invite/none', '/nowhere']) {

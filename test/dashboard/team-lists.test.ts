@@ -1,28 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { MessageLog } from '#contract/message.ts';
 import type { DeliveryLog } from '#contract/webhook.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { newAttempt, newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-import { startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 const to = '+14155550199';
 
 describe('lists with more fields for members (specification section 12.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let viewer: TeamMember;
-
-  before(async () => {
-    service = await startWebhooking();
-    team = await service.newTeam();
-    viewer = await newMember(service, team, 'viewer');
-  });
-  after(() => service.close());
+  const service = givenWebhookService();
+  const team = given(() => service.newTeam());
+  const viewer = given(() => newMember(service, team, 'viewer'));
 
   it('the dashboard’s lists of messages have the error_code, and those of /v1 have none (§12.3/team-lists)', async () => {
     const { phoneNumber: from } = await connectNumber(service, team);

@@ -1,33 +1,24 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Timeline, TimelineStep } from '#contract/timeline.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { receive, sendNext, sendNextByShortcut } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-import { startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 12.8)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
-  let viewer: TeamMember;
-  let number: ConnectedNumber;
+  const service = givenWebhookService();
+  const team = given(() => service.newTeam());
+  const owner = given(() => newMember(service, team, 'owner', { name: 'Ada Example' }));
+  const viewer = given(() => newMember(service, team, 'viewer'));
+  const number = given(() => connectNumber(service, team, '+14155550100'));
   let contacts = 100;
-
-  before(async () => {
-    service = await startWebhooking();
-    team = await service.newTeam();
-    owner = await newMember(service, team, 'owner', { name: 'Ada Example' });
-    viewer = await newMember(service, team, 'viewer');
-    number = await connectNumber(service, team, '+14155550100');
-  });
-  after(() => service.close());
 
   /** Makes a contact that no other test of this file writes to. */
   function newContact(): string {

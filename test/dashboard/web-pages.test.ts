@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Browser } from '#test/support/browser/browser-client.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 describe('the page and the files of the dashboard (specification section 12.3)', () => {
-  let service: TestService;
-  let member: TeamMember;
   let page: string;
+  const service = givenService();
+  const member = given(async () => newMember(service, await service.newTeam(), 'viewer'));
 
   before(async () => {
-    service = await startTestService();
-    member = await newMember(service, await service.newTeam(), 'viewer');
     page = `/teams/${member.team.publicId}`;
   });
-  after(() => service.close());
 
   it('the dashboard’s addresses redirect to the sign-in without a session, and the sign-in leads back (§12.3/dashboard-pages)', async () => {
     const visitor = new Browser(service.baseUrl);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { dropEvent } from '#test/support/webhooks/given-due-deliveries.ts';
 import {
@@ -15,29 +15,19 @@ import {
 } from '#test/support/webhooks/make-webhooks.ts';
 import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
+import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import {
-  answering,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
+  addWebhook,
+  emit,
+  givenWebhookService,
+  type TestWebhook,
+} from '#test/support/webhooks/webhook-world.ts';
 
 describe('reads of the webhook pages that /v1 does not have (specification section 12.3)', () => {
-  let service: TestService;
-  let receiver: WebhookReceiver;
-  let team: TestTeam;
-  let viewer: TeamMember;
-
-  before(async () => {
-    service = await startWebhooking();
-    receiver = await startWebhookReceiver();
-    team = await service.newTeam();
-    viewer = await newMember(service, team, 'viewer');
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-  });
+  const receiver = given(startWebhookReceiver);
+  const service = givenWebhookService();
+  const team = given(() => service.newTeam());
+  const viewer = given(() => newMember(service, team, 'viewer'));
 
   async function healthOf(id: string): Promise<WebhookHealth> {
     const answer = await viewer.get(viewer.in(`/webhooks/${id}/health`));

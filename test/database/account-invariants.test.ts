@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { type IdPrefix, Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { given } from '#test/support/service/given.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);
@@ -12,18 +13,15 @@ const at = clock.now();
 const hash = () => randomBytes(32);
 
 describe('the invariants of accounts and their sign-ins (docs/architecture.md)', () => {
-  let database: TestDatabase;
-  let pool: pg.Pool;
+  const database = given(createTestDatabase);
+  const pool = given(
+    () => new pg.Pool({ connectionString: database.url, max: 2 }),
+    (pool) => pool.end(),
+  );
   let account: string;
 
   before(async () => {
-    database = await createTestDatabase();
-    pool = new pg.Pool({ connectionString: database.url, max: 2 });
     account = await insert('acc', 'accounts', accountRow('ada@example.com'));
-  });
-  after(async () => {
-    await pool.end();
-    await database.drop();
   });
 
   async function insert(

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { CommandLine } from '#test/support/service/command-line.ts';
+import { givenFolder } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { createEmptyDatabase } from '#test/support/service/test-database.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const chunkBytes = 262_144;
 const chunks = 800;
@@ -20,17 +20,8 @@ const growthMaxMb = 150;
 describe('the memory of a backup and of a restore (specification section 10.10)', {
   skip: process.platform !== 'linux' && 'only Linux shows the peak of a process',
 }, () => {
-  let service: TestService;
-  let folder: string;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api' });
-    folder = await mkdtemp(join(tmpdir(), 'ownline-backup-memory-'));
-  });
-  after(async () => {
-    await service.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const service = givenService({ ROLES: 'api' });
+  const folder = givenFolder('ownline-backup-memory-');
 
   /** Measures a command. @returns the peak of the resident memory, in megabytes */
   const peakOf = async (settings: Readonly<Record<string, string>>, ...words: readonly string[]) => {
@@ -74,7 +65,7 @@ describe('the memory of a backup and of a restore (specification section 10.10)'
     const target = await createEmptyDatabase();
     const data = { DATABASE_URL: target.url, DATA_DIR: join(folder, 'data') };
     const restoreMb = await peakOf(data, 'restore', large);
-    await target.drop();
+    await target.close();
     const figures = [smallMb, largeMb, restoreMb].map((mb) => `${mb.toFixed(0)} MB`).join(', ');
     context.diagnostic(`peaks of a small backup, a large one and its restore: ${figures}`);
     for (const peakMb of [largeMb, restoreMb]) assert.ok(peakMb - smallMb < growthMaxMb, figures);

@@ -60,7 +60,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
   });
   after(async () => {
     await service.close();
-    for (const database of databases) await database.drop();
+    for (const database of databases) await database.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -364,7 +364,7 @@ describe('a backup beside the service (specification section 10.10)', () => {
     const { rows } = await client.query('SELECT content, status FROM messages');
     assert.deepEqual(rows, [{ content: 'before', status: 'queued' }]);
     await client.end();
-    await restored.drop();
+    await restored.close();
     await service.close();
   });
 });

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import pg from 'pg';
+import { givenService } from '#test/support/service/given-team.ts';
 import '#server/app/app.ts';
 import { allStatements } from '#server/database/statement.ts';
 import { nodesOf, type PlanNode } from '#test/support/service/plan-node.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { addWebhook } from '#test/support/webhooks/webhook-world.ts';
 
 describe('a claim of deliveries beside a long backlog (decision 0017) (§6.3/slots)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api' });
-  });
-  after(() => service.close());
+  const service = givenService({ ROLES: 'api' });
 
   it('a claim reads at most as many deliveries of a webhook as the webhook has slots', async () => {
     const client = new pg.Client({ connectionString: service.databaseUrl });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { leasePostponers, limitFutureTimes } from '#server/app/clock-step-effects.ts';
 import { followClockStep } from '#server/database/follow-clock-step.ts';
 import { sha256 } from '#server/platform/crypto.ts';
@@ -7,12 +7,8 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import {
-  type SteppingService,
-  startSteppingService,
-  untilStep,
-} from '#test/support/service/stepping-service.ts';
-import type { TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { emit } from '#test/support/webhooks/webhook-world.ts';
@@ -20,14 +16,8 @@ import { emit } from '#test/support/webhooks/webhook-world.ts';
 const dayMs = 86_400_000;
 
 describe('clock steps that the service follows (specification section 10.7, decision 0020)', () => {
-  let service: SteppingService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startSteppingService({ ROLES: 'api,maintain', DEVICE_LEASE_SECONDS: '600' });
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const service = given(() => startSteppingService({ ROLES: 'api,maintain', DEVICE_LEASE_SECONDS: '600' }));
+  const team = given(() => service.newTeam());
 
   const now = () => service.clock.nowMs();
   const send = async (from: string, content = 'Hello') => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { saveBootClockReading } from '#server/database/clock-store.ts';
 import { initializeClock } from '#server/database/start-clock.ts';
 import { Clock } from '#server/platform/time/clock.ts';
@@ -9,25 +9,17 @@ import { ask, assertRefused, invite, opens } from '#test/support/people/invite.t
 import { newPerson, PageClient } from '#test/support/people/people.ts';
 import { claim, connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
-import {
-  clockOf,
-  type SteppingService,
-  startSteppingService,
-  untilStep,
-} from '#test/support/service/stepping-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { clockOf, startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const real = createHostClock();
 
 describe('the time of a process that starts (specification section 10.7, decision 0020)', () => {
-  let service: SteppingService;
+  // No process of this service follows the clock, so that only the test writes the clock's rows.
+  const service = given(startSteppingService);
 
-  before(async () => {
-    // No process of this service follows the clock, so that only the test writes the clock's rows.
-    service = await startSteppingService();
-    await service.app.lifecycle.close();
-  });
-  after(() => service.close());
+  before(() => service.app.lifecycle.close());
 
   interface Case {
     readonly is: string;

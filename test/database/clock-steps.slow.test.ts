@@ -133,14 +133,14 @@ describe('a step of the database clock (specification section 10.7)', () => {
   it('a sleep of the machine is no clock step', async (t) => {
     // The test runs without a service: a service would take the moved clock for a clock step, because the machine did
     // not sleep.
-    const { url, drop } = await createTestDatabase();
+    const { url, close } = await createTestDatabase();
     const databaseClock = await makeClockMovable(url);
     const logger = createLogger('error');
     const database = new Database({ databaseUrl: url, logger });
     t.after(async () => {
       await databaseClock.close();
       await database.close();
-      await drop();
+      await close();
     });
     const [clock, real] = [new Clock(), createHostClock()];
     let sleptMs = 0;

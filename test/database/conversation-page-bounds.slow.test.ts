@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
+import { describe, it } from 'node:test';
+import type pg from 'pg';
 import {
   conversationMessagesExaminedMax,
   conversationPageExaminedMax,
@@ -12,16 +12,14 @@ import {
   listConversations,
 } from '#server/dashboard/conversations/list-conversations.ts';
 import type { Reader } from '#server/dashboard/conversations/read-store.ts';
-import { Database } from '#server/database/database.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
+import type { Database } from '#server/database/database.ts';
 import { RestoreHold } from '#server/database/restore-hold.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { explainStatements } from '#test/support/service/explain-page.ts';
+import { givenFilledDatabase } from '#test/support/service/given-database.ts';
 import { blocks, type PlanNode, rowsRead } from '#test/support/service/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const total = 100_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;
@@ -43,30 +41,9 @@ const talkative = '+12125550002';
 const limit = 50;
 
 describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 and 0032)`, () => {
-  let database: TestDatabase;
-  let service: Database;
-  let client: pg.PoolClient;
+  const { service, client } = givenFilledDatabase((filler) => fill(filler));
   const clock = new Clock();
   const config = readConfig({});
-
-  before(async () => {
-    database = await createTestDatabase();
-    service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
-    await ensurePartitions(service.pool, clock, createLogger('warn'));
-    // A separate connection fills the tables: those of the service time out after 12 s, which is too short on a busy
-    // machine.
-    const filler = new pg.Client({ connectionString: database.url });
-    await filler.connect();
-    await fill(filler);
-    await filler.end();
-    client = await service.pages.connect();
-    await client.query('SET statement_timeout = 0');
-  });
-  after(async () => {
-    client.release();
-    await service.close();
-    await database.drop();
-  });
 
   /**
    * Inserts a conversation with an inbound message every 10 s, every second one read.

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
-
+import { describe, it } from 'node:test';
 import { Database, isDatabaseAway } from '#server/database/database.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import { NotifySender } from '#server/database/notify-sender.ts';
@@ -11,23 +10,15 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { anyTeamExists } from '#server/teams/team/team-store.ts';
 import { startFreezingProxy } from '#test/support/service/freezing-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { given } from '#test/support/service/given.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
 
 const logger = createLogger('silent');
 
 describe('connections to the database (specification section 10.3)', () => {
-  let test: TestDatabase;
-  let database: Database;
-
-  before(async () => {
-    test = await createTestDatabase();
-    database = new Database({ databaseUrl: test.url, logger });
-  });
-  after(async () => {
-    await database.close();
-    await test.drop();
-  });
+  const test = given(createTestDatabase);
+  const database = given(() => new Database({ databaseUrl: test.url, logger }));
 
   const endConnections = (application: string) =>
     database.pool.query<{ ended: boolean }>(

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
+import { describe, it } from 'node:test';
 import '#server/app/app.ts';
 import '#server/app/record-restore.ts';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allStatements } from '#server/database/statement.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenClient } from '#test/support/service/given-database.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 /** Tables with rows that a team sees, and the resource type that changes with them. */
 const seen: Readonly<Record<string, ResourceType>> = {
@@ -106,18 +107,7 @@ function tablesOf(text: string): string[] {
 }
 
 describe('the changes that statements declare (decision 0018)', () => {
-  let database: TestDatabase;
-  let client: pg.Client;
-
-  before(async () => {
-    database = await createTestDatabase();
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-  });
-  after(async () => {
-    await client.end();
-    await database.drop();
-  });
+  const client = givenClient(given(createTestDatabase));
 
   it('every table is a resource type of changes, or is listed here with the reason', async () => {
     const { rows } = await client.query<{ relname: string }>(

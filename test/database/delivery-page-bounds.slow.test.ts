@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
+import { before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { deliveryStatuses, type ListDeliveriesQuery } from '#contract/webhook.ts';
-import { Database } from '#server/database/database.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
 import { type DeliveryId, publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
 import { listDeliveries } from '#server/webhooks/deliveries/list-deliveries.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
 import { explainPage } from '#test/support/service/explain-page.ts';
+import { givenFilledDatabase } from '#test/support/service/given-database.ts';
 import { rowsRead } from '#test/support/service/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const total = 300_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;
@@ -25,18 +20,8 @@ const [busy, quiet] = [
 const beside = 20;
 
 describe('a page of 300,000 deliveries (decision 0012)', () => {
-  let database: TestDatabase;
-  let service: Database;
-  let client: pg.PoolClient;
-  let middle: string;
-
-  before(async () => {
-    database = await createTestDatabase();
-    service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
-    await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
-    const filler = new pg.Client({ connectionString: database.url });
-    await filler.connect();
-    await filler.query(`
+  const { service, client } = givenFilledDatabase((filler) =>
+    filler.query(`
       INSERT INTO teams SELECT '${team}', 'Example team', 'enterprise', 1000000000, to_timestamp(0);
       INSERT INTO webhooks (team_id, id, url, events, secret, created_at)
         SELECT '${team}', id, 'https://example.com/', ARRAY['message.sent'], 'x', to_timestamp(0)
@@ -54,20 +39,16 @@ describe('a page of 300,000 deliveries (decision 0012)', () => {
           FROM months, generate_series(1, ${total}) AS n
         ) AS made;
       INSERT INTO due_deliveries (webhook_id, delivery_id, team_id, event_id, due_at)
-        SELECT webhook_id, id, team_id, event_id, to_timestamp(0) FROM deliveries WHERE status = 'pending' ORDER BY id;`);
-    await filler.end();
-    client = await service.pages.connect();
-    await client.query('SET statement_timeout = 0');
+        SELECT webhook_id, id, team_id, event_id, to_timestamp(0) FROM deliveries WHERE status = 'pending' ORDER BY id;`),
+  );
+  let middle: string;
+
+  before(async () => {
     const { rows } = await client.query<{ id: DeliveryId }>(
       `SELECT id FROM deliveries WHERE team_id = $1 ORDER BY id OFFSET ${total / 2} LIMIT 1`,
       [team],
     );
     middle = rows.map((row) => publicId('dlv', row.id)).join();
-  });
-  after(async () => {
-    client.release();
-    await service.close();
-    await database.drop();
   });
 
   const explained = (webhookId: WebhookId, query: ListDeliveriesQuery) =>

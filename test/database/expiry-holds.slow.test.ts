@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { insertMagicLink } from '#server/accounts/magic-links/magic-link-store.ts';
 import { insertChallenge } from '#server/accounts/passkeys/passkey-challenge-store.ts';
 import { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
@@ -19,11 +19,8 @@ import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import { invite } from '#test/support/people/invite.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import {
-  type SteppingService,
-  startSteppingService,
-  untilStep,
-} from '#test/support/service/stepping-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { startSteppingService, untilStep } from '#test/support/service/stepping-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const dayMs = 86_400_000;
@@ -71,16 +68,17 @@ const keeping: Readonly<Record<string, string>> = {
 };
 
 describe('expiry while a clock step is held (specification section 10.7, decision 0020)', () => {
-  let service: SteppingService;
   let loops: SweepLoop[];
-
-  before(async () => {
-    service = await startSteppingService({
+  const service = given(() =>
+    startSteppingService({
       ROLES: 'api',
       AUDIT_DAYS: '30',
       RETENTION_DAYS: '60',
       PACING: 'gentle',
-    });
+    }),
+  );
+
+  before(async () => {
     await fill();
     const runtime: Runtime = { ...service.runtime, metrics: createMetrics() };
     const services = {
@@ -95,7 +93,6 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
     };
     loops = createBackgroundJobs(services);
   });
-  after(() => service.close());
 
   /** Makes a row of every kind that expires. */
   async function fill(): Promise<void> {

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
-import { Database } from '#server/database/database.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
+import { describe, it } from 'node:test';
 import { allStatements } from '#server/database/statement.ts';
 import '#server/events/feed-store.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
 import { explain } from '#test/support/service/explain-page.ts';
+import { givenFilledDatabase } from '#test/support/service/given-database.ts';
 import { blocks, rowsRead } from '#test/support/service/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const total = 200_000;
 const team = '01990000-0000-7000-8000-000000000001';
@@ -19,18 +14,9 @@ const other = '01990000-0000-7000-8000-000000000002';
 const beside = 2;
 
 describe(`a page of the feed at ${total.toLocaleString('en')} events (specification section 4.5)`, () => {
-  let database: TestDatabase;
-  let service: Database;
-  let client: pg.PoolClient;
-
-  before(async () => {
-    database = await createTestDatabase();
-    service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
-    await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
-    const filler = new pg.Client({ connectionString: database.url });
-    await filler.connect();
-    // Events of two teams alternate over two months. Some ids and positions differ in order, as after late commits.
-    await filler.query(`
+  // Events of two teams alternate over two months. Some ids and positions differ in order, as after late commits.
+  const { client } = givenFilledDatabase((filler) =>
+    filler.query(`
       INSERT INTO teams SELECT id::uuid, 'Example team', 'enterprise', 1000000000, to_timestamp(0) FROM unnest(ARRAY['${team}', '${other}']) AS id;
       CREATE TEMP TABLE made AS SELECT n, CASE WHEN n % 2 = 0 THEN '${team}' ELSE '${other}' END::uuid AS team_id,
         (lpad(to_hex(ms + (n # 6)::bigint * 15000), 12, '0') || '70008000' || lpad(to_hex(n), 12, '0'))::uuid AS id
@@ -38,15 +24,8 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
           generate_series(1, ${2 * total}) AS n;
       INSERT INTO events (team_id, id, type, message_id, number_id, sequence, body, created_at)
         SELECT team_id, id, 'message.sent', id, id, 1, '{}', to_timestamp(0) FROM made;
-      INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY n;`);
-    await filler.end();
-    client = await service.pages.connect();
-  });
-  after(async () => {
-    client.release();
-    await service.close();
-    await database.drop();
-  });
+      INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY n;`),
+  );
 
   const explained = (name: string, values: readonly (string | number)[]) =>
     explain(client, { text: allStatements().get(name)?.text ?? '', values });

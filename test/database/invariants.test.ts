@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { type MessageStatus, messageStatuses } from '#contract/message.ts';
 import { Database } from '#server/database/database.ts';
@@ -8,7 +8,8 @@ import { messageSteps } from '#server/messages/message-status.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { given } from '#test/support/service/given.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);
@@ -16,27 +17,23 @@ const at = clock.now();
 const hash = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
 
 describe('the invariants of the schema (docs/architecture.md)', () => {
-  let database: TestDatabase;
-  let service: Database;
   let pool: pg.Pool;
   let team: string;
   let otherTeam: string;
   let number: string;
   let otherNumber: string;
+  const database = given(createTestDatabase);
+  const service = given(
+    () => new Database({ databaseUrl: database.url, logger: createLogger('warn'), poolSize: 2 }),
+  );
 
   before(async () => {
-    database = await createTestDatabase();
-    service = new Database({ databaseUrl: database.url, logger: createLogger('warn'), poolSize: 2 });
     pool = service.pool;
     await ensurePartitions(service.pool, clock, createLogger('warn'));
     team = await insertTeam();
     otherTeam = await insertTeam();
     number = await insertNumber(team, '+14155550100', true);
     otherNumber = await insertNumber(otherTeam, '+14155550101', true);
-  });
-  after(async () => {
-    await service.close();
-    await database.drop();
   });
 
   async function insertTeam(): Promise<string> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { given } from '#test/support/service/given.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);
@@ -11,21 +12,18 @@ const at = clock.now();
 const hash = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
 
 describe('the invariants of members and invitations (docs/architecture.md)', () => {
-  let database: TestDatabase;
-  let pool: pg.Pool;
+  const database = given(createTestDatabase);
+  const pool = given(
+    () => new pg.Pool({ connectionString: database.url, max: 2 }),
+    (pool) => pool.end(),
+  );
   let team: string;
   let otherTeam: string;
   let made = 0;
 
   before(async () => {
-    database = await createTestDatabase();
-    pool = new pg.Pool({ connectionString: database.url, max: 2 });
     team = await insertTeam();
     otherTeam = await insertTeam();
-  });
-  after(async () => {
-    await pool.end();
-    await database.drop();
   });
 
   async function insertTeam(): Promise<string> {

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
+import { before, describe, it } from 'node:test';
+import type pg from 'pg';
 import { directions, type ListMessagesQuery, messageStatuses } from '#contract/message.ts';
-import { Database } from '#server/database/database.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
 import { messagePageExaminedMax } from '#server/messages/limits.ts';
 import { listMessages } from '#server/messages/list-messages.ts';
 import { messageView } from '#server/messages/message-view.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
-import { Clock } from '#server/platform/time/clock.ts';
 import { explainPage } from '#test/support/service/explain-page.ts';
+import { givenFilledDatabase } from '#test/support/service/given-database.ts';
 import { blocks, rowsRead } from '#test/support/service/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 const total = 1_000_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;
@@ -33,33 +29,14 @@ const present = (query: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as ListMessagesQuery;
 
 describe('a page of a million messages (decision 0012)', () => {
-  let database: TestDatabase;
-  let service: Database;
-  let client: pg.PoolClient;
+  const { service, client } = givenFilledDatabase((filler) => withoutIndexes(filler, () => fill(filler)));
   let middle: string;
 
   before(async () => {
-    database = await createTestDatabase();
-    service = new Database({ databaseUrl: database.url, logger: createLogger('fatal') });
-    await ensurePartitions(service.pool, new Clock(), createLogger('warn'));
-    // A separate connection fills the tables: those of the service time out after 12 s, which is too short on a busy
-    // machine.
-    const filler = new pg.Client({ connectionString: database.url });
-    await filler.connect();
-    await withoutIndexes(filler, () => fill(filler));
-    await filler.end();
-    client = await service.pages.connect();
-    await client.query('SET statement_timeout = 0');
-    await client.query('SET lock_timeout = 0');
     const { rows } = await client.query<{ id: MessageId }>('SELECT id FROM messages WHERE content = $1', [
       String(total / 2),
     ]);
     middle = rows.map((row) => publicId('msg', row.id)).join();
-  });
-  after(async () => {
-    client.release();
-    await service.close();
-    await database.drop();
   });
 
   /** Drops the indexes during `work`, which inserts rows faster so, and creates them again. */

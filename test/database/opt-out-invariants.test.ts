@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type EventType, eventTypes, messageEventTypes } from '#contract/event.ts';
 import { failureCodes } from '#contract/message.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { type BareDatabase, openBareDatabase } from '#test/support/service/bare-database.ts';
+import { openBareDatabase } from '#test/support/service/bare-database.ts';
+import { given } from '#test/support/service/given.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);
@@ -12,12 +13,7 @@ const at = clock.now();
 const violation = { code: '23514' };
 
 describe('the invariants of opt-outs and of their events (docs/architecture.md)', () => {
-  let database: BareDatabase;
-
-  before(async () => {
-    database = await openBareDatabase();
-  });
-  after(() => database.close());
+  const database = given(openBareDatabase);
 
   const optOut = (contact: string, messageId: string | null, phone: string | null, request: string | null) =>
     database.pool.query(

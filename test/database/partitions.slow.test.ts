@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import pg from 'pg';
 import { pino } from 'pino';
 import { backupLock, excludeBackups } from '#server/database/backup-lock.ts';
 import { dropMonthPartition, ensurePartitions } from '#server/database/partitions.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { holdTransaction } from '#test/support/service/held-transaction.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
@@ -15,16 +16,8 @@ const to = '+14155550101';
 const histories = ['messages', 'hand_outs', 'events'];
 
 describe('month partitions of history (decision 0004, specification section 1)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-    number = await connectNumber(service, team, from);
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
+  const number = given(() => connectNumber(service, team, from));
 
   const month = (ahead: number) => {
     const now = service.clock.now();

@@ -3,29 +3,23 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Database } from '#server/database/database.ts';
 import { loadSecrets } from '#server/database/secrets-key.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { given } from '#test/support/service/given.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 describe('the secrets key (specification section 10.3, docs/configuration.md)', () => {
-  let database: TestDatabase;
-  let service: Database;
   let parent: string;
   let dataDir: string;
   let file: string;
-
-  before(async () => {
-    database = await createTestDatabase();
-    service = new Database({ databaseUrl: database.url, logger: createLogger('warn'), poolSize: 2 });
-  });
-  after(async () => {
-    await service.close();
-    await database.drop();
-  });
+  const database = given(createTestDatabase);
+  const service = given(
+    () => new Database({ databaseUrl: database.url, logger: createLogger('warn'), poolSize: 2 }),
+  );
   beforeEach(async () => {
     await service.pool.query('DELETE FROM instance');
     parent = await mkdtemp(join(tmpdir(), 'ownline-key-'));

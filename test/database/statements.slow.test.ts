@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import pg from 'pg';
+import { before, describe, it } from 'node:test';
 import '#server/app/app.ts';
 import '#server/app/record-restore.ts';
 import { Database } from '#server/database/database.ts';
@@ -9,8 +8,9 @@ import { allStatements } from '#server/database/statement.ts';
 import { messageColumns } from '#server/messages/message.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { givenClient, givenDatabase } from '#test/support/service/given-database.ts';
 import { nodesOf, type PlanNode, tableOf } from '#test/support/service/plan-node.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 /** Tables that grow with use, which no statement may scan. */
 const growing = [
@@ -54,23 +54,9 @@ const counting = ['messages.queue-depth', 'webhooks.due-depth'];
 const messages = 100_000;
 
 describe('every named statement (decision 0003)', () => {
-  let database: TestDatabase;
-  let client: pg.Client;
-
-  before(async () => {
-    database = await createTestDatabase();
-    client = new pg.Client({ connectionString: database.url });
-    await client.connect();
-    const logger = createLogger('warn');
-    const service = new Database({ databaseUrl: database.url, logger });
-    await ensurePartitions(service.pool, new Clock(), logger);
-    await service.close();
-    await fill();
-  });
-  after(async () => {
-    await client.end();
-    await database.drop();
-  });
+  const { database } = givenDatabase();
+  const client = givenClient(database);
+  before(() => fill());
 
   /** Inserts two months of messages of 500 numbers, a fifth of them still waiting, and mails, of which a few wait. */
   async function fill(): Promise<void> {
@@ -180,7 +166,7 @@ describe('every named statement (decision 0003)', () => {
     } finally {
       hot.release();
       await service.close();
-      await empty.drop();
+      await empty.close();
     }
     assert.deepEqual(offenders, []);
   });

@@ -1,11 +1,8 @@
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import {
-  assertConstraint,
-  type BareDatabase,
-  openBareDatabase,
-} from '#test/support/service/bare-database.ts';
+import { assertConstraint, openBareDatabase } from '#test/support/service/bare-database.ts';
+import { given } from '#test/support/service/given.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);
@@ -13,12 +10,7 @@ const at = clock.now();
 
 /** Rows that the schema refuses from every writer (docs/architecture.md). */
 describe('the invariants of webhooks', () => {
-  let database: BareDatabase;
-
-  before(async () => {
-    database = await openBareDatabase();
-  });
-  after(() => database.close());
+  const database = given(openBareDatabase);
 
   const webhook = (columns: Readonly<Record<string, unknown>> = {}) =>
     database.insert('webhooks', {

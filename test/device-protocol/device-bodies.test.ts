@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { inboundPerMinute, statusesPerMinute } from '#server/device-protocol/limits.ts';
 import { fileBodyMinBytes, largeDeviceBodiesMax } from '#server/devices/limits.ts';
 import { deviceCallHead, startUpload } from '#test/support/phones/partial-upload.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { rawRequest } from '#test/support/service/raw-http.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** Head of a chunked device call with one chunk, and without the end of the body. */
@@ -25,14 +26,7 @@ const chunkedCall = (path: string, token: string, bytes: number) =>
   ].join('\r\n');
 
 describe('bodies of a known device token (specification sections 11.1 and 11.7)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on' });
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam({ RATE_LIMITS: 'on' });
 
   it('a device token has at most four large bodies read at a time, and small calls are not delayed', async () => {
     nextMinute(service.clock);

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { parseDeviceBody } from '#server/device-protocol/device-body.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const kibibyte = 1_024;
 
 describe('bodies of phones (specification sections 8 and 11.1)', () => {
-  let service: TestService;
   let wire: DeviceWire;
+  const service = givenService();
 
   before(async () => {
-    service = await startTestService();
     ({ wire } = await connectNumber(service, await service.newTeam()));
   });
-  after(() => service.close());
 
   /** An inbound message with `count` fields. */
   const withFields = (count: number, text = 'Hello') => {

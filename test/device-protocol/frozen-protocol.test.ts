@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 const to = '+14155550101';
 
@@ -10,14 +10,7 @@ const to = '+14155550101';
  * calls beside the old ones.
  */
 describe('the device protocol is frozen (specification sections 9 and 11) (§9/frozen-device-protocol)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const call = async (path: string, body: FlatAnswer, token = ''): Promise<unknown> =>
     new DeviceWire(service.baseUrl, token).call(path, body);

@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type PhoneTeam, startPhoneTeam } from '#test/support/phones/phone-team.ts';
+import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
 import { DeviceWire } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('hand-outs (specification section 11.4)', () => {
-  let phones: PhoneTeam;
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    phones = await startPhoneTeam();
-    ({ service, team } = phones);
-  });
-  after(() => phones.close());
+  const phones = givenPhoneTeam();
+  const { service, team } = phones;
 
   it('a message is handed out once, and the next one only after its report (§3.1/handed-out, §3.2/handed-out-once)', async () => {
     const number = await phones.connect();

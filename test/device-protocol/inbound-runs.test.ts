@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { purgeKeysAndFingerprints } from '#server/messages/sweep-messages.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire, type FlatAnswer } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 const from = '+12125550100';
 
 describe('repeats of a run of Ownline Inbound (specification section 11.5)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const connect = async () => {
     const { wire, phoneNumber } = await connectNumber(service, team);

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { purgeSetupLinks } from '#server/devices/purge-setup-links.ts';
 import { putUnusedSetupLinks } from '#test/support/devices/given-setup-links.ts';
 import { countSetupLinks } from '#test/support/devices/stored-setup-links.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const dayMs = 86_400_000;
 
 describe('purge of setup links (specification section 4.2)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api' });
-  });
-  after(() => service.close());
+  const service = givenService({ ROLES: 'api' });
 
   it('2,500 unused setup links are deleted 30 days after their end, and a claimed link stays with its token (§4.2/setup-link)', async () => {
     const team = await service.newTeam();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type ClaimingPoll, claimMessage } from '#server/messages/claim-message.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
@@ -11,22 +11,14 @@ import {
   queuedMessages,
   storedMessages,
 } from '#test/support/messages/stored-messages.ts';
-import { type PhoneTeam, startPhoneTeam } from '#test/support/phones/phone-team.ts';
+import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('claiming and releasing a message (specification section 11.4)', () => {
-  let phones: PhoneTeam;
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    phones = await startPhoneTeam();
-    ({ service, team } = phones);
-  });
-  after(() => phones.close());
+  const phones = givenPhoneTeam();
+  const { service, team } = phones;
 
   const queued = async ({ phoneNumber }: ConnectedNumber) =>
     (await queuedMessages(service, { phoneNumber })).length;

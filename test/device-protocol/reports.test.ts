@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { takeTableAway } from '#test/support/service/table-faults.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('reports (specification sections 3.2 and 11.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const connect = (owner = team) => connectNumber(service, owner);
   const messageOf = async (id: string, owner = team) => (await owner.api.get(`/v1/messages/${id}`)).json;

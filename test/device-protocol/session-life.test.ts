@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('the life of a session: 60 s after its last answer, 25 s of them for the next poll’s hold (specification section 11.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService({ DEVICE_HOLD_SECONDS: '25' });
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam({ DEVICE_HOLD_SECONDS: '25' });
 
   const sessionOf = async (phone: string) => {
     const session = await findDeviceSession(service, phone);

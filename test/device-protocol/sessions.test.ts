@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { deleteOverduePending } from '#server/numbers/number-store.ts';
 import { countUnlockedNumbers } from '#test/support/numbers/stored-numbers.ts';
@@ -12,19 +12,13 @@ import {
   newPhoneNumber,
 } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const verify = async (owner: TestTeam, phone: string) => {
     const answer = await owner.api.post('/v1/numbers/verify', { phone_number: phone });

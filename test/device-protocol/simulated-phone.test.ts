@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type PhoneLine, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, claim, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 describe('a simulated phone that ends after `count` messages (specification sections 10.2 and 11.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
+  const { service, team } = givenTeam();
   let next = 0;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
 
   /** Makes a number with a phone and five messages that wait for it. */
   const waitingLine = async (): Promise<{ number: ConnectedNumber; token: string; ids: string[] }> => {

@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type PhoneTeam, startPhoneTeam } from '#test/support/phones/phone-team.ts';
+import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 describe('messages that no phone reports or fetches (specification section 11.4)', () => {
-  let phones: PhoneTeam;
-  let service: TestService;
-
-  before(async () => {
-    phones = await startPhoneTeam();
-    ({ service } = phones);
-  });
-  after(() => phones.close());
+  const phones = givenPhoneTeam();
+  const { service } = phones;
 
   it('the 10 s in which a poll counts as a repeat run from the hand-out', async () => {
     const number = await phones.connect();

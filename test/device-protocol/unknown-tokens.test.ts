@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
-import { type ConnectedNumber, claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { before, describe, it } from 'node:test';
+import { claim, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { cutBlocked } from '#test/support/service/blocked-statements.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
 import { holdTableLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
 
@@ -31,16 +32,8 @@ const head = (path: string, token: string, ...headers: string[]) =>
   );
 
 describe('calls without a known device token (specification section 11.1)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on' });
-    team = await service.newTeam();
-    number = await connectNumber(service, team);
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam({ RATE_LIMITS: 'on' });
+  const number = given(() => connectNumber(service, team));
 
   /** A session that is not the current one, so that its poll is answered at once. */
   const stale = { session: 'ses_01h2xcejqtf2nbrexx3vqjhp41' };
@@ -170,15 +163,11 @@ describe('calls without a known device token (specification section 11.1)', () =
 });
 
 describe('claims (specification section 11.1)', () => {
-  let service: TestService;
-  let team: TestTeam;
+  const { service, team } = givenTeam({ RATE_LIMITS: 'on' });
 
   before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on' });
-    team = await service.newTeam();
     nextMinute(service.clock);
   });
-  after(() => service.close());
 
   const claimRaw = (body: string) => fetch(`${service.baseUrl}/v1/device/claim`, { method: 'POST', body });
 

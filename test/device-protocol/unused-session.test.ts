@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { claim, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
 const contact = '+12125550100';
 const superseded = { action: 'stop', session: 'none', reason: 'superseded' };
 
 describe('a session that no poll has used yet (specification section 11.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    // The hold is longer than these tests take, so that no poll is answered because its hold has ended.
-    service = await startTestService({ DEVICE_HOLD_SECONDS: '50' });
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  // The hold is longer than these tests take, so that no poll is answered because its hold has ended.
+  const { service, team } = givenTeam({ DEVICE_HOLD_SECONDS: '50' });
 
   const newPhone = async () => {
     const phoneNumber = newPhoneNumber();

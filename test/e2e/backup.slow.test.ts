@@ -63,7 +63,7 @@ describe('ownline backup and ownline restore (specification section 10.10)', () 
   });
   after(async () => {
     await service.kill('SIGTERM');
-    for (const database of databases) await database.drop();
+    for (const database of databases) await database.close();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { firstKey, type SpawnedService } from '#test/support/service/spawned-service.ts';
+import { firstKey } from '#test/support/service/spawned-service.ts';
 
 describe('bodies that clients break off', () => {
-  let dataDir: string;
-  let close: () => Promise<void>;
-  let service: SpawnedService;
-
-  before(async () => {
-    ({ service, dataDir, close } = await givenSpawnedService());
-  });
-  after(() => close());
+  const service = givenSpawnedService();
 
   /** Sends half of a body, waits until the server asks for the rest, and resets the connection. */
   async function breakOff(path: string, headers: Readonly<Record<string, string>>): Promise<void> {
@@ -31,7 +24,7 @@ describe('bodies that clients break off', () => {
   }
 
   it('a body that a client breaks off leaves no error in the log (specification section 10.4)', async () => {
-    const key = await firstKey(dataDir);
+    const key = await firstKey(service.dataDir);
     const api = new ApiClient(service.baseUrl, key);
     const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
     const { token } = await claim(api, String(json.setup_url));

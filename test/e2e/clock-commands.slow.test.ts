@@ -35,7 +35,7 @@ describe('the commands for a step of the database clock (specification section 1
     for (const service of services) await service.kill('SIGTERM');
     await databaseClock.close();
     await connection.close();
-    await database.drop();
+    await database.close();
     await rm(dataDir, { recursive: true, force: true });
   });
 

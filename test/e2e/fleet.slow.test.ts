@@ -28,7 +28,7 @@ describe('a fleet of phones on two processes (specification section 11.4)', () =
   });
   after(async () => {
     await Promise.all(services.map((service) => service.kill('SIGTERM')));
-    await database.drop();
+    await database.close();
     await rm(dataDir, { recursive: true, force: true });
   });
 

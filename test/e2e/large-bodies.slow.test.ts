@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { firstKey, type SpawnedService } from '#test/support/service/spawned-service.ts';
+import { firstKey } from '#test/support/service/spawned-service.ts';
 
 const large = 'a'.repeat(10_000_000);
 const times = 12;
 
 /** The service has its own process, so that a client is still writing when the refusal arrives. */
 describe('bodies that are too large (specification sections 7.1 and 11.1)', () => {
-  let dataDir: string;
-  let close: () => Promise<void>;
-  let service: SpawnedService;
+  const service = givenSpawnedService();
   let key: string;
 
   before(async () => {
-    ({ service, dataDir, close } = await givenSpawnedService());
-    key = await firstKey(dataDir);
+    key = await firstKey(service.dataDir);
   });
-  after(() => close());
 
   const post = (path: string, headers: Readonly<Record<string, string>>) =>
     fetch(`${service.baseUrl}${path}`, { method: 'POST', headers, body: large });

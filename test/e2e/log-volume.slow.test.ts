@@ -33,7 +33,7 @@ describe('how much is logged (specification section 10.4)', () => {
   });
   afterEach(async () => {
     await service.kill('SIGKILL');
-    await database.drop();
+    await database.close();
     await rm(dataDir, { recursive: true, force: true });
   });
 

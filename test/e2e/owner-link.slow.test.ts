@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { firstRun } from '#server/app/first-run.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { readConfig } from '#server/platform/config.ts';
@@ -13,28 +13,18 @@ import { Browser } from '#test/support/browser/browser-client.ts';
 import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
-import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
+import { connectToDatabase } from '#test/support/service/database-connection.ts';
+import { given } from '#test/support/service/given.ts';
 import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { firstKey, firstLink, type SpawnedService } from '#test/support/service/spawned-service.ts';
+import { firstKey, firstLink } from '#test/support/service/spawned-service.ts';
 import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 describe('links of the operator (specification sections 10.1 and 12.1)', () => {
-  let dataDir: string;
-  let close: () => Promise<void>;
-  let service: SpawnedService;
-  let commandLine: CommandLine;
-  let connection: DatabaseConnection;
-
-  before(async () => {
-    ({ service, dataDir, close } = await givenSpawnedService());
-    commandLine = new CommandLine(dataDir);
-    const { output } = await commandLine.run(['database-url']);
-    connection = await connectToDatabase(output.trim());
-  });
-  after(async () => {
-    await connection.close();
-    await close();
-  });
+  const service = givenSpawnedService();
+  const commandLine = given(() => new CommandLine(service.dataDir));
+  const connection = given(async () =>
+    connectToDatabase((await commandLine.run(['database-url'])).output.trim()),
+  );
 
   const settings = () => ({ BASE_URL: service.baseUrl });
   const link = async (...words: string[]) => {
@@ -59,12 +49,12 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
   };
 
   it('the link of the first start makes the owner of the first team, once (§12.1/owner-links)', async () => {
-    const url = await firstLink(dataDir);
+    const url = await firstLink(service.dataDir);
     assert.ok(url.startsWith(`${service.baseUrl}/invite/`));
     const ada = new Browser(service.baseUrl);
     assert.match((await ada.open(url)).text, /Join My team/);
     assert.equal((await ada.submit(url, { email: 'ada@example.com', name: 'Ada Example' })).status, 303);
-    const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));
     assert.deepEqual(await people(api), ['ada@example.com owner']);
     const team = (await api.get('/v1/team')).json.id;
     assert.equal((await ada.put(`/app/teams/${team}/team`, { name: 'Ada Ltd' })).status, 200);
@@ -196,7 +186,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
       );
       assert.doesNotMatch(errors, /^\s+at /m);
     } finally {
-      await copy.drop();
+      await copy.close();
       await rm(folder, { recursive: true, force: true });
     }
   });
@@ -219,7 +209,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     await firstRun(runtime, terminal as unknown as NodeJS.WriteStream);
     assert.equal(terminal.read(), null);
     await runtime.database.close();
-    await copy.drop();
+    await copy.close();
     await rm(folder, { recursive: true });
   });
 });

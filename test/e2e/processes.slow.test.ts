@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
+import { given } from '#test/support/service/given.ts';
 import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { firstKey, spawnService } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('commands and further processes beside a running server (specification section 10)', () => {
-  let dataDir: string;
-  let close: () => Promise<void>;
-  let service: SpawnedService;
+  const service = givenSpawnedService();
+  const commandLine = given(() => new CommandLine(service.dataDir));
   let databaseUrl: string;
-  let commandLine: CommandLine;
 
   before(async () => {
-    ({ service, dataDir, close } = await givenSpawnedService());
-    commandLine = new CommandLine(dataDir);
     databaseUrl = (await ownline(['database-url'])).output.trim();
   });
-  after(() => close());
 
   const ownline: CommandLine['run'] = (...args) => commandLine.run(...args);
   const json: CommandLine['json'] = (...words) => commandLine.json(...words);
@@ -68,18 +64,18 @@ describe('commands and further processes beside a running server (specification 
 
   it('a command without a running server says so', async () => {
     const { code, errors } = await ownline(['team', 'create', '--name', 'x'], {
-      DATA_DIR: `${dataDir}-none`,
+      DATA_DIR: `${service.dataDir}-none`,
     });
     assert.equal(code, 1);
     assert.match(errors, /npm start/);
   });
 
   it('secrets.key is readable by its owner only, and another key is refused', async () => {
-    assert.equal((await stat(join(dataDir, 'secrets.key'))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(service.dataDir, 'secrets.key'))).mode & 0o777, 0o600);
     const other = Buffer.alloc(32, 7).toString('base64');
     await assert.rejects(
       spawnService({
-        settings: { DATABASE_URL: databaseUrl, SECRETS_KEY: other, DATA_DIR: `${dataDir}-other` },
+        settings: { DATABASE_URL: databaseUrl, SECRETS_KEY: other, DATA_DIR: `${service.dataDir}-other` },
       }),
       /ended with 1:[\s\S]*The key in SECRETS_KEY is not the one this database was set up with/,
     );
@@ -89,14 +85,14 @@ describe('commands and further processes beside a running server (specification 
   });
 
   it('a second process serves the same database, and a process without ROLES=api serves only its health', async () => {
-    const settings = { DATABASE_URL: databaseUrl, DATA_DIR: `${dataDir}-second` };
-    const secretsKey = (await readFile(join(dataDir, 'secrets.key'), 'utf8')).trim();
+    const settings = { DATABASE_URL: databaseUrl, DATA_DIR: `${service.dataDir}-second` };
+    const secretsKey = (await readFile(join(service.dataDir, 'secrets.key'), 'utf8')).trim();
     const second = await spawnService({ settings: { ...settings, SECRETS_KEY: secretsKey } });
     const third = await spawnService({
       settings: { ...settings, SECRETS_KEY: secretsKey, ROLES: 'maintain' },
     });
     try {
-      const key = await firstKey(dataDir);
+      const key = await firstKey(service.dataDir);
       const here = new ApiClient(service.baseUrl, key);
       const there = new ApiClient(second.baseUrl, key);
       const verify = await here.post('/v1/numbers/verify', { phone_number: '+14155550100' });
@@ -118,7 +114,7 @@ describe('commands and further processes beside a running server (specification 
   });
 
   it('a simulated phone with --count 1 reports one message, exits with 0 and leaves the next one queued', async () => {
-    const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));
     const from = '+14155550104';
     const verify = await api.post('/v1/numbers/verify', { phone_number: from });
     const words = [
@@ -151,7 +147,7 @@ describe('commands and further processes beside a running server (specification 
   it('number release frees a number for another team', async () => {
     const released = await json('number', 'release', '--phone-number', '+14155550100');
     assert.equal(released.released, true);
-    const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));
     assert.ok(!(await api.get('/v1/numbers')).text.includes('+14155550100'));
   });
 });

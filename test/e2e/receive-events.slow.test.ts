@@ -4,31 +4,29 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { claim } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { spawnFirstService } from '#test/support/service/given-spawned-service.ts';
 import { PageBlocks, printedShape } from '#test/support/service/page-blocks.ts';
 import { runScript } from '#test/support/service/run-script.ts';
-import { firstKey, type SpawnedService } from '#test/support/service/spawned-service.ts';
+import { firstKey } from '#test/support/service/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('the examples of docs/receive-events.md (specification sections 4.4, 4.5 and 6.3)', () => {
-  let service: SpawnedService;
-  let dataDir: string;
-  let close: () => Promise<void>;
-  let page: PageBlocks;
-  let api: ApiClient;
+  const page = given(() => PageBlocks.read('docs/receive-events.md'));
+  const service = given(() => {
+    const [setting = '', value = ''] =
+      /(\w+)=(\S+) npm start/.exec(page.all('sh').join('\n'))?.slice(1) ?? [];
+    return spawnFirstService({ [setting]: value });
+  });
+  const api = given(async () => new ApiClient(service.baseUrl, await firstKey(service.dataDir)));
   let port: number;
 
   before(async () => {
-    page = await PageBlocks.read('docs/receive-events.md');
-    const [setting = '', value = ''] =
-      /(\w+)=(\S+) npm start/.exec(page.all('sh').join('\n'))?.slice(1) ?? [];
-    ({ service, dataDir, close } = await givenSpawnedService({ [setting]: value }));
-    api = new ApiClient(service.baseUrl, await firstKey(dataDir));
     port = await freePort();
     const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
     const phone = await claim(api, String(json.setup_url));
@@ -40,7 +38,6 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
       return Array.isArray(feed.events) && feed.events.length === 2;
     });
   });
-  after(() => close());
 
   /** Returns the commands of a block, with the values of this run instead of the printed ones. */
   function commandsOf(block: string, values: Readonly<Record<string, string>> = {}): string {
@@ -49,7 +46,7 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
       assert.ok(text.includes(word), `${word} is in the block`);
       text = text.replaceAll(word, value);
     }
-    return `set -eu\nexport DATA_DIR=${dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${api.key}\n${text}`;
+    return `set -eu\nexport DATA_DIR=${service.dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${api.key}\n${text}`;
   }
   const run = (block: string, values?: Readonly<Record<string, string>>) =>
     runScript(commandsOf(block, values), /./);

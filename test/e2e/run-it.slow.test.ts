@@ -1,36 +1,29 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
 import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
 import { PageBlocks } from '#test/support/service/page-blocks.ts';
 import { runScript } from '#test/support/service/run-script.ts';
-import { firstKey, type SpawnedService } from '#test/support/service/spawned-service.ts';
+import { firstKey } from '#test/support/service/spawned-service.ts';
 
 describe('the examples of docs/run-it.md and docs/connect-an-iphone.md', () => {
-  let service: SpawnedService;
-  let dataDir: string;
-  let close: () => Promise<void>;
-
-  before(async () => {
-    ({ service, dataDir, close } = await givenSpawnedService());
-  });
-  after(() => close());
+  const service = givenSpawnedService();
 
   it('every command of docs/run-it.md works, apart from the restart by systemd', async () => {
-    const passphrase = join(dataDir, 'passphrase');
+    const passphrase = join(service.dataDir, 'passphrase');
     await writeFile(passphrase, 'a passphrase of a test\n');
-    const listed = await new CommandLine(dataDir).run(['team', 'list', '--json']);
+    const listed = await new CommandLine(service.dataDir).run(['team', 'list', '--json']);
     const [team] = JSON.parse(listed.output) as readonly { readonly id: string }[];
     const blocks = (await PageBlocks.read('docs/run-it.md')).all('sh run-it').join('');
     const script = `set -eu
 ownline() { npm run -s ownline -- "$@"; }
-export DATA_DIR=${dataDir} PORT=${new URL(service.baseUrl).port}
+export DATA_DIR=${service.dataDir} PORT=${new URL(service.baseUrl).port}
 ${blocks}`
       .replaceAll('/etc/ownline.passphrase', passphrase)
-      .replaceAll('/var/backups/ownline/', `${dataDir}/`)
+      .replaceAll('/var/backups/ownline/', `${service.dataDir}/`)
       .replaceAll('http://127.0.0.1:3000', service.baseUrl)
       .replaceAll('TEAM_ID', team?.id ?? '');
     const output = await runScript(script, /./);
@@ -43,7 +36,7 @@ ${blocks}`
   });
 
   it('the request of docs/connect-an-iphone.md answers with a setup link', async () => {
-    const api = new ApiClient(service.baseUrl, await firstKey(dataDir));
+    const api = new ApiClient(service.baseUrl, await firstKey(service.dataDir));
     const request = (await PageBlocks.read('docs/connect-an-iphone.md')).one('sh setup');
     const answer = await runScript(`set -eu\nOWNLINE=${service.baseUrl}\nKEY=${api.key}\n${request}`, /./);
     const { setup_url } = JSON.parse(answer) as { readonly setup_url: string };

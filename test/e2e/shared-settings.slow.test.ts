@@ -19,7 +19,7 @@ describe('settings that have to be equal in all processes (specification section
     const database = await createTestDatabase();
     const dataDir = await mkdtemp(join(tmpdir(), 'ownline-settings-'));
     closing.push(
-      () => database.drop(),
+      () => database.close(),
       () => rm(dataDir, { recursive: true, force: true }),
     );
     const common = { DATABASE_URL: database.url, DATA_DIR: dataDir, BASE_URL: 'https://texts.example.com' };

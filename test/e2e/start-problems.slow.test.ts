@@ -28,7 +28,7 @@ describe('a failed start prints one sentence with the setting and advice (specif
   });
   after(async () => {
     for (const listener of listeners) listener.close();
-    await database.drop();
+    await database.close();
     await rm(parent, { recursive: true, force: true });
   });
 

@@ -192,6 +192,6 @@ describe('a stop of a start under way (specification section 10.3)', { concurren
     await lock.waiting(1);
     assert.equal(await service.kill('SIGTERM'), 0, service.output());
     await lock.release();
-    await database.drop();
+    await database.close();
   });
 });

@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { commandLineOf } from '#server/database/engine/engine-process.ts';
 import { groupFiles } from '#test/support/runner/group-files.ts';
 import { connectToDatabase } from '#test/support/service/database-connection.ts';
@@ -74,10 +75,35 @@ const helper = `
   after(() => { throw new Error('on purpose'); });
 `;
 
+/** A suite that can't make what it needs, and one that can't close it. */
+const given = `
+  import { describe, it } from 'node:test';
+  import { given } from '${pathToFileURL(join(repository, 'test/support/service/given.ts'))}';
+  const fails = () => { throw new Error('on purpose'); };
+  describe('a suite without what it needs', () => {
+    given(() => ({}));
+    given(fails);
+    it('a test without what it needs', () => {});
+  });
+  describe('a suite that closes nothing', () => {
+    given(() => ({}), fails);
+    it('a test passes', () => {});
+  });
+`;
+
 describe('npm test (docs/testing.md)', () => {
   it('a run with failing and hanging tests ends, names them, and leaves no process', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
-    const files: Record<string, string> = { leaving, hanging, broken, exiting, empty, unclean, passing };
+    const files: Record<string, string> = {
+      leaving,
+      hanging,
+      broken,
+      exiting,
+      empty,
+      unclean,
+      given,
+      passing,
+    };
     const path = (name: string) => join(folder, `${name}.test.mjs`);
     for (const [name, text] of Object.entries(files)) await writeFile(path(name), text);
     await writeFile(join(folder, 'helper.mjs'), helper);
@@ -95,8 +121,8 @@ describe('npm test (docs/testing.md)', () => {
       const code = await until('the run ends', () => run.exitCode ?? undefined, 60_000);
       assert.equal(code, 1);
       const report = printed.slice(printed.indexOf('ℹ files'));
-      assert.match(report, /^ℹ files 7, of which 6 failed$/m);
-      assert.match(report, /^ℹ pass 4$/m);
+      assert.match(report, /^ℹ files 8, of which 7 failed$/m);
+      assert.match(report, /^ℹ pass 5$/m);
       assert.ok(
         report.includes(`✖ ${path('leaving')}\n    failed: a suite › a test fails and leaves processes\n`),
         report,
@@ -110,6 +136,9 @@ describe('npm test (docs/testing.md)', () => {
         report,
       );
       assert.ok(report.includes(`✖ ${path('unclean')}\n    failed: ${join(folder, 'helper.mjs')}\n`), report);
+      const suite = 'a suite without what it needs';
+      assert.ok(report.includes(`    failed: ${suite} › a test without what it needs\n`), report);
+      assert.ok(report.includes('    failed: a suite that closes nothing\n'), report);
       assert.ok(report.includes(`✖ ${path('exiting')}: ended with 0\n`), report);
       assert.ok(report.includes(`✖ ${path('empty')}: ran no test\n`), report);
       assert.ok(!report.includes(`✖ ${path('passing')}`), report);

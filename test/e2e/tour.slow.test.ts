@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
 import { PageBlocks, printedShape } from '#test/support/service/page-blocks.ts';
 import { runScript } from '#test/support/service/run-script.ts';
-import { firstKey, firstLink, type SpawnedService } from '#test/support/service/spawned-service.ts';
+import { firstKey, firstLink } from '#test/support/service/spawned-service.ts';
 
 describe('a first start and the tour (docs/get-started.md, specification section 10.1)', () => {
-  let dataDir: string;
-  let close: () => Promise<void>;
-  let service: SpawnedService;
-
-  before(async () => {
-    // The service uses the pacing of a first start.
-    ({ service, dataDir, close } = await givenSpawnedService({ PACING: 'gentle' }));
-  });
-  after(() => close());
+  // The service uses the pacing of a first start.
+  const service = givenSpawnedService({ PACING: 'gentle' });
 
   it('a first start without a terminal writes the key and the link to a file for its owner only, and prints the path', async () => {
-    const file = join(dataDir, 'first-start.txt');
+    const file = join(service.dataDir, 'first-start.txt');
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.ok(service.output().includes(file));
-    for (const secret of [await firstKey(dataDir), await firstLink(dataDir)]) {
+    for (const secret of [await firstKey(service.dataDir), await firstLink(service.dataDir)]) {
       assert.ok(secret.length > 40 && !service.output().includes(secret), 'neither is in the output');
     }
   });
@@ -32,9 +25,9 @@ describe('a first start and the tour (docs/get-started.md, specification section
     const page = await PageBlocks.read('docs/get-started.md');
     const steps = page.all('sh tour');
     assert.equal(steps.length, 4);
-    const key = await firstKey(dataDir);
+    const key = await firstKey(service.dataDir);
     const script = [
-      `set -eu\nexport DATA_DIR=${dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${key}`,
+      `set -eu\nexport DATA_DIR=${service.dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${key}`,
       ...steps,
       `read -r _\n${page.one('sh tour end')}\nwait $PHONE || true`,
     ].join('\n');
@@ -62,7 +55,10 @@ describe('a first start and the tour (docs/get-started.md, specification section
 
   it('the command of docs/get-started.md creates another owner link', async () => {
     const page = await PageBlocks.read('docs/get-started.md');
-    const output = await runScript(`set -eu\nexport DATA_DIR=${dataDir}\n${page.one('sh link')}`, /./);
+    const output = await runScript(
+      `set -eu\nexport DATA_DIR=${service.dataDir}\n${page.one('sh link')}`,
+      /./,
+    );
     assert.match(output, /^opens +owner_invitation$/m);
   });
 

@@ -54,7 +54,7 @@ describe(`an upgrade from ${nameOf(commit)} (specification section 10.3)`, () =>
   after(async () => {
     for (const ownline of processes) await ownline.stop();
     await balancer.close();
-    await database.drop();
+    await database.close();
     await previous.close();
     await rm(folder, { recursive: true, force: true });
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Event } from '#contract/event.ts';
 import { continueErasures, runErasure } from '#server/dashboard/erasure/run-erasure.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
@@ -7,20 +7,16 @@ import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { contactEventsOf } from '#test/support/events/stored-events.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { given, givenEach } from '#test/support/service/given.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
 import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
-import {
-  type Behaviour,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '#test/support/webhooks/webhook-receiver.ts';
-import { startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { type Behaviour, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 const ada = '+447911123456';
 const adaWithTrunkPrefix = '+4407911123456';
@@ -29,26 +25,12 @@ const secret = 'the secret of Ada';
 const echo: Behaviour = (answer, { body }) => void answer.writeHead(200).end(body);
 
 describe('erasing a contact (specification section 12.14)', () => {
-  let service: TestService;
-  let receiver: WebhookReceiver;
-  let team: TestTeam;
-  let admin: TeamMember;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    // Only deliveries run in the background. The tests decide when the erasures run.
-    service = await startWebhooking({ ROLES: 'api,deliver' });
-    receiver = await startWebhookReceiver({ behaviour: echo });
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-  });
-  beforeEach(async () => {
-    team = await service.newTeam();
-    admin = await newMember(service, team, 'admin');
-    number = await connectNumber(service, team);
-  });
+  const receiver = given(() => startWebhookReceiver({ behaviour: echo }));
+  // Only deliveries run in the background. The tests decide when the erasures run.
+  const service = givenWebhookService({ ROLES: 'api,deliver' });
+  const team = givenEach(() => service.newTeam());
+  const admin = givenEach(() => newMember(service, team, 'admin'));
+  const number = givenEach(() => connectNumber(service, team));
 
   const receive = async (from: string, text: string, file = {}) => {
     const answer = await number.wire.call('inbound', { from, text, ...file });

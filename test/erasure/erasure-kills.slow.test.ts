@@ -1,43 +1,32 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { listErasures } from '#server/opt-outs/erasure-store.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
+import { given } from '#test/support/service/given.ts';
 import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 /** Batches: cancelled messages, sent ones, received ones, the contact's own events, the answers to all of these. */
 const kills = ['erasure begun:1', 'erasure batch written:3', 'erasure batch written:4'];
 
 describe('a process that is killed in the middle of an erasure (specification section 12.14)', () => {
-  let service: TestService;
-  let receiver: WebhookReceiver;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let webhook: TestWebhook;
-  let admin: TeamMember;
-
-  before(async () => {
-    // No process of this service erases in the background; only the one that a test starts does.
-    service = await startWebhooking({ ROLES: 'api,deliver' });
-    receiver = await startWebhookReceiver({
+  const receiver = given(() =>
+    startWebhookReceiver({
       // The receiver's answer repeats the request's body.
       behaviour: (answer, { body }) => void answer.writeHead(200).end(body),
-    });
-    team = await service.newTeam();
-    admin = await newMember(service, team, 'admin');
-    number = await connectNumber(service, team);
-    webhook = await addWebhook(service.runtime, team.id, receiver.url);
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-  });
+    }),
+  );
+  // No process of this service erases in the background; only the one that a test starts does.
+  const service = givenWebhookService({ ROLES: 'api,deliver' });
+  const team = given(() => service.newTeam());
+  const admin = given(() => newMember(service, team, 'admin'));
+  const number = given(() => connectNumber(service, team));
+  const webhook = given(() => addWebhook(service.runtime, team.id, receiver.url));
 
   const erasures = () => listErasures(service.runtime.database.pool, 10);
   const tablesWith = async (text: string) => {

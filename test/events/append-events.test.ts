@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { eventTypes, type MessageEventType } from '#contract/event.ts';
 import { dueDeliveriesChannel, unpublishedEventsChannel } from '#server/database/channels.ts';
 import { NotificationListener } from '#server/database/listener.ts';
@@ -10,7 +10,7 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { countDue, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import { markNumberDeleted, putNumber } from '#test/support/numbers/given-numbers.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
@@ -18,14 +18,9 @@ const [phoneNumber, otherNumber] = ['+14155550100', '+14155550110'];
 
 describe('appending events (specification sections 6.1 and 6.3, decision 0017)', () => {
   // No process publishes or delivers, so that the test can read the written rows.
-  let service: TestService;
   let teamId: TeamId;
   let numberId: NumberId;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api' });
-  });
-  after(() => service.close());
+  const service = givenService({ ROLES: 'api' });
   beforeEach(async () => {
     teamId = (await service.newTeam()).id;
     numberId = await putNumber(service, teamId, phoneNumber, { isPending: true });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { operator } from '#server/platform/actor.ts';
@@ -9,10 +9,12 @@ import { storedEvents } from '#test/support/events/stored-events.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { given, givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { putEvents } from '#test/support/service/insert-events.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { type StatementWatch, watchStatements } from '#test/support/service/watch-statements.ts';
+import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 interface Page {
   readonly events: readonly Record<string, unknown>[];
@@ -22,22 +24,13 @@ interface Page {
 
 describe('GET /v1/events (specification section 4.5)', () => {
   // The service does not publish events: the test does, so that it decides when an event gets its position.
-  let service: TestService;
-  let team: TestTeam;
-  let looks: StatementWatch;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api' });
-    await plantCanary(service);
-    looks = watchStatements(['events.feed-page', 'events.find-position']);
-  });
-  after(async () => {
-    looks.stop();
-    await service.close();
-  });
-  beforeEach(async () => {
-    team = await service.newTeam();
-  });
+  const service = givenService({ ROLES: 'api' });
+  given(() => plantCanary(service));
+  const looks = given(
+    () => watchStatements(['events.feed-page', 'events.find-position']),
+    (looks) => looks.stop(),
+  );
+  const team = givenEach(() => service.newTeam());
 
   const pageOf = (answer: ApiAnswer): Page => {
     assert.equal(answer.status, 200, answer.text);

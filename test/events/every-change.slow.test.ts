@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type EventType, eventTypes } from '#contract/event.ts';
 import { findDeviceByToken } from '#server/devices/device-store.ts';
@@ -17,7 +17,8 @@ import { countDue, writtenDeliveries } from '#test/support/events/stored-deliver
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { endLease } from '#test/support/messages/given-messages.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -342,12 +343,7 @@ class Walk {
 
 describe(`random walks over the states of messages, from seed ${seed} (specification sections 6.1 and 6.3)`, () => {
   // No process delivers, so that the written rows stay unchanged.
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api' });
-  });
-  after(() => service.close());
+  const service = givenService({ ROLES: 'api' });
 
   it('each change makes exactly one event, and each event one delivery for each matching webhook (§6.1/one-per-change, §6.2/envelope, §6.3/request-format)', async () => {
     const reached = new Map<string, number>();

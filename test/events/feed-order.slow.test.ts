@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { EventList } from '#contract/event.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { tryPublisherLock } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
@@ -10,10 +9,12 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { takeUnpublished } from '#test/support/events/given-publication.ts';
 import { feedOf, storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
 import type { ApiClient } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { putEvent, putEvents } from '#test/support/service/insert-events.ts';
 import { killTransaction } from '#test/support/service/lost-connections.ts';
 import { roundTrip } from '#test/support/service/round-trip.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const writers = 6;
@@ -27,23 +28,15 @@ interface Shown {
 }
 
 describe('the order of the feed during many writes (decision 0017) (§4.5/commit-order)', () => {
-  let service: TestService;
-  let other: Runtime;
   let team: TestTeam;
+  const service = givenService();
+  const other = given(
+    () => openRuntime(service.runtime.config, service.databaseUrl, createLogger('fatal'), service.clock),
+    (other) => other.database.close(),
+  );
 
   before(async () => {
-    service = await startTestService();
-    other = await openRuntime(
-      service.runtime.config,
-      service.databaseUrl,
-      createLogger('fatal'),
-      service.clock,
-    );
     team = await service.newTeam();
-  });
-  after(async () => {
-    await other.database.close();
-    await service.close();
   });
 
   const publicIds = async () =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { purgeAttempts, purgeBatchMax } from '#server/webhooks/deliveries/purge-attempts.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { countAttempts, putAttempts } from '#test/support/webhooks/given-attempts.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { newDelivery, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -12,12 +12,7 @@ import { newDelivery, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 const dayMs = 86_400_000;
 
 describe('the retention of deliveries (specification section 10.5)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api', DELIVERY_LOG_DAYS: '7' });
-  });
-  after(() => service.close());
+  const service = givenService({ ROLES: 'api', DELIVERY_LOG_DAYS: '7' });
 
   it('attempts older than DELIVERY_LOG_DAYS are deleted in batches, without their deliveries', async () => {
     const { runtime, clock } = service;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { type Grant, type Permission, permissions } from '#contract/permissions.ts';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
@@ -8,6 +8,8 @@ import type { Audience } from '#server/platform/http/route.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import {
   addressOf,
   newThings,
@@ -16,7 +18,6 @@ import {
   stateOf,
   type Things,
 } from '#test/support/service/operations.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const from = sender;
 const to = '+14155550101';
@@ -70,20 +71,16 @@ const withoutKey: Readonly<
 };
 
 describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
-  let service: TestService;
-  let canary: Awaited<ReturnType<typeof plantCanary>>;
-  let team: TestTeam;
   let things: Things;
+  // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
+  const service = givenService({ ROLES: 'api,maintain' });
+  const team = given(() => service.newTeam());
+  const canary = given(() => plantCanary(service));
 
   before(async () => {
-    // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
-    service = await startTestService({ ROLES: 'api,maintain' });
-    canary = await plantCanary(service);
-    team = await service.newTeam();
     await connectNumber(service, team, from);
     things = await newThings(service, team);
   });
-  after(() => service.close());
 
   function ask(api: ApiClient, name: string, about: Things): Promise<ApiAnswer> {
     const [method = '', pattern = ''] = name.split(' ');

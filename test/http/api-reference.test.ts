@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
+import { givenService } from '#test/support/service/given-team.ts';
 import { isFieldOf } from '#test/support/service/is-field-of.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 describe('the reference of the API (specification section 9)', () => {
-  let service: TestService;
   let document: Record<string, unknown>;
+  const service = givenService();
 
   before(async () => {
-    service = await startTestService();
     document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as typeof document;
   });
-  after(() => service.close());
 
   it('the reference is an OpenAPI 3.1 document that needs no key (§9/openapi)', () => {
     assert.match(String(document.openapi), /^3\.1\.\d+$/);

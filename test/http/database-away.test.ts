@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { cutBlocked } from '#test/support/service/blocked-statements.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { denyConnections } from '#test/support/service/lost-connections.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('requests while the database is away (specification sections 4.3 and 7.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-    number = await connectNumber(service, team, '+14155550100');
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
+  const number = given(() => connectNumber(service, team, '+14155550100'));
 
   const send = (content: string, key: string) =>
     team.api.post(

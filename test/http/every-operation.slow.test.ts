@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { newAttempt, newDelivery, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 const from = '+14155550100';
@@ -11,12 +11,7 @@ const to = '+14155550101';
 
 /** One success of each operation. `npm run referees` compares each with the document (referees/README.md). */
 describe('every operation of the OpenAPI document (specification section 4)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on' });
-  });
-  after(() => service.close());
+  const service = givenService({ RATE_LIMITS: 'on' });
 
   it('every operation succeeds, with empty fields and with filled ones', async () => {
     const team = await service.newTeam();

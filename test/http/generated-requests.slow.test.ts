@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { generatedBytes } from '#test/support/generators/generated-bytes.ts';
 import { generatedRequests } from '#test/support/generators/generated-requests.ts';
@@ -8,9 +8,9 @@ import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { assertSound } from '#test/support/service/assert-answer.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import type { OpenApi } from '#test/support/service/openapi-document.ts';
 import { KeptConnections, rawExchange } from '#test/support/service/raw-http.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const requests = 20_000;
@@ -29,14 +29,13 @@ async function assertMany<T>(arbitrary: fc.Arbitrary<T>, runs: number, check: (v
 }
 
 describe(`generated requests, from seed ${seed} (specification section 7)`, () => {
-  let service: TestService;
   let document: OpenApi;
   let known: KnownThings;
+  const service = givenService();
   const from = '+14155550100';
   const to = '+14155550101';
 
   before(async () => {
-    service = await startTestService();
     const canary = await plantCanary(service);
     const team = await service.newTeam();
     await connectNumber(service, team, from);
@@ -83,7 +82,6 @@ describe(`generated requests, from seed ${seed} (specification section 7)`, () =
     };
     document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as OpenApi;
   });
-  after(() => service.close());
 
   it(`${requests.toLocaleString('en')} generated requests get well-formed answers, and no invalid one is accepted (§7.1/envelope, §7.2/request-id)`, async () => {
     const client = new KeptConnections(service.baseUrl, shards);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { allows, roleGrants, roles } from '#contract/permissions.ts';
 import { auditActions } from '#server/audit/audit-action.ts';
 import type { Audience } from '#server/platform/http/route.ts';
@@ -7,6 +7,8 @@ import { join, newMember, newPerson, PageClient, type TeamMember } from '#test/s
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { below, ofMembers } from '#test/support/service/member-operations.ts';
 import {
   addressOf,
@@ -16,7 +18,6 @@ import {
   stateOf,
   type Things,
 } from '#test/support/service/operations.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 /** Routes without a team, listed so that none is open by mistake. Their own tests call them. */
 const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = {
@@ -49,21 +50,17 @@ const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = 
 let owner: TeamMember;
 
 describe('the permissions of members (specification sections 5.3 and 12.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
   let things: Things;
-  let canary: Awaited<ReturnType<typeof plantCanary>>;
+  // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
+  const service = givenService({ ROLES: 'api,maintain' });
+  const team = given(() => service.newTeam());
+  const canary = given(() => plantCanary(service));
 
   before(async () => {
-    // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
-    service = await startTestService({ ROLES: 'api,maintain' });
-    canary = await plantCanary(service);
-    team = await service.newTeam();
     owner = await newMember(service, team, 'owner');
     await connectNumber(service, team, sender);
     things = await newThings(service, team);
   });
-  after(() => service.close());
 
   const names = Object.keys(ofMembers);
   const served = (audience: Audience) =>

@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { tryPublisherLock } from '#server/events/feed-store.ts';
 import { isMailFailing, MailHealth } from '#server/mail/mail-health.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { metricsIn, readAlerts, readBoard } from '#test/alerts/read-alerts.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 const metricsToken = 'a-token-for-tests';
 
 describe('GET /metrics (specification section 10.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService({ DEVICE_HOLD_SECONDS: '25', METRICS_TOKEN: metricsToken });
-    team = await service.newTeam({ plan: 'free', monthlyLimit: 3 });
-    number = await connectNumber(service, team, '+14155550100');
-  });
-  after(() => service.close());
+  const service = givenService({ DEVICE_HOLD_SECONDS: '25', METRICS_TOKEN: metricsToken });
+  const team = given(() => service.newTeam({ plan: 'free', monthlyLimit: 3 }));
+  const number = given(() => connectNumber(service, team, '+14155550100'));
 
   const scrape = (authorization: string) =>
     fetch(`${service.baseUrl}/metrics`, { headers: { authorization } });

@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { publicRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/limits.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { newMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { KeptConnections } from '#test/support/service/raw-http.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 describe('the rate limiter of client networks, for requests without a credential (§7.2/anonymous-limit)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let connections: KeptConnections;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on', TRUST_PROXY: '127.0.0.1' });
-    team = await service.newTeam();
-    connections = new KeptConnections(service.baseUrl, 16);
-  });
-  after(async () => {
-    connections.close();
-    await service.close();
-  });
+  const { service, team } = givenTeam({ RATE_LIMITS: 'on', TRUST_PROXY: '127.0.0.1' });
+  const connections = given(() => new KeptConnections(service.baseUrl, 16));
 
   const ask = (
     path: string,

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createProbeTicket } from '#server/app/probe/probe-ticket.ts';
 import { Secrets } from '#server/platform/crypto.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 describe('the probe of ownline doctor (specification section 10.11)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = givenService();
 
   const call = (ticket: string, query = '', body = 'bytes') =>
     fetch(`${service.baseUrl}/v1/device/probe/${ticket}${query}`, { method: 'POST', body });

@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { ReadinessDetails } from '#server/app/readiness-details.ts';
 import { insertBackupRun } from '#server/database/backup/backups-store.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { makeReadOnly } from '#test/support/service/read-only-database.ts';
 import { takeTableAway } from '#test/support/service/table-faults.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const metricsToken = 'a-token-for-tests';
 
 describe('GET /readyz?verbose (specification section 10.4)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ METRICS_TOKEN: metricsToken });
-  });
-  after(() => service.close());
+  const service = givenService({ METRICS_TOKEN: metricsToken });
 
   const authorization = `Bearer ${metricsToken}`;
   const read = async () => {

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { lockClockState } from '#server/database/clock-store.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { makeReadOnly } from '#test/support/service/read-only-database.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 describe('GET /readyz (specification section 10.4)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = givenService();
 
   it('/readyz queries the database once a second, whatever the number of requests', async () => {
     // One check has two statements; this is the first of them.

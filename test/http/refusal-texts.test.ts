@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { eventTypes } from '#contract/event.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const message = { to: '+14155550101', from: '+14155550100', content: 'Hello' };
 
 describe('the message of a refusal names the fault (specification section 7.1, docs/errors.md)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeam());
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const said = (answer: ApiAnswer) => [answer.status, field(answer.json, 'error.message')];
   const send = (fields: Readonly<Record<string, unknown>>) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { explainedKeywords } from '#server/platform/http/validation-error.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 /** Keywords that describe a value without constraining it. */
 const telling = ['description', 'examples', 'default', 'title'];
@@ -9,12 +9,7 @@ const telling = ['description', 'examples', 'default', 'title'];
 type Schema = Readonly<Record<string, unknown>>;
 
 describe('JSON schemas of requests (specification section 8)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = givenService();
 
   /** Every schema in every body and query, with its path. */
   function* schemas(): Generator<{ readonly where: string; readonly schema: Schema }> {

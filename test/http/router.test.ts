@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { PathIndex } from '#server/platform/http/path-index.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { assertEnvelope } from '#test/support/service/assert-envelope.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { rawRequest } from '#test/support/service/raw-http.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const json = 'application/json; charset=utf-8';
 
 describe('requests that match no operation (specification section 7)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeam());
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   /** Sends the request line and headers as written, and adds Host, key and `connection: close`. */
   const ask = (requestLine: string, headers: readonly string[] = [], body = '') =>

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
 import { Severity } from 'csp_evaluator/dist/finding.js';
 import { CspParser } from 'csp_evaluator/dist/parser.js';
 import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { themeScript } from '#server/platform/http/theme-script.ts';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';
 
 describe('security headers of pages and of answers below /app (specification section 12.3)', () => {
-  let service: TestService;
+  const service = givenService({ APP_URL: 'https://texts.example.com' });
   const answers: [string, BrowserAnswer][] = [];
 
   before(async () => {
-    service = await startTestService({ APP_URL: 'https://texts.example.com' });
     const account = await newAccount(service, { email, password });
     const link = await service.runtime.database.transaction((trx) =>
       createMagicLink(trx, service.runtime, account, { hours: 1 }),
@@ -50,7 +50,6 @@ describe('security headers of pages and of answers below /app (specification sec
     answers.push(['no method', await visitor.put('/sign-in', {})]);
     answers.push(['a broken address', await visitor.get('/app/%')]);
   });
-  after(() => service.close());
 
   it('the checked answers include every route, pages and refusals', () => {
     assert.ok(answers.length > 60, String(answers.length));

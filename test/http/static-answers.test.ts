@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { KeptConnections } from '#test/support/service/raw-http.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const paths = ['/v1/openapi.json', '/docs', '/docs/js/scalar.js'];
 
 describe('static content (specification section 7.2)', () => {
-  let service: TestService;
-  let connections: KeptConnections;
-
-  before(async () => {
-    service = await startTestService();
-    connections = new KeptConnections(service.baseUrl, 8);
-  });
-  after(async () => {
-    connections.close();
-    await service.close();
-  });
+  const service = givenService();
+  const connections = given(() => new KeptConnections(service.baseUrl, 8));
 
   const get = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     connections.ask({ method, path, headers: { 'accept-encoding': 'gzip', ...headers } });

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { ClientErrorResponder } from '#server/platform/http/client-error.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { assertEnvelope } from '#test/support/service/assert-envelope.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
-import { freePort, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
 
 describe('requests that are not valid HTTP (specification section 7.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeam());
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   it('invalid HTTP is answered in the envelope, and the connection is closed (§7.1/status-400, §7.2/request-id, §7.2/unreadable-requests)', async () => {
     const key = `x-api-key: ${team.api.key}`;

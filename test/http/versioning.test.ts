@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { readPromises } from '#test/support/service/api-promises.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { repository } from '#test/support/service/spawned-service.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 describe('the compatibility of v1 (specification section 9)', () => {
-  let service: TestService;
   let document: Record<string, unknown>;
+  const service = givenService();
 
   before(async () => {
-    service = await startTestService();
     document = (await (await fetch(`${service.baseUrl}/v1/openapi.json`)).json()) as typeof document;
   });
-  after(() => service.close());
 
   const file = 'test/http/v1-promises.txt';
   const promised = () => readFileSync(join(repository, file), 'utf8').trim().split('\n');

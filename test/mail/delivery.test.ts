@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { mailChannel } from '#server/database/channels.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
-import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail/mail-server.ts';
+import { givenMailService } from '#test/support/mail/given-mail-service.ts';
+import type { ReceivedMail } from '#test/support/mail/mail-server.ts';
 import { storedMail, storedMails } from '#test/support/mail/stored-mails.ts';
 import { hearNotifications } from '#test/support/service/hear-notifications.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const link = 'https://texts.example.com/invite/Zk3v9Qm1?a=1&b=2';
@@ -24,17 +25,7 @@ const invitation = {
 } satisfies MailContent;
 
 describe('delivery of mail (specification section 10.6)', () => {
-  let server: MailServer;
-  let service: TestService;
-
-  before(async () => {
-    server = await startMailServer();
-    service = await startTestService({ SMTP_URL: server.url, MAIL_FROM: 'Example Ltd <texts@example.com>' });
-  });
-  after(async () => {
-    await service.close();
-    await server.close();
-  });
+  const { mail: server, service } = givenMailService({ MAIL_FROM: 'Example Ltd <texts@example.com>' });
 
   const queue = (to: string, message: MailContent = invitation) =>
     service.runtime.database.transaction((trx) => queueMail(trx, service.runtime, { to, message }));

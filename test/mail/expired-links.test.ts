@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Browser } from '#test/support/browser/browser-client.ts';
-import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
-import { type Mailing, startMailing } from '#test/support/mail/mail-world.ts';
+import { startMailServer } from '#test/support/mail/mail-server.ts';
+import { startMailing } from '#test/support/mail/mail-world.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
 const appUrl = 'https://texts.example.com';
 
 describe('mail whose link ends before the mail is sent (specification section 10.6)', () => {
-  let server: MailServer;
-  let mailing: Mailing;
-  let owner: TeamMember;
-
-  before(async () => {
-    server = await startMailServer();
-    mailing = await startMailing({ SMTP_URL: server.url, APP_URL: appUrl });
-    owner = await newMember(mailing.service, await mailing.service.newTeam(), 'owner');
-  });
-  after(async () => {
-    await mailing.close();
-    await server.close();
-  });
+  const server = given(startMailServer);
+  const mailing = given(() => startMailing({ SMTP_URL: server.url, APP_URL: appUrl }));
+  const owner = given(async () => newMember(mailing.service, await mailing.service.newTeam(), 'owner'));
 
   async function invite(email: string): Promise<string> {
     const answer = await owner.post(owner.in('/team/members/invite'), { email, role: 'viewer' });

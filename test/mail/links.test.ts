@@ -1,35 +1,28 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { mailBackupFailed } from '#server/backups/backup-mail.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
-import type { MailServer, ReceivedMail } from '#test/support/mail/mail-server.ts';
+import { givenMailService } from '#test/support/mail/given-mail-service.ts';
+import type { ReceivedMail } from '#test/support/mail/mail-server.ts';
 import { passWatchedTime } from '#test/support/numbers/pass-served-time.ts';
 import { newMember, newPerson } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
-import { givenMailAndReceiver } from '#test/support/webhooks/given-mail-and-receiver.ts';
-import type { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 
 /** A curl command in a mail. */
 const callPattern = /curl -X (\w+) '([^']+)' \\\n-H [^\n]+ \\\n-d '([^']+)'/g;
 
 describe('the links of mails (§12.5/links-and-mail)', () => {
-  let mail: MailServer;
-  let service: TestService;
-  let receiver: WebhookReceiver;
-  let close: () => Promise<void>;
-
-  before(async () => {
-    ({ mail, service, receiver, close } = await givenMailAndReceiver());
-  });
-  after(() => close());
+  const receiver = given(startWebhookReceiver);
+  const { mail, service } = givenMailService({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8' });
 
   const mailTo = (address: string): Promise<ReceivedMail> =>
     until(`a mail to ${address}`, () => mail.received.find(({ to }) => to.includes(address)));

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { checkMailServer } from '#server/mail/check-mail-server.ts';
 import { MailHealth } from '#server/mail/mail-health.ts';
 import { createSmtpCheck } from '#server/mail/smtp-sender.ts';
 import { readConfig } from '#server/platform/config.ts';
-import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { givenMailService } from '#test/support/mail/given-mail-service.ts';
+import { startMailServer } from '#test/support/mail/mail-server.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { newMember } from '#test/support/people/people.ts';
 import { storedInvitations } from '#test/support/people/stored-invitations.ts';
-import {
-  freePort,
-  startTestService,
-  type TestService,
-  type TestTeam,
-} from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const from = { MAIL_FROM: 'texts@example.com' };
@@ -67,21 +64,10 @@ describe('the check of the mail server at start (specification section 10.6)', (
 });
 
 describe('invitations while mail fails (specification section 12.5)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
-  let server: MailServer;
-  before(async () => {
-    server = await startMailServer();
-    server.behave({ refuse: 451, at: 'sender' });
-    service = await startTestService({ SMTP_URL: server.url, ...from });
-    team = await service.newTeam();
-    owner = await newMember(service, team, 'owner');
-  });
-  after(async () => {
-    await service.close();
-    await server.close();
-  });
+  const { mail: server, service } = givenMailService();
+  before(() => server.behave({ refuse: 451, at: 'sender' }));
+  const team = given(() => service.newTeam());
+  const owner = given(() => newMember(service, team, 'owner'));
 
   const invite = async (email: string) => {
     const { status, json, text } = await owner.post(owner.in('/team/members/invite'), {

@@ -1,42 +1,29 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
-import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
+import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { breakEmail } from '#test/support/people/given-accounts.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { putFullTeams } from '#test/support/usage/given-full-teams.ts';
 import { storedNotices } from '#test/support/usage/stored-notices.ts';
 
 const appUrl = 'https://texts.example.com';
 
 describe('mails to people (specification sections 12.5 and 12.7)', () => {
-  let server: MailServer;
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
-  let admin: TeamMember;
+  const { mail: server, service } = givenMailService({ APP_URL: appUrl });
+  const team = given(() => service.newTeam());
+  const owner = given(() => newMember(service, team, 'owner'));
+  const admin = given(() => newMember(service, team, 'admin'));
 
   before(async () => {
-    server = await startMailServer();
-    service = await startTestService({
-      SMTP_URL: server.url,
-      MAIL_FROM: 'texts@example.com',
-      APP_URL: appUrl,
-    });
-    team = await service.newTeam();
-    owner = await newMember(service, team, 'owner');
-    admin = await newMember(service, team, 'admin');
     await newMember(service, team, 'member');
     await newMember(service, team, 'viewer');
-  });
-  after(async () => {
-    await service.close();
-    await server.close();
   });
 
   const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';

@@ -1,28 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { queueMail } from '#server/mail/queue-mail.ts';
-import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const message = { subject: 'Hello', heading: 'Hello', paragraphs: ['Hello.'] };
 
 describe('mail in GET /metrics (specification section 10.4)', () => {
-  let server: MailServer;
-  let service: TestService;
-
-  before(async () => {
-    server = await startMailServer();
-    service = await startTestService({
-      SMTP_URL: server.url,
-      MAIL_FROM: 'texts@example.com',
-      METRICS_TOKEN: 'a-token',
-    });
-  });
-  after(async () => {
-    await service.close();
-    await server.close();
-  });
+  const { mail: server, service } = givenMailService({ METRICS_TOKEN: 'a-token' });
 
   const figures = async () => {
     const text = await (

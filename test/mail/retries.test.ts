@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
-import { type Behaviour, type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
-import { type Mailing, secretLink, startMailing } from '#test/support/mail/mail-world.ts';
+import { afterEach, before, describe, it } from 'node:test';
+import { type Behaviour, startMailServer } from '#test/support/mail/mail-server.ts';
+import { secretLink, startMailing } from '#test/support/mail/mail-world.ts';
 import { copyMailBody, flipMailBit, redirectMail } from '#test/support/mail/tampered-mails.ts';
+import { given } from '#test/support/service/given.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -10,19 +11,13 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 describe('retries of mail (specification section 10.6)', () => {
-  let server: MailServer;
-  let mailing: Mailing;
+  const server = given(startMailServer);
+  const mailing = given(() => startMailing({ SMTP_URL: server.url }));
 
   before(async () => {
-    server = await startMailServer();
-    mailing = await startMailing({ SMTP_URL: server.url });
     mailing.start();
   });
   afterEach(() => server.behave('accept'));
-  after(async () => {
-    await mailing.close();
-    await server.close();
-  });
 
   const linesOf = (words: string) =>
     mailing

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fetchAsPhone } from '#test/support/media/fetch-as-phone.ts';
 import { answerOf } from '#test/support/media/media-host.ts';
-import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { startMediaWorld } from '#test/support/media/media-team.ts';
 import { rawRequest, slowDownload } from '#test/support/media/raw-download.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
 import { claim, connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 
 describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () => {
-  let world: MediaWorld;
   let id: string;
   let path: string;
+  const world = given(() => startMediaWorld({ RATE_LIMITS: 'on' }));
 
   before(async () => {
-    world = await startMediaWorld({ RATE_LIMITS: 'on' });
     world.host.set('/menu.png', answerOf(200, png));
     id = await world.send('/menu.png');
     await world.settled(id);
@@ -21,7 +21,6 @@ describe('GET /v1/device/media/:id/:filename (specification section 11.10)', () 
     path = String(poll.media);
     assert.equal(poll.id, id);
   });
-  after(() => world.close());
 
   it('the phone downloads the file of its message in flight any number of times, without a redirect', async () => {
     for (let asked = 0; asked < 2; asked += 1) {

@@ -1,29 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { mediaMaxBytes } from '#server/media/limits.ts';
 import { jpegOf, otherFiles, png, shownFiles } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { refuseInserts } from '#test/support/service/table-faults.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const contact = '+14155550199';
 let texts = 0;
 
 describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-    number = await connectNumber(service, team);
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
+  const number = given(() => connectNumber(service, team));
 
   const receive = (fields: Record<string, string>) => {
     texts += 1;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { mediaChunkBytes } from '#server/media/limits.ts';
 import { MediaWriter } from '#server/media/media-writer.ts';
 import { mediaOriginsExaminedMax } from '#server/messages/limits.ts';
@@ -9,21 +9,17 @@ import {
   lockCurrentFetch,
 } from '#server/messages/media-fetch-store.ts';
 import { removeEarlierTries } from '#server/messages/remove-earlier-tries.ts';
-import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
+import { given } from '#test/support/service/given.ts';
 
 const leaseMs = 60_000;
 
 describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
-  let world: MediaWorld;
   let id: string;
   let first: ClaimedFetch;
-
-  before(async () => {
-    world = await startMediaWorld({ ROLES: 'api' });
-  });
-  after(() => world.close());
+  const world = given(() => startMediaWorld({ ROLES: 'api' }));
   beforeEach(async () => {
     id = await world.send('/menu.jpg');
     first = await claimed();

@@ -59,7 +59,7 @@ describe('a process that is killed while it fetches media (specification section
     await host.close();
     await stored.close();
     await runtime.database.close();
-    await database.drop();
+    await database.close();
     await rm(dataDir, { recursive: true, force: true });
   });
 

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { parseByteRange } from '#server/platform/http/byte-range.ts';
 import { answerOf } from '#test/support/media/media-host.ts';
-import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { startMediaWorld } from '#test/support/media/media-team.ts';
 import { slowDownload } from '#test/support/media/raw-download.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
+import { given } from '#test/support/service/given.ts';
 
 const bytes = jpegOf(600_000);
 
 describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
-  let world: MediaWorld;
   let url: string;
+  const world = given(startMediaWorld);
 
   before(async () => {
-    world = await startMediaWorld();
     url = await receive(bytes);
   });
-  after(() => world.close());
 
   async function receive(file: Buffer, name = 'menu'): Promise<string> {
     const body = { from: '+14155550199', text: name, media: file.toString('base64'), media_name: name };

@@ -1,26 +1,25 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { claimDevice } from '#simulated-phone/device-client.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { answerOf, startMediaHost } from '#test/support/media/media-host.ts';
-import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
+import { startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf, png } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, endFetchLeases, storedFetches } from '#test/support/media/stored-media.ts';
 import { connectNumber, findNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () => {
-  let world: MediaWorld;
+  const world = given(startMediaWorld);
   /** Sockets that a test answers later. */
   const hanging: Socket[] = [];
 
   before(async () => {
-    world = await startMediaWorld();
     world.host.set('/hang.png', (socket) => void hanging.push(socket));
   });
-  after(() => world.close());
 
   const sendText = async (to: string, content: string, from = world.number.phoneNumber) =>
     world.team.api.send({ from, to, content });

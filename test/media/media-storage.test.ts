@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { incompleteMediaMs, mediaChunkBytes, mediaMaxBytes, mediaSliceBytes } from '#server/media/limits.ts';
 import { findMediaFile, readMediaSlice, removeIncompleteMedia } from '#server/media/media-store.ts';
 import { completeWrittenMedia, MediaWriter, type WrittenMedia } from '#server/media/media-writer.ts';
@@ -9,17 +9,10 @@ import { readMedia } from '#server/media/read-media.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 describe('the storage of media (decision 0025)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const newWriter = (messageId: MessageId = service.runtime.ids.next('msg')) => ({
     messageId,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { mediaMaxBytes } from '#server/media/limits.ts';
 import { mediaLeaseMarginMs } from '#server/messages/limits.ts';
@@ -10,16 +10,12 @@ import { answerOf, startMediaHost, unboundedAnswer } from '#test/support/media/m
 import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
 import { jpegOf, png, shownFiles } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, isPaused, storedFetches } from '#test/support/media/stored-media.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('media of outbound messages (§3.2/media-fetch)', () => {
-  let world: MediaWorld;
-
-  before(async () => {
-    // Enough time for 5 MB on a busy machine, and a lease that is shorter than the pause of a minute (isPaused).
-    world = await startMediaWorld({ MEDIA_TIMEOUT_MS: '15000' });
-  });
-  after(() => world.close());
+  // Enough time for 5 MB on a busy machine, and a lease that is shorter than the pause of a minute (isPaused).
+  const world = given(() => startMediaWorld({ MEDIA_TIMEOUT_MS: '15000' }));
 
   /** Lets the phone poll and report the message, and checks the bytes that it got. */
   async function assertArrives(id: string, bytes: Buffer, type: string, name: string): Promise<void> {

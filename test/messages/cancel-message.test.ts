@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { roundTrip } from '#test/support/service/round-trip.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { acceptedByMonth } from '#test/support/usage/stored-usage.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -14,15 +16,9 @@ const to = '+14155550101';
 const mayHaveBeenSent = /A phone took it once and did not confirm it, so it may have been sent/;
 
 describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', () => {
-  let service: TestService;
-  let canary: Awaited<ReturnType<typeof plantCanary>>;
+  const service = givenService();
+  const canary = given(() => plantCanary(service));
   let phones = 0;
-
-  before(async () => {
-    service = await startTestService();
-    canary = await plantCanary(service);
-  });
-  after(() => service.close());
 
   async function newSender(monthlyLimit = 1_000): Promise<TestTeam & { readonly number: ConnectedNumber }> {
     const team = await service.newTeam({ monthlyLimit });

@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const to = '+14155550101';
 const minuteMs = 60_000;
 
 describe('GET /v1/messages/:id (specification section 4.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let canary: Awaited<ReturnType<typeof plantCanary>>;
-
-  before(async () => {
-    service = await startTestService();
-    canary = await plantCanary(service);
-    team = await service.newTeam();
-    number = await connectNumber(service, team, '+14155550100');
-  });
-  after(() => service.close());
+  const service = givenService();
+  const team = given(() => service.newTeam());
+  const number = given(() => connectNumber(service, team, '+14155550100'));
+  const canary = given(() => plantCanary(service));
 
   const get = async (id: unknown) => {
     const answer = await team.api.get(`/v1/messages/${id}`);

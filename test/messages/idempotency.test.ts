@@ -1,30 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';
 const hourMs = 3_600_000;
 
 describe('Idempotency-Key (specification section 4.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
+  const { service, team } = givenTeamBesideCanary();
+  const number = given(() => connectNumber(service, team, '+14155550100'));
   let keys = 0;
-
-  before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-    team = await service.newTeam();
-    number = await connectNumber(service, team, '+14155550100');
-  });
-  after(() => service.close());
 
   const newKey = () => {
     keys += 1;

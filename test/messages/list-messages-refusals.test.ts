@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { messageStatuses } from '#contract/message.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { address } from '#test/support/service/walk-message-pages.ts';
 
 const never = 'msg_01h2xcejqtf2nbrexx3vqjhp41';
 
 describe('refusals of GET /v1/messages (specification sections 2.1 and 4.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { team } = givenTeam();
 
   it('a cursor that is no message id is refused (§4.3/pages)', async () => {
     const malformed = [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { V7Generator } from 'uuidv7';
 import { directions, type MessageStatus, messageStatuses } from '#contract/message.ts';
@@ -7,7 +7,8 @@ import { type MessageId, type NumberId, publicId } from '#server/platform/ids/id
 import { putMessage } from '#test/support/messages/given-messages.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import {
   address,
   type Filters,
@@ -37,10 +38,11 @@ function combinations(from: readonly (string | undefined)[], to: readonly (strin
 }
 
 describe('GET /v1/messages (specification section 4.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let canary: Awaited<ReturnType<typeof plantCanary>>;
   let model: readonly Item[];
+  // Long times, so that no message of the model expires or times out during the test.
+  const service = givenService({ QUEUE_EXPIRY_HOURS: '8760', DEVICE_LEASE_SECONDS: '86400' });
+  const team = given(() => service.newTeam());
+  const canary = given(() => plantCanary(service));
 
   const own = ['+14155550100', '+14155550110', '+14155550120'];
   const deleted = '+14155550130';
@@ -48,10 +50,6 @@ describe('GET /v1/messages (specification section 4.3)', () => {
   const handles = ['anna@example.com', '22000', 'Zoë & Søn + 😀 %2B'];
 
   before(async () => {
-    // Long times, so that no message of the model expires or times out during the test.
-    service = await startTestService({ QUEUE_EXPIRY_HOURS: '8760', DEVICE_LEASE_SECONDS: '86400' });
-    canary = await plantCanary(service);
-    team = await service.newTeam();
     const numberIds = new Map<string, NumberId>();
     for (const phone of [...own, deleted]) {
       const { numberId } = await connectNumber(service, team, phone);
@@ -60,7 +58,6 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     }
     model = await fillModel(numberIds);
   });
-  after(() => service.close());
 
   /** Inserts 400 messages of ten weeks, some in the same millisecond, some older than the oldest partition. */
   async function fillModel(numberIds: ReadonlyMap<string, NumberId>): Promise<Item[]> {

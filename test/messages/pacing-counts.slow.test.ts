@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { failExpired, purgeRecentHandOuts, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { contactAt, type PacedTeam, startPacedTeam } from '#test/support/phones/paced-team.ts';
+import { contactAt, givenPacedTeam } from '#test/support/phones/paced-team.ts';
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const hourMs = 3_600_000;
 const noGap = { gap_min_seconds: 0, gap_max_seconds: 0 };
 
 describe('the counts of pacing (specification section 8)', () => {
-  let paced: PacedTeam;
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    paced = await startPacedTeam();
-    ({ service, team } = paced);
-  });
-  after(() => paced.close());
+  const paced = givenPacedTeam();
+  const { service, team } = paced;
 
   const connect = (pacing: object) => paced.connect({ ...noGap, ...pacing });
   const handOut = async (phone: DirectPhone) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { PacingMode } from '#contract/pacing.ts';
 import { pacedCheckMaxMs } from '#server/device-protocol/limits.ts';
 import { failExpired } from '#server/messages/sweep-messages.ts';
@@ -13,7 +13,7 @@ import {
   type FlatAnswer,
 } from '#test/support/phones/test-phone.ts';
 import { AlarmClock } from '#test/support/service/alarm-clock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
 const sends = 1_000;
@@ -34,21 +34,14 @@ interface Sent {
 const contactOf = (index: number) => `+1212555${String((index * 37) % contacts).padStart(4, '0')}`;
 
 describe(`${sends} messages through the polls of one phone, two processes and a restart (specification section 8)`, () => {
-  let service: TestService;
-  let team: TestTeam;
   let accepted: { readonly id: string; readonly to: string }[] = [];
+  const { service, team } = givenTeam({
+    ROLES: 'api',
+    PACING: 'gentle',
+    DEVICE_HOLD_SECONDS: String(holdMs / 1_000),
+  });
   /** The clock of the processes that the phone polls. */
   const clock = new AlarmClock();
-
-  before(async () => {
-    service = await startTestService({
-      ROLES: 'api',
-      PACING: 'gentle',
-      DEVICE_HOLD_SECONDS: String(holdMs / 1_000),
-    });
-    team = await service.newTeam();
-  });
-  after(() => service.close());
 
   const pass = (ms: number) => {
     for (const one of [clock, service.clock]) one.advance(ms);

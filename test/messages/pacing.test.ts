@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { pacedCheckMaxMs } from '#server/device-protocol/limits.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
 import type { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { contactAt, type PacedTeam, startPacedTeam } from '#test/support/phones/paced-team.ts';
+import { contactAt, givenPacedTeam } from '#test/support/phones/paced-team.ts';
 import { type ConnectedNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const hourMs = 3_600_000;
 
 describe('pacing (specification section 8)', () => {
-  let paced: PacedTeam;
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    paced = await startPacedTeam();
-    ({ service, team } = paced);
-  });
-  after(() => paced.close());
+  const paced = givenPacedTeam();
+  const { service, team } = paced;
 
   const sendMany = async (number: ConnectedNumber, count: number, contactOf: (index: number) => number) => {
     for (let index = 0; index < count; index += 1) await paced.send(number, contactOf(index));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 /** FUZZ_SEED and the path that fast-check prints repeat a failure. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -19,14 +19,7 @@ const step = fc.oneof(
 );
 
 describe(`the order of a queue, seed ${seed} (§4.3/order)`, () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const handOut = async (phone: DirectPhone, isReleased: boolean): Promise<string | undefined> => {
     const claimed = await phone.claim(service.runtime);

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { warnOfRepeatedTexts } from '#server/messages/warn-of-repeated-texts.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 describe('the same text to many new contacts (specification section 8)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api', PACING: 'gentle' });
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam({ ROLES: 'api', PACING: 'gentle' });
 
   it('the same text to an eleventh new contact makes an audit entry, once an hour, without the text (§8/repeated-text)', async () => {
     const number = await connectNumber(service, team);

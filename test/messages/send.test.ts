@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { before, describe, it } from 'node:test';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 
 const to = '+14155550101';
 const from = '+14155550100';
@@ -11,21 +11,15 @@ const pausedFrom = '+14155550110';
 const pendingFrom = '+14155550111';
 
 describe('POST /v1/messages/send (specification section 4.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
+  // No process of this service fetches media, because no test here waits for a file.
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
+  const number = given(() => connectNumber(service, team, from));
 
   before(async () => {
-    // No process of this service fetches media, because no test here waits for a file.
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-    team = await service.newTeam();
-    number = await connectNumber(service, team, from);
     const paused = await connectNumber(service, team, pausedFrom);
     await team.api.put(`/v1/numbers/${paused.numberId}`, { status: 'paused' });
     await team.api.post('/v1/numbers/verify', { phone_number: pendingFrom });
   });
-  after(() => service.close());
 
   const send = (body: unknown, headers: Record<string, string> = {}) =>
     team.api.post('/v1/messages/send', body, headers);

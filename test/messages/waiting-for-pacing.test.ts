@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { failExpired } from '#server/messages/sweep-messages.ts';
 import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
 import type { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { contactAt, type PacedTeam, startPacedTeam } from '#test/support/phones/paced-team.ts';
+import { contactAt, givenPacedTeam } from '#test/support/phones/paced-team.ts';
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const hourMs = 3_600_000;
 
 describe('a message that waits for pacing (specification sections 3.2 and 4.3)', () => {
-  let paced: PacedTeam;
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    paced = await startPacedTeam();
-    ({ service, team } = paced);
-  });
-  after(() => paced.close());
+  const paced = givenPacedTeam();
+  const { service, team } = paced;
 
   const sent = async (number: ConnectedNumber, phone: DirectPhone, contact: number) => {
     const id = await paced.send(number, contact);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { failOrphaned } from '#server/messages/sweep-messages.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
@@ -7,8 +7,7 @@ import { queuedMessages, storedMessages } from '#test/support/messages/stored-me
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
@@ -16,15 +15,7 @@ import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 const to = '+14155550101';
 
 describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary();
 
   const used = (owner = team) => acceptedOf(service, owner.id);
 

@@ -1,31 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import {
-  type ConnectedNumber,
-  claim,
-  connectNumber,
-  newPhoneNumber,
-} from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 describe('a device that describes itself differently (§4.7/device-change)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api' });
-  });
-  beforeEach(async () => {
-    team = await service.newTeam();
-    owner = await newMember(service, team, 'owner');
-    number = await connectNumber(service, team, newPhoneNumber());
-    await takeover({ device_name: 'Anna’s iPhone', os: '18.1' });
-  });
-  after(() => service.close());
+  const service = givenService({ ROLES: 'api' });
+  const team = givenEach(() => service.newTeam());
+  const owner = givenEach(() => newMember(service, team, 'owner'));
+  const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));
+  beforeEach(() => takeover({ device_name: 'Anna’s iPhone', os: '18.1' }));
 
   /** Starts the shortcut again after its old session has ended. */
   async function takeover(fields: Readonly<Record<string, string>>): Promise<void> {

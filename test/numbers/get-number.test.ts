@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { healthCauseTexts } from '#contract/number-health.ts';
 import { pacingOff } from '#test/support/numbers/default-pacing.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const to = '+14155550101';
 
 describe('GET /v1/numbers/:id (specification sections 2.5 and 4.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary());
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary();
 
   it('a number is shown with the fields of the list and on_unconfirmed (§4.2/get-number)', async () => {
     const number = await connectNumber(service, team, '+14155550100');

@@ -1,42 +1,26 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { watchNumbers } from '#server/numbers/watch-numbers.ts';
-import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail/mail-server.ts';
+import { givenMailService } from '#test/support/mail/given-mail-service.ts';
+import type { ReceivedMail } from '#test/support/mail/mail-server.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { passWatchedTime } from '#test/support/numbers/pass-served-time.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { newMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenEach } from '#test/support/service/given.ts';
 
 const minuteMs = 60_000;
 const appUrl = 'https://texts.example.com';
 
 describe('mails about silent numbers (specification section 4.7)', () => {
-  let server: MailServer;
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
   let number: ConnectedNumber;
-
-  before(async () => {
-    server = await startMailServer();
-    // No sweep runs by itself: the test starts each round that watches the numbers.
-    service = await startTestService({
-      SMTP_URL: server.url,
-      MAIL_FROM: 'texts@example.com',
-      APP_URL: appUrl,
-      ROLES: 'api,deliver',
-    });
-  });
+  // No sweep runs by itself: the test starts each round that watches the numbers.
+  const { mail: server, service } = givenMailService({ APP_URL: appUrl, ROLES: 'api,deliver' });
+  const team = givenEach(() => service.newTeam());
+  const owner = givenEach(() => newMember(service, team, 'owner'));
   beforeEach(async () => {
-    team = await service.newTeam();
-    owner = await newMember(service, team, 'owner');
     await newMember(service, team, 'member');
     number = await connect('Support');
-  });
-  after(async () => {
-    await service.close();
-    await server.close();
   });
 
   async function connect(label: string): Promise<ConnectedNumber> {

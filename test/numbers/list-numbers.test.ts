@@ -1,30 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
-import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { sentByDay } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';
 const phone = '+14155550100';
 
 describe('GET /v1/numbers (specification section 4.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-    team = await service.newTeam();
-    number = await connectNumber(service, team, phone);
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary();
+  const number = given(() => connectNumber(service, team, phone));
 
   it('the list of a team without numbers is empty (§4.2/list-numbers)', async () => {
     const other = await service.newTeam();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import type { Event } from '#contract/event.ts';
 import type { NumberHealth } from '#contract/number-health.ts';
 import { countNumbersByState } from '#server/numbers/number-facts-store.ts';
@@ -10,29 +10,21 @@ import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { passServedTime, passWatchedTime } from '#test/support/numbers/pass-served-time.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
-import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { refuseInsertsOf } from '#test/support/service/table-faults.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 const minuteMs = 60_000;
 
 describe('the health of numbers (specification section 4.7)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    // No sweep runs by itself: the test starts each round that watches the numbers.
-    service = await startTestService({ ROLES: 'api' });
-  });
-  beforeEach(async () => {
-    team = await service.newTeam({ plan: 'free' });
-    number = await connectNumber(service, team, newPhoneNumber());
-    await number.wire.poll();
-  });
-  after(() => service.close());
+  // No sweep runs by itself: the test starts each round that watches the numbers.
+  const service = givenService({ ROLES: 'api' });
+  const team = givenEach(() => service.newTeam({ plan: 'free' }));
+  const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));
+  beforeEach(() => number.wire.poll());
 
   const health = async () =>
     (await team.api.get(`/v1/numbers/${number.numberId}`)).json.health as unknown as NumberHealth;

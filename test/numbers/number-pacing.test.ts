@@ -1,22 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { gentlePacing } from '#test/support/numbers/default-pacing.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 describe('the pacing of a number (specification section 4.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService({ PACING: 'gentle', ROLES: 'api' });
-    team = await service.newTeam();
-    number = await connectNumber(service, team);
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam({ PACING: 'gentle', ROLES: 'api' });
+  const number = given(() => connectNumber(service, team));
 
   const put = (pacing: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, { pacing });
   const shown = async ({ numberId } = number) => (await team.api.get(`/v1/numbers/${numberId}`)).json;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { acceptSends } from '#server/messages/accept-sends.ts';
@@ -8,27 +8,18 @@ import { handOutsOf, messagesInFlight, storedMessages } from '#test/support/mess
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 
 const to = '+14155550101';
 const holdMs = 3_000;
 
 describe('a pause under load (specification section 3.3)', () => {
-  let service: TestService;
-  let second: { readonly baseUrl: string; readonly close: () => Promise<void> };
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService({ DEVICE_HOLD_SECONDS: String(holdMs / 1_000) });
-    second = await service.startAnother();
-    await plantCanary(service);
-    team = await service.newTeam();
-  });
-  after(async () => {
-    await second.close();
-    await service.close();
-  });
+  const service = givenService({ DEVICE_HOLD_SECONDS: String(holdMs / 1_000) });
+  const second = given(() => service.startAnother());
+  given(() => plantCanary(service));
+  const team = given(() => service.newTeam());
 
   const setStatus = async (number: ConnectedNumber, status: string) => {
     const answer = await team.api.put(`/v1/numbers/${number.numberId}`, { status });

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
 import { holdPause } from '#test/support/numbers/given-numbers.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { untilBlocked } from '#test/support/service/blocked-statements.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { hearNotifications } from '#test/support/service/hear-notifications.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const to = '+14155550101';
@@ -19,17 +18,7 @@ const holdMs = 3_000;
 const handOut = 'messages.claim';
 
 describe('a pause (specification section 3.3)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService({ DEVICE_HOLD_SECONDS: String(holdMs / 1_000) });
-    await plantCanary(service);
-    team = await service.newTeam();
-  });
-  after(async () => {
-    await service.close();
-  });
+  const { service, team } = givenTeamBesideCanary({ DEVICE_HOLD_SECONDS: String(holdMs / 1_000) });
 
   const setStatus = async (number: ConnectedNumber, status: string) => {
     const answer = await team.api.put(`/v1/numbers/${number.numberId}`, { status });

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { type ConnectedNumber, claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { describe, it } from 'node:test';
+import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 
 const phone = '+14155550100';
 const to = '+14155550101';
 
 describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-    team = await service.newTeam();
-    number = await connectNumber(service, team, phone);
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary();
+  const number = given(() => connectNumber(service, team, phone));
 
   it('reconnect makes a link, and the old phone works until the new one polls: id, queue and history stay (§2.5/created-at, §4.2/reconnect, §4.2/reconnect-effects)', async () => {
     const sent = await team.api.send({ from: phone, to, content: 'history' });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { findConversation, readMessages } from '#test/support/dashboard/conversations.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const fictional = /^\+1[2-9]\d{2}55501\d{2}$/;
@@ -18,12 +19,7 @@ interface Listed {
 }
 
 describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.13)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = givenService();
 
   type Owner = TestTeam & { readonly owner: TeamMember };
 

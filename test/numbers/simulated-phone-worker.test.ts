@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { connectSimulatedPhone } from '#server/numbers/connect-simulated-phone.ts';
 import { createSimulatedNumber } from '#server/numbers/create-simulated-number.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
@@ -14,20 +14,16 @@ import { putLease } from '#test/support/numbers/given-simulated-leases.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import { startTestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const one = '00000000-0000-4000-8000-000000000001';
 const other = '00000000-0000-4000-8000-000000000002';
 
 describe('the processes of simulated phones (specification section 12.13) (§12.13/simulated-phone)', () => {
-  let service: TestService;
-
-  before(async () => {
-    // Without the process role api this service runs no simulated phones.
-    service = await startTestService({ ROLES: 'maintain' });
-  });
-  after(() => service.close());
+  // Without the process role api this service runs no simulated phones.
+  const service = givenService({ ROLES: 'maintain' });
 
   const claim = (holder: string, limit = 100) => {
     const { clock, database } = service.runtime;

@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { storedNumber } from '#test/support/numbers/stored-numbers.ts';
-import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const phone = '+14155550100';
 
 describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let canary: Awaited<ReturnType<typeof plantCanary>>;
-
-  before(async () => {
-    service = await startTestService();
-    canary = await plantCanary(service);
-    team = await service.newTeam();
-    number = await connectNumber(service, team, phone);
-  });
-  after(() => service.close());
+  const service = givenService();
+  const team = given(() => service.newTeam());
+  const number = given(() => connectNumber(service, team, phone));
+  const canary = given(() => plantCanary(service));
 
   const put = (body: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, body);
 

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, canaryPhone, field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 
 const hourMs = 3_600_000;
 
 describe('POST /v1/numbers/verify (specification section 4.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary();
 
   const verify = (phone: unknown, api = team.api) => api.post('/v1/numbers/verify', { phone_number: phone });
 

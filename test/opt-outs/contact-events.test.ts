@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type EventType, eventTypes } from '#contract/event.ts';
 import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 const contact = '+14155550101';
 
 describe('events of contacts (specification sections 6.1 and 6.2)', () => {
-  let service: TestService;
-
-  before(async () => {
-    // Deliveries are only written: no process role attempts them.
-    service = await startTestService({ ROLES: 'api' });
-  });
-  after(() => service.close());
+  // Deliveries are only written: no process role attempts them.
+  const service = givenService({ ROLES: 'api' });
 
   it('contact events go to the webhooks that subscribe, and texts to a number also to the number’s webhooks (§6.1/one-per-change, §6.2/contact-events-of-a-number, §6.3/request-format)', async () => {
     for (const plan of ['free', 'pro'] as const) {

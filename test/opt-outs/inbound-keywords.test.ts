@@ -1,30 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { contactEventsOf, storedEvents } from '#test/support/events/stored-events.ts';
-import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { acceptedOf, sentByDay } from '#test/support/usage/stored-usage.ts';
 
 const contact = '+14155550101';
 
 describe('keywords of inbound messages (specification section 4.6)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let other: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
-  beforeEach(async () => {
-    team = await service.newTeam();
-    number = await connectNumber(service, team, newPhoneNumber());
-    other = await connectNumber(service, team, newPhoneNumber());
-  });
+  const service = givenService();
+  const team = givenEach(() => service.newTeam());
+  const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));
+  const other = givenEach(() => connectNumber(service, team, newPhoneNumber()));
 
   const receive = async (text: string, { from = contact, through = number, ...fields } = {}) => {
     // After 20 s the same text is no repeat.

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -11,21 +12,14 @@ const rounds = 60;
 const sendsPerRound = 8;
 
 describe('sends that race STOP, over two processes, while phones poll (specification section 4.6)', () => {
-  let service: TestService;
-  let second: Awaited<ReturnType<TestService['startAnother']>>;
-  let team: TestTeam;
   let numbers: ConnectedNumber[];
+  const service = givenService();
+  const second = given(() => service.startAnother());
+  const team = given(() => service.newTeam());
 
   before(async () => {
-    service = await startTestService();
-    second = await service.startAnother();
-    team = await service.newTeam();
     numbers = [];
     for (let n = 0; n < 3; n += 1) numbers.push(await connectNumber(service, team, newPhoneNumber()));
-  });
-  after(async () => {
-    await second.close();
-    await service.close();
   });
 
   it('each send that races STOP was handed out before it, is refused, or fails with opted_out (§4.6/races, §4.6/refused-sends)', async () => {

@@ -1,32 +1,23 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { failOptedOut, resolveOverdue, returnedMessagesMs } from '#server/messages/sweep-messages.ts';
 import { queuedMessages } from '#test/support/messages/stored-messages.ts';
-import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 const contact = '+14155550101';
 const minuteMs = 60_000;
 
 describe('a send or hand-out that races an opt-out (specification section 4.6)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let other: ConnectedNumber;
-
-  before(async () => {
-    // No sweep runs by itself: a test checks the state without it, and then runs it.
-    service = await startTestService({ ROLES: 'api' });
-  });
-  after(() => service.close());
-  beforeEach(async () => {
-    team = await service.newTeam();
-    number = await connectNumber(service, team, newPhoneNumber());
-    other = await connectNumber(service, team, newPhoneNumber());
-  });
+  // No sweep runs by itself: a test checks the state without it, and then runs it.
+  const service = givenService({ ROLES: 'api' });
+  const team = givenEach(() => service.newTeam());
+  const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));
+  const other = givenEach(() => connectNumber(service, team, newPhoneNumber()));
 
   const receive = (text: string, through = other) => through.wire.call('inbound', { from: contact, text });
   const body = (to = contact) => ({ from: number.phoneNumber, to, content: 'Hello' });

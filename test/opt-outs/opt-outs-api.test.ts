@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { contactEventsOf } from '#test/support/events/stored-events.ts';
 import { newMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenEach } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const contact = '+14155550101';
 
 describe('/v1/opt-outs (specification section 4.6)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
-  beforeEach(async () => {
-    team = await service.newTeam();
-    number = await connectNumber(service, team, newPhoneNumber());
-  });
+  const service = givenService();
+  const team = givenEach(() => service.newTeam());
+  const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));
 
   const address = (of: string) => `/v1/opt-outs/${encodeURIComponent(of)}`;
   const put = (of = contact, api = team.api) => api.request('PUT', address(of));

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { DirectPhone } from '#test/support/phones/direct-phone.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 
 /** Pairs of spellings that reach the same phone. */
 const spellings = [
@@ -16,13 +17,8 @@ const spellings = [
 ] as const;
 
 describe('phone numbers with several spellings (specification section 4.6)', () => {
-  let service: TestService;
   let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-  });
-  after(() => service.close());
+  const service = givenService();
 
   const sendTo = async (to: string, from: string) =>
     team.api.post('/v1/messages/send', { from, to, content: to });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { HistoryPurge } from '#server/app/history-purge.ts';
 import { ensurePartitions, listMonthPartitions } from '#server/database/partitions.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
@@ -10,25 +10,18 @@ import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { handOutsOf, storedMessages } from '#test/support/messages/stored-messages.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { holdBackupLock, holdHistoryRead, holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 const dayMs = 86_400_000;
 const customer = '+14155550188';
 
 describe('retention of messages and events (specification section 10.9)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let number: ConnectedNumber;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api', RETENTION_DAYS: '40', QUEUE_EXPIRY_HOURS: '8760' });
-    team = await service.newTeam();
-    number = await connectNumber(service, team);
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam({ ROLES: 'api', RETENTION_DAYS: '40', QUEUE_EXPIRY_HOURS: '8760' });
+  const number = given(() => connectNumber(service, team));
 
   const send = (content: string, to = customer) => team.api.send({ from: number.phoneNumber, to, content });
   const receive = async (text: string, file = {}) => {

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { countDevices } from '#test/support/devices/stored-setup-links.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+import { startTestService } from '#test/support/service/test-service.ts';
 import { iphoneAgent, openSetupPage, shownToken } from '#test/support/setup/setup-page.ts';
 
 const computer = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15';
 
 describe('the setup page (specification section 11.8)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const newLink = async (phoneNumber = newPhoneNumber()) => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: phoneNumber });

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { optOutWords } from '#contract/opt-out-words.ts';
 import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { refuseReceivedTests } from '#test/support/service/table-faults.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { openSetupPage } from '#test/support/setup/setup-page.ts';
 
 const friend = '+14155559901';
 
 describe('tests on the setup page (specification section 11.8)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const sendText = (setupUrl: string, to: string) =>
     openSetupPage({ setupUrl, path: '/test-text', form: { to } });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { findSetup, readSetup } from '#server/setup/read-setup.ts';
 import { renderSetupClosed } from '#server/setup/setup-page.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 import { leftThings, openSetupPage } from '#test/support/setup/setup-page.ts';
 
 const friend = '+14155559901';
@@ -42,14 +42,7 @@ const leftAtFirst = [
 ];
 
 describe('the setup page counts and lists its open items (specification section 11.8)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   /** @param kept the boxes that were ticked when the page with the form was rendered */
   const tick = (

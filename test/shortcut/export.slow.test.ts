@@ -1,30 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { parseBuffer } from 'bplist-parser';
 import { parse } from 'plist';
 import { buildWorkflow, inbound, outbox } from '#shortcut/shortcuts.ts';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given, givenFolder } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 describe('ownline shortcut export (specification sections 10.2 and 11.11)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let commands: CommandLine;
-  let folder: string;
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-    commands = new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl });
-    folder = await mkdtemp(join(tmpdir(), 'ownline-export-'));
-  });
-  after(async () => {
-    await service.close();
-    await rm(folder, { recursive: true });
-  });
+  const { service, team } = givenTeam();
+  const commands = given(() => new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl }));
+  const folder = givenFolder('ownline-export-');
 
   const names = ['Ownline Inbound.shortcut', 'Ownline Outbox.shortcut'];
   const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
+import { given } from '#test/support/service/given.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
-import {
-  type ShortcutLine,
-  type ShortcutWorld,
-  startShortcutWorld,
-} from '#test/support/shortcuts/shortcut-world.ts';
+import { type ShortcutLine, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
 describe('Ownline Inbound, as its file is, against the service (specification section 11.5)', () => {
-  let world: ShortcutWorld;
-  before(async () => {
-    world = await startShortcutWorld();
-  });
+  const world = given(startShortcutWorld);
   afterEach(() => world.switchOffPhones());
-  after(() => world.close());
 
   const message = (content: string, recipients: readonly string[] = []) => ({
     sender: '+12125550100',

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { inlineRunMaxMs } from '#shortcut/interpreter/run-shortcut.ts';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
-import { type ShortcutWorld, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
+import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
 describe('Ownline Outbox, as its file is, against the service (specification sections 11.2 to 11.4)', () => {
-  let world: ShortcutWorld;
-  before(async () => {
-    world = await startShortcutWorld();
-  });
+  const world = given(startShortcutWorld);
   // A running phone of an earlier test would consume the proxy faults that the next test plans.
   afterEach(() => world.switchOffPhones());
-  after(() => world.close());
 
   it('Ownline Outbox verifies the number by its first poll, and sends a text word for word (§11.11/outbox)', async () => {
     const line = await world.runningLine();

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { CommandLine } from '#test/support/service/command-line.ts';
-import { type ShortcutWorld, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
+import { given } from '#test/support/service/given.ts';
+import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
 describe('ownline phone simulate (specification section 10.2)', () => {
-  let world: ShortcutWorld;
-  let commands: CommandLine;
-  before(async () => {
-    world = await startShortcutWorld();
-    commands = new CommandLine(world.service.dataDir, { DATABASE_URL: world.service.databaseUrl });
-  });
-  after(() => world.close());
+  const world = given(startShortcutWorld);
+  const commands = given(
+    () => new CommandLine(world.service.dataDir, { DATABASE_URL: world.service.databaseUrl }),
+  );
 
   /** Runs the command with a phone that handles one message, and returns its lines. */
   const simulate = async (...options: string[]) => {

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { ShortcutPhone } from '#simulated-phone/shortcut-phone.ts';
 import type { PhoneLine } from '#simulated-phone/simulated-phone.ts';
 import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { claim, newPhoneNumber } from '#test/support/phones/test-phone.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
-import { type ShortcutWorld, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
+import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
 describe('a simulated phone that runs the shortcuts (specification section 10.2)', () => {
-  let world: ShortcutWorld;
-  before(async () => {
-    world = await startShortcutWorld();
-  });
-  after(() => world.close());
+  const world = given(startShortcutWorld);
 
   const newPhone = async (
     options: { count?: number; reportsDelivery?: boolean; deviceToken?: string; server?: string } = {},

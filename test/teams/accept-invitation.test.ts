@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { checkPassword } from '#server/accounts/account/password.ts';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
@@ -9,8 +9,9 @@ import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts'
 import { newMember, newPerson, PageClient } from '#test/support/people/people.ts';
 import { storedAccount, storedSessionMethods } from '#test/support/people/stored-accounts.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -20,16 +21,9 @@ function assertRefused(answer: ApiAnswer, status: number, code: string, param?: 
 }
 
 describe('acceptance of an invitation (specification section 12.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let visitor: PageClient;
+  const { service, team } = givenTeamBesideCanary();
+  const visitor = given(() => new PageClient(service.baseUrl, ''));
   let made = 0;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary());
-    visitor = new PageClient(service.baseUrl, '');
-  });
-  after(() => service.close());
 
   /** Invites the address. @returns the path below /app at which the dashboard accepts the invitation */
   async function invite(email: string, to: TestTeam = team, role = 'member'): Promise<string> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
@@ -9,20 +9,14 @@ import { Browser, type BrowserAnswer } from '#test/support/browser/browser-clien
 import { newMember, newPerson } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const dayMs = 24 * 3_600_000;
 
 describe('the page of an invitation (specification section 12.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
+  const { service, team } = givenTeamBesideCanary({ METRICS_TOKEN: 'a-token' });
   let made = 0;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ METRICS_TOKEN: 'a-token' }));
-  });
-  after(() => service.close());
 
   const newEmail = () => {
     made += 1;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
@@ -7,16 +7,9 @@ import { assertRefused, dayMs, invite, listed, type Made, opens } from '#test/su
 import { newMember } from '#test/support/people/people.ts';
 import { storedInvitations } from '#test/support/people/stored-invitations.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('invitations that are revoked, sent again or deleted (specification sections 3.5 and 4.1)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' }));
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' });
 
   it('the link of a revoked invitation opens nothing, and the invitation is no longer listed (§4.1/revoke-invitation)', async () => {
     const made = await invite(team.api, 'gone@example.com');

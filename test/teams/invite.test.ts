@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { ask, assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { storedRowTexts } from '#test/support/service/stored-text.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' }));
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' });
 
   it('an invite answers 201 with an invitation for 7 days and, without SMTP, its link below APP_URL (§4.1/invite)', async () => {
     const before = service.clock.nowMs();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
@@ -7,16 +7,9 @@ import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts'
 import { ask, assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => {
-  let service: TestService;
-  let here: TestTeam;
-
-  before(async () => {
-    ({ service, team: here } = await givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' }));
-  });
-  after(() => service.close());
+  const { service, team: here } = givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' });
 
   it('the list shows open invitations, newest first, with four fields and no link (§2.4/fields)', async () => {
     assert.deepEqual((await here.api.get('/v1/team/invitations')).json, {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { createKey } from '#server/api-keys/create-key.ts';
 import { operator } from '#server/platform/actor.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
@@ -14,8 +14,10 @@ import {
 } from '#test/support/people/people.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -25,14 +27,9 @@ function assertRefused(answer: ApiAnswer, status: number, code: string, param?: 
 }
 
 describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
-  let service: TestService;
   let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-  });
-  after(() => service.close());
+  const service = givenService();
+  given(() => plantCanary(service));
 
   const never = 'usr_01h2xcejqtf2nbrexx3vqjhp41';
   const roleOf = async (of: TestTeam, id: string): Promise<unknown> => {

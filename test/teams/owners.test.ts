@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 
 function assertRefused(answer: ApiAnswer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
@@ -13,15 +15,10 @@ function assertRefused(answer: ApiAnswer, status: number, code: string): void {
 }
 
 describe('owners, and leaving a team (specification section 12.4)', () => {
-  let service: TestService;
   let team: TestTeam;
   let ada: TeamMember;
-
-  before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-  });
-  after(() => service.close());
+  const service = givenService();
+  given(() => plantCanary(service));
 
   const begin = async () => {
     team = await service.newTeam();

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { assertRefused } from '#test/support/people/invite.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
 
 const hidden = [
   '\n',
@@ -23,19 +24,14 @@ const hidden = [
 const plain = ['Büro Süd', 'שלום', 'مكتب', '👩‍👩‍👧 family', 'a\u00a0b'];
 
 describe('names are one line that reads as it was written (specification section 2.1)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let owner: TeamMember;
   let numberId: string;
+  const { service, team } = givenTeam();
+  const owner = given(() => newMember(service, team, 'owner'));
   before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-    owner = await newMember(service, team, 'owner');
     await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
     const [number] = (await team.api.get('/v1/numbers')).json.numbers as { id: string }[];
     numberId = number?.id ?? '';
   });
-  after(() => service.close());
 
   it('every name accepts every script and refuses control characters and direction marks, with 400 and the field (§2.1/characters)', async () => {
     const fields = {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { newMember, PageClient } from '#test/support/people/people.ts';
 import { storedAccounts } from '#test/support/people/stored-accounts.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 
 function assertRefused(answer: ApiAnswer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);
@@ -14,15 +16,9 @@ function assertRefused(answer: ApiAnswer, status: number, code: string): void {
 }
 
 describe('seats under concurrency (specification sections 4.1 and 12.4)', () => {
-  let service: TestService;
-  let visitor: PageClient;
+  const service = givenService();
+  const visitor = given(() => new PageClient(service.baseUrl, ''));
   let made = 0;
-
-  before(async () => {
-    service = await startTestService();
-    visitor = new PageClient(service.baseUrl, '');
-  });
-  after(() => service.close());
 
   /** Invites the address. @returns the path below /app at which the dashboard accepts the invitation */
   async function invite(email: string, to: TestTeam): Promise<string> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { planNames, plans } from '#contract/plans.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
@@ -8,22 +8,17 @@ import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService, givenTeam } from '#test/support/service/given-team.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const to = '+14155550101';
 
 describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    await plantCanary(service);
-    team = await service.newTeam({ plan: 'pro' });
-  });
-  after(() => service.close());
+  const service = givenService();
+  given(() => plantCanary(service));
+  const team = given(() => service.newTeam({ plan: 'pro' }));
 
   it('GET shows the five fields of the team (§2.2/id, §2.2/created-at, §4.1/get-team)', async () => {
     const answer = await team.api.get('/v1/team');
@@ -141,14 +136,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
 });
 
 describe('ids of other teams (specification section 7.2)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   /** The parts of an answer that must be equal: status, body, and all headers except request-id and date. */
   function comparable(answer: ApiAnswer): unknown {
@@ -284,14 +272,7 @@ describe('ids of other teams (specification section 7.2)', () => {
 });
 
 describe('waiting_reason (§4.3/waiting-reason)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    service = await startTestService();
-    team = await service.newTeam();
-  });
-  after(() => service.close());
+  const { service, team } = givenTeam();
 
   const reason = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json.waiting_reason;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { lockTimeoutMs } from '#server/database/database.ts';
 import { heldFeedRequestsMax } from '#server/events/limits.ts';
 import {
@@ -8,32 +8,27 @@ import {
   teamRequestWaitMaxMs,
 } from '#server/usage/limits.ts';
 import { newMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { holdReads } from '#test/support/service/hold-reads.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** 200 requests more than a team's permits and queue hold. */
 const many = teamRequestsRunningMax + teamRequestsWaitingMax + 200;
 
 describe('fairness between teams (§8/team-concurrency)', () => {
-  let service: TestService;
-  let busy: TestTeam;
-  let victim: TestTeam;
-  let number: ConnectedNumber;
-  let busyNumber: ConnectedNumber;
+  const service = givenService();
+  const busy = given(() => service.newTeam());
+  const victim = given(() => service.newTeam());
+  const number = given(() => connectNumber(service, victim, '+14155550100'));
+  const busyNumber = given(() => connectNumber(service, busy, '+14155550101'));
 
-  before(async () => {
-    service = await startTestService();
-    busy = await service.newTeam();
-    victim = await service.newTeam();
-    number = await connectNumber(service, victim, '+14155550100');
-    busyNumber = await connectNumber(service, busy, '+14155550101');
-    await busy.api.send({ from: busyNumber.phoneNumber, to: '+14155550102', content: 'one to be listed' });
-  });
-  after(() => service.close());
+  before(() =>
+    busy.api.send({ from: busyNumber.phoneNumber, to: '+14155550102', content: 'one to be listed' }),
+  );
 
   /** Starts many requests, which stay unanswered while the test holds their locks. */
   function flood(ask: () => Promise<ApiAnswer>) {

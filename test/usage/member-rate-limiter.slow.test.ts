@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { join, newMember, newPerson, type TeamMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const ofFree = 5 * plans.free.requestsPerMinute;
 
 describe('the rate limiter of members (specification section 12.3)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on' });
-  });
-  after(() => service.close());
+  const service = givenService({ RATE_LIMITS: 'on' });
 
   /** Sends `count` simultaneous requests per member. @returns the number of requests that were answered 200 */
   const passing = async (count: number, ...members: readonly TeamMember[]) => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { teamRequestsRunningMax } from '#server/usage/limits.ts';
 import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
 import { countBlocked, untilBlocked } from '#test/support/service/blocked-statements.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const phones = 12;
@@ -12,18 +13,14 @@ const textsEach = 25;
 const metricsToken = 'a-token-for-metrics';
 
 describe('many phones of one team (§8/device-concurrency)', () => {
-  let service: TestService;
-  let busy: TestTeam;
-  let victim: TestTeam;
+  const service = givenService({ METRICS_TOKEN: metricsToken });
+  const busy = given(() => service.newTeam());
+  const victim = given(() => service.newTeam());
   const numbers: ConnectedNumber[] = [];
 
   before(async () => {
-    service = await startTestService({ METRICS_TOKEN: metricsToken });
-    busy = await service.newTeam();
-    victim = await service.newTeam();
     while (numbers.length < phones) numbers.push(await connectNumber(service, busy));
   });
-  after(() => service.close());
 
   /** Checks that another team's requests are served; they use the same connections as phones. */
   async function assertUndisturbed(): Promise<void> {

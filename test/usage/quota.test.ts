@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { failExpired, resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 import { setAccepted } from '#test/support/usage/given-usage.ts';
 import { acceptedByMonth } from '#test/support/usage/stored-usage.ts';
 
@@ -14,14 +16,9 @@ const to = '+14155550101';
 const hourMs = 3_600_000;
 
 describe('the monthly message limit (specification sections 7.2 and 8)', () => {
-  let service: TestService;
+  const service = givenService({ QUEUE_EXPIRY_HOURS: '2' });
+  given(() => plantCanary(service));
   let phones = 200;
-
-  before(async () => {
-    service = await startTestService({ QUEUE_EXPIRY_HOURS: '2' });
-    await plantCanary(service);
-  });
-  after(() => service.close());
 
   async function newSender(
     monthlyLimit: number,

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import { startTestService, type TestTeam } from '#test/support/service/test-service.ts';
 
 const get = (api: ApiClient) => api.get('/v1/team');
 
 describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ RATE_LIMITS: 'on' });
-  });
-  after(() => service.close());
+  const service = givenService({ RATE_LIMITS: 'on' });
 
   /** Moves the clock just past the next minute's start, by more than the clock may be corrected. */
   const nextMinute = () => service.clock.advance(60_020 - (service.clock.nowMs() % 60_000));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const dayMs = 86_400_000;
 const [from, to] = ['+14155550100', '+14155550101'];
@@ -19,14 +20,13 @@ interface Usage {
 }
 
 describe('the usage of a team (specification section 12.7)', () => {
-  let service: TestService;
   let team: TestTeam;
   let viewer: TeamMember;
   let wire: DeviceWire;
   let numberId: string;
+  const service = givenService();
 
   before(async () => {
-    service = await startTestService();
     // Noon on the tenth of a later month, far from midnight and from the end of a month.
     const now = service.clock.now();
     const noon = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 10, 12);
@@ -35,7 +35,6 @@ describe('the usage of a team (specification section 12.7)', () => {
     viewer = await newMember(service, team, 'viewer');
     ({ wire, numberId } = await connectNumber(service, team, from));
   });
-  after(() => service.close());
 
   async function usage(query = ''): Promise<Usage> {
     const answer = await viewer.get(viewer.in(`/usage${query}`));

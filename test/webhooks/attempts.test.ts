@@ -1,29 +1,20 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { type EventId, publicId } from '#server/platform/ids/ids.ts';
 import { productVersion } from '#server/platform/process/product-version.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 describe('attempts of deliveries (§6.3/request-format)', () => {
-  let service: TestService;
-  let receiver: WebhookReceiver;
-
-  before(async () => {
-    service = await startWebhooking();
-    receiver = await startWebhookReceiver();
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-  });
+  const receiver = given(startWebhookReceiver);
+  const service = givenWebhookService();
 
   it('an event is sent once, byte for byte as it is stored, and its delivery has succeeded (§2.7/last-triggered-at, §6.2/envelope)', async () => {
     const { id: teamId } = await service.newTeam();

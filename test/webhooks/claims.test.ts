@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { AttemptFailure } from '#contract/attempt-outcome.ts';
 import type { Queryable } from '#server/database/statement.ts';
 import {
@@ -10,7 +10,6 @@ import {
 import { lockLeasedDeliveries } from '#server/webhooks/dispatch/failure-store.ts';
 import { recordResults } from '#server/webhooks/dispatch/record-results.ts';
 import { oneAtATimeFailuresMin, teamSlots } from '#server/webhooks/limits.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import {
   bringForward,
   dropDueDeliveries,
@@ -20,18 +19,13 @@ import {
 import { setFailureCount } from '#test/support/webhooks/given-webhooks.ts';
 import { attemptsOf, deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 /** Number of bursts. In each, claims race between the reading and the locking of other claims. */
 const rounds = 60;
 
 describe('claims by several processes at once (specification section 6.3, decision 0017)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startWebhooking({ ROLES: 'api' });
-  });
-  after(() => service.close());
+  const service = givenWebhookService({ ROLES: 'api' });
 
   const claimed = (db: Queryable, inFlight = new Map()) => {
     const { clock } = service;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { plans } from '#contract/plans.ts';
 import { setRole } from '#test/support/people/given-accounts.ts';
@@ -7,20 +7,13 @@ import { newMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('POST /v1/webhooks (specification section 4.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({
-      ROLES: 'api,maintain',
-      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
-    }));
+  const { service, team } = givenTeamBesideCanary({
+    ROLES: 'api,maintain',
+    EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
   });
-  after(() => service.close());
 
   const make = (fields: Readonly<Record<string, unknown>>, api: ApiClient = team.api) =>
     api.post('/v1/webhooks', { url: nowhere, events: ['message.sent'], ...fields });

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { deleteBatchMax } from '#server/webhooks/queue/delete-pending.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 describe('DELETE /v1/webhooks/:id (§4.4/delete-webhook)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
 
   it('deleting a webhook answers {deleted: true} and deletes its pending deliveries of every lane', async () => {
     const { id } = await newWebhook(team.api);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { roundExaminedMax } from '#server/webhooks/deliveries/replay-statement.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import {
   newAttempt,
   newDelivery,
@@ -16,13 +15,7 @@ import {
 import { dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
 
 describe('deliveries that are attempted again (specification section 4.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
 
   const dueOf = (webhookId: string) => dueDeliveries(service, { webhookId: uuidOf('wh', webhookId) });
   const failuresOf = async (webhookId: string) =>

@@ -51,7 +51,7 @@ describe('a process that is killed loses no delivery (specification section 10.3
   after(async () => {
     await stored.close();
     await runtime.database.close();
-    await database.drop();
+    await database.close();
     await rm(dataDir, { recursive: true, force: true });
   });
 

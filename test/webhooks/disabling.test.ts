@@ -1,30 +1,22 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import type { ServerResponse } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { publicId } from '#server/platform/ids/ids.ts';
-import type { MailServer } from '#test/support/mail/mail-server.ts';
+import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
 import { newMember } from '#test/support/people/people.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
-import { givenMailAndReceiver } from '#test/support/webhooks/given-mail-and-receiver.ts';
 import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
-import { answering, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 
 describe('the tenth failure in a row (§6.3/failure-count)', () => {
-  let mail: MailServer;
-  let service: TestService;
-  let receiver: WebhookReceiver;
-  let close: () => Promise<void>;
-
-  before(async () => {
-    ({ mail, service, receiver, close } = await givenMailAndReceiver());
-  });
-  after(() => close());
+  const receiver = given(startWebhookReceiver);
+  const { mail, service } = givenMailService({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8' });
 
   it('the tenth of 50 simultaneous failures disables a webhook, and owners and admins get one mail (§3.4/enable-and-disable)', async () => {
     const team = await service.newTeam();

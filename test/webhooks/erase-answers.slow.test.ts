@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type EventId, parseId, type TeamId } from '#server/platform/ids/ids.ts';
 import {
   eraseAnswers,
@@ -8,20 +8,15 @@ import {
 } from '#server/webhooks/deliveries/erase-answers.ts';
 import { untilBlocked } from '#test/support/service/blocked-statements.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { putAttempts } from '#test/support/webhooks/given-attempts.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 import { attemptsOf, deliveriesOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, eventIdOf, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 describe('answers to erased events (specification section 12.14)', () => {
-  let service: TestService;
-  before(async () => {
-    service = await startWebhooking({ ROLES: 'api,deliver' });
-  });
-  after(() => service.close());
+  const service = givenWebhookService({ ROLES: 'api,deliver' });
 
   const note = (teamId: TeamId, eventIds: readonly EventId[]) =>
     service.runtime.database.transaction((trx) => noteErasedEvents(trx, teamId, eventIds));

@@ -1,32 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { given } from '#test/support/service/given.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { attemptsOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
-import {
-  answering,
-  silent,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, eventIdOf, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { answering, silent, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, eventIdOf, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 describe('fairness between teams in the webhook queue (decision 0017) (§6.3/slots)', () => {
-  let service: TestService;
-  let hanging: WebhookReceiver;
-  let quick: WebhookReceiver;
-
-  before(async () => {
-    service = await startWebhooking();
-    hanging = await startWebhookReceiver({ behaviour: silent });
-    quick = await startWebhookReceiver();
-  });
-  after(async () => {
-    await hanging.close();
-    await service.close();
-    await quick.close();
-  });
+  const hanging = given(() => startWebhookReceiver({ behaviour: silent }));
+  const quick = given(startWebhookReceiver);
+  const service = givenWebhookService();
 
   it('20 receivers that hang and 2,000 due deliveries of one team delay no first attempt of another', async () => {
     const { id: slowTeam } = await service.newTeam();

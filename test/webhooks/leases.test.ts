@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
 import { releaseDelivery, skipDelivery } from '#server/webhooks/dispatch/release-delivery.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { dropDueDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
 import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';
@@ -15,25 +15,12 @@ import {
   settled,
 } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
-import {
-  silent,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { silent, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 describe('leases of deliveries (specification section 6.3, decision 0017)', () => {
-  let service: TestService;
-  let receiver: WebhookReceiver;
-
-  before(async () => {
-    service = await startWebhooking({ ROLES: 'api' });
-    receiver = await startWebhookReceiver();
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-  });
+  const receiver = given(startWebhookReceiver);
+  const service = givenWebhookService({ ROLES: 'api' });
 
   it('a process that pauses beyond the end of its lease sends nothing, as the webhook may have changed (§6.3/interrupted-attempts)', async () => {
     const { id: teamId, api } = await service.newTeam();
@@ -156,18 +143,9 @@ describe('leases of deliveries (specification section 6.3, decision 0017)', () =
 });
 
 describe('results of attempts that end late (specification section 6.3, decision 0017)', () => {
-  let service: TestService;
-  let receiver: WebhookReceiver;
   let open: ServerResponse[];
-
-  before(async () => {
-    service = await startWebhooking();
-    receiver = await startWebhookReceiver({ behaviour: (answer) => void open.push(answer) });
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
-  });
+  const receiver = given(() => startWebhookReceiver({ behaviour: (answer) => void open.push(answer) }));
+  const service = givenWebhookService();
 
   /** Makes a webhook with one delivery, which the receiver has got and not yet answered. */
   async function whileOneRuns() {

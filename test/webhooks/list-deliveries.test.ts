@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { deliveryStatuses } from '#contract/webhook.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newAttempt, newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 interface Shown {
@@ -14,14 +13,12 @@ interface Shown {
 }
 
 describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
   let id: string;
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
   /** The made deliveries, newest first. */
   const made: Shown[] = [];
 
   before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
     ({ id } = await newWebhook(team.api));
     const { id: otherId } = await newWebhook(team.api);
     for (let n = 0; n < 48; n += 1) {
@@ -34,7 +31,6 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
       await newDelivery(service, team, otherId, { status, eventType, ageMs });
     }
   });
-  after(() => service.close());
 
   const list = (query = '') => team.api.get(`/v1/webhooks/${id}/deliveries${query}`);
 
@@ -107,15 +103,12 @@ describe('GET /v1/webhooks/:id/deliveries (specification section 4.4)', () => {
 });
 
 describe('GET /v1/webhooks/:id/deliveries/:delivery_id (specification section 4.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
   let id: string;
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
 
   before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
     ({ id } = await newWebhook(team.api));
   });
-  after(() => service.close());
 
   const get = (deliveryId: string, webhookId = id) =>
     team.api.get(`/v1/webhooks/${webhookId}/deliveries/${deliveryId}`);

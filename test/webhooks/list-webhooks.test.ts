@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { newMember } from '#test/support/people/people.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('GET /v1/webhooks and GET /v1/webhooks/:id (specification section 4.4)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startTestService({ ROLES: 'api,maintain' });
-    await plantCanary(service);
-  });
-  after(() => service.close());
+  const service = givenService({ ROLES: 'api,maintain' });
+  given(() => plantCanary(service));
 
   it('the list of a team without webhooks is empty (§4.4/list-webhooks)', async () => {
     const { api } = await service.newTeam();

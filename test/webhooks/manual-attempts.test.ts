@@ -1,36 +1,24 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { publicId } from '#server/platform/ids/ids.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { dropAttempts, dropEvent } from '#test/support/webhooks/given-due-deliveries.ts';
 import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
-import {
-  answering,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, startWebhooking, type TestWebhook } from '#test/support/webhooks/webhook-world.ts';
+import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 describe('manual attempts, replay and rotation, end to end (specification sections 4.4 and 6.4)', () => {
-  let service: TestService;
-  let receiver: WebhookReceiver;
-  let team: TestTeam;
-  let webhook: TestWebhook;
   let path: string;
+  const receiver = given(startWebhookReceiver);
+  const service = givenWebhookService();
+  const team = given(() => service.newTeam());
+  const webhook = given(() => addWebhook(service.runtime, team.id, receiver.url));
 
   before(async () => {
-    service = await startWebhooking();
-    receiver = await startWebhookReceiver();
-    team = await service.newTeam();
-    webhook = await addWebhook(service.runtime, team.id, receiver.url);
     path = `/v1/webhooks/${publicId('wh', webhook.id)}`;
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
   });
 
   const latest = () => {

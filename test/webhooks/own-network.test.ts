@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { describe, it } from 'node:test';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
-import { type DnsAnswer, type DnsServer, startDnsServer } from '#test/support/webhooks/dns-server.ts';
+import { type DnsAnswer, startDnsServer } from '#test/support/webhooks/dns-server.ts';
 import { attemptsOf, deliveriesOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
 
 describe('a failing network of our own (specification sections 6.3 and 6.5)', () => {
-  let service: TestService;
-  let dns: DnsServer;
   let answer: DnsAnswer = 'server failure';
-  before(async () => {
-    dns = await startDnsServer(() => answer);
-    service = await startWebhooking({}, { nameServers: [dns.address] });
-  });
-  after(async () => {
-    await service.close();
-    await dns.close();
-  });
+  const dns = given(() => startDnsServer(() => answer));
+  const service = given(() => startWebhooking({}, { nameServers: [dns.address] }));
 
   it('a delivery has four attempts while our own network fails, which never disable its webhook (§6.5/class-no-network)', async () => {
     const { id: teamId } = await service.newTeam();

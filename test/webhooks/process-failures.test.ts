@@ -1,32 +1,22 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { parseAddressRange } from '#server/platform/network/ip-address.ts';
 import { createProcessFailureLog } from '#server/webhooks/dispatch/process-failure-log.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 import { pausedAfter } from '#test/support/webhooks/paused-dispatcher.ts';
 import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
-import {
-  answering,
-  startWebhookReceiver,
-  type WebhookReceiver,
-} from '#test/support/webhooks/webhook-receiver.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 describe('log lines of failures that may be due to one process (specification section 10.4)', () => {
-  let service: TestService;
-  let receiver: WebhookReceiver;
+  const receiver = given(startWebhookReceiver);
+  const service = givenWebhookService({ ROLES: 'api' });
 
   before(async () => {
-    service = await startWebhooking({ ROLES: 'api' });
-    receiver = await startWebhookReceiver();
     receiver.behave(answering(200));
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
   });
 
   const ranges = ['10.1.0.0/16', 'fd00::/8'];

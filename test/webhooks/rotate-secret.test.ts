@@ -1,26 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { signingSecrets } from '#server/webhooks/endpoints/webhook-secret.ts';
 import { field } from '#test/support/service/api-client.ts';
+import { givenEach } from '#test/support/service/given.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
-import { type MadeWebhook, newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 
 const hourMs = 3_600_000;
 
 describe('rotation of a webhook’s secret (specification section 6.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
-  let webhook: MadeWebhook;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
-  });
-  after(() => service.close());
-  beforeEach(async () => {
-    webhook = await newWebhook(team.api);
-  });
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
+  const webhook = givenEach(() => newWebhook(team.api));
 
   const rotate = () => team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret`);
   const finish = () => team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret/finish`);

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { claimDeliveries, firstWebhookId } from '#server/webhooks/dispatch/claim-deliveries.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { dropLeasedDeliveries, moveToLanes } from '#test/support/webhooks/given-due-deliveries.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 /** Slots per lane, as section 6.3 states them, not read from the server. */
 const places = { live: 128, replay: 16, retry: 32, manual: 8 };
 
 describe('slots of a webhook (specification section 6.3)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startWebhooking({ ROLES: 'api' });
-  });
-  after(() => service.close());
+  const service = givenWebhookService({ ROLES: 'api' });
 
   it('a webhook has 128 first, 32 later, 16 replayed and 8 manual attempts at a time, over all processes (§6.3/slots)', async () => {
     const { runtime, clock } = service;

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { sweepDeliveries } from '#server/webhooks/queue/sweep-deliveries.ts';
 import { switchSubscription } from '#test/support/events/given-subscriptions.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
 import { deliveriesOf, dueDeliveries } from '#test/support/webhooks/stored-deliveries.ts';
-import { addWebhook, emit, startWebhooking } from '#test/support/webhooks/webhook-world.ts';
+import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 describe('the sweep of waiting deliveries (decision 0017)', () => {
-  let service: TestService;
-
-  before(async () => {
-    service = await startWebhooking({ ROLES: 'api' });
-  });
-  after(() => service.close());
+  const service = givenWebhookService({ ROLES: 'api' });
 
   it('the sweep skips deliveries that were added while their webhook was disabled, except manual attempts (§6.3/failure-count)', async () => {
     const { runtime } = service;

@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { skipBatchMax } from '#server/webhooks/queue/skip-pending.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { disableByFailures, setFailureCount } from '#test/support/webhooks/given-webhooks.ts';
 import { newDelivery, newWebhook, nowhere, queueMany, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { deliveriesOf, dueDeliveries, type Lane } from '#test/support/webhooks/stored-deliveries.ts';
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 
 describe('PUT /v1/webhooks/:id (specification section 4.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
   let id: string;
-
-  before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
-  });
-  after(() => service.close());
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
   beforeEach(async () => {
     ({ id } = await newWebhook(team.api));
   });

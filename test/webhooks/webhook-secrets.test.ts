@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { newMember } from '#test/support/people/people.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
-import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 
 describe('secrets of webhooks (specification sections 2.7 and 6.4)', () => {
-  let service: TestService;
-  let team: TestTeam;
   let id: string;
+  const { service, team } = givenTeamBesideCanary({ ROLES: 'api,maintain' });
   const secrets: string[] = [];
 
   before(async () => {
-    ({ service, team } = await givenTeamBesideCanary({ ROLES: 'api,maintain' }));
     const webhook = await newWebhook(team.api);
     id = webhook.id;
     const next = await team.api.post(`/v1/webhooks/${id}/rotate-secret`);
     secrets.push(webhook.secret, String(next.json.secret));
   });
-  after(() => service.close());
 
   /** Every spelling in which a table or an answer could contain a secret. */
   const spellings = () =>

@@ -13,12 +13,11 @@ import { firstRequest, type Language, languages, renderSample } from './request-
 /** Shows a new key and a sample request that its permissions allow. */
 export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
   const team = useTeam();
-  const { data, isPending } = useQuery(numbersQuery(team.id));
+  const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
   const [language, setLanguage] = useState<Language>('curl');
-  const sender = realFirst(data?.numbers ?? []).find(({ verified }) => verified);
+  const sender = realFirst(numbers).find(({ verified }) => verified);
   const from = sender?.phone_number;
-  // Without an answer yet, the sample would name the placeholder, and a quick copy would be refused.
-  const first = isPending ? undefined : firstRequest(made.permissions, from ?? '+14155550100');
+  const first = firstRequest(made.permissions, from ?? '+14155550100');
   const url = `${location.origin}${basePath}`;
   return (
     <div className="flex flex-col gap-5">

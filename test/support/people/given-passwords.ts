@@ -1,10 +1,12 @@
+import { before } from 'node:test';
 import { Browser, type BrowserAnswer, newAccount } from '#test/support/browser/browser-client.ts';
-import { startTestService, type TestService } from '#test/support/service/test-service.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Password of both accounts. */
 export const password = 'a long sentence that is hard to guess';
 
-export interface GivenPasswords {
+interface GivenPasswords {
   readonly service: TestService;
   /** A browser in a client network without counted attempts. */
   readonly newBrowser: () => Browser;
@@ -13,11 +15,13 @@ export interface GivenPasswords {
 }
 
 /** A service with accounts: ada@ and grace@example.com with a password, and none@example.com without one. */
-export async function givenPasswords(): Promise<GivenPasswords> {
-  const service = await startTestService({ TRUST_PROXY: 'loopback' });
-  await newAccount(service, { email: 'ada@example.com', password });
-  await newAccount(service, { email: 'grace@example.com', password });
-  await newAccount(service, { email: 'none@example.com' });
+export function givenPasswords(): GivenPasswords {
+  const service = givenService({ TRUST_PROXY: 'loopback' });
+  before(async () => {
+    await newAccount(service, { email: 'ada@example.com', password });
+    await newAccount(service, { email: 'grace@example.com', password });
+    await newAccount(service, { email: 'none@example.com' });
+  });
   let sources = 0;
   const newBrowser = () => {
     sources += 1;

@@ -1,4 +1,5 @@
-import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { DirectPhone } from './direct-phone.ts';
 import { type ConnectedNumber, connectNumber } from './test-phone.ts';
 
@@ -16,14 +17,12 @@ export interface PacedTeam {
   readonly setPacing: (number: ConnectedNumber, pacing: object | null) => Promise<void>;
   /** Sends a message to the contact of this index. @returns the id of the message */
   readonly send: (number: ConnectedNumber, contact: number, content?: string) => Promise<string>;
-  readonly close: () => Promise<void>;
 }
 
 export const contactAt = (index: number) => `+1212555${String(index).padStart(4, '0')}`;
 
-export async function startPacedTeam(): Promise<PacedTeam> {
-  const service = await startTestService({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
-  const team = await service.newTeam();
+export function givenPacedTeam(): PacedTeam {
+  const { service, team } = givenTeam({ ROLES: 'api', PACING: 'gentle', DEVICE_HOLD_SECONDS: '50' });
   const setPacing: PacedTeam['setPacing'] = async ({ numberId }, pacing) => {
     const answer = await team.api.put(`/v1/numbers/${numberId}`, { pacing });
     if (answer.status !== 200)
@@ -40,6 +39,5 @@ export async function startPacedTeam(): Promise<PacedTeam> {
     },
     send: ({ phoneNumber }, contact, content = 'Hello') =>
       team.api.send({ from: phoneNumber, to: contactAt(contact), content }),
-    close: () => service.close(),
   };
 }

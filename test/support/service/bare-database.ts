@@ -31,7 +31,7 @@ export async function openBareDatabase(): Promise<BareDatabase> {
     },
     close: async () => {
       await pool.end();
-      await database.drop();
+      await database.close();
     },
   };
 }

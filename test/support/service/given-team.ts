@@ -1,22 +1,32 @@
+import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { plantCanary } from './canary.ts';
+import { given } from './given.ts';
 import { startTestService, type TestService, type TestTeam } from './test-service.ts';
 
-export interface GivenTeam {
+// Scenarios of a suite: called in the body of `describe`, they make and close what they give.
+
+interface GivenTeam {
   readonly service: TestService;
   readonly team: TestTeam;
 }
 
-/** A service with one team. The suite closes the service. */
-export async function givenTeam(settings: Readonly<Record<string, string>> = {}): Promise<GivenTeam> {
-  const service = await startTestService(settings);
-  return { service, team: await service.newTeam() };
+/** A service. `settings` are those of startTestService. */
+export function givenService(
+  settings: Readonly<Record<string, string>> = {},
+  outbound: Partial<OutboundHttpOptions> = {},
+): TestService {
+  return given(() => startTestService(settings, outbound));
 }
 
-/** A service with one team and the canary team, whose data no answer may contain. The suite closes the service. */
-export async function givenTeamBesideCanary(
-  settings: Readonly<Record<string, string>> = {},
-): Promise<GivenTeam> {
-  const service = await startTestService(settings);
-  await plantCanary(service);
-  return { service, team: await service.newTeam() };
+/** A service with one team. */
+export function givenTeam(settings: Readonly<Record<string, string>> = {}): GivenTeam {
+  const service = givenService(settings);
+  return { service, team: given(() => service.newTeam()) };
+}
+
+/** A service with one team and the canary team, whose data no answer may contain. */
+export function givenTeamBesideCanary(settings: Readonly<Record<string, string>> = {}): GivenTeam {
+  const service = givenService(settings);
+  given(() => plantCanary(service));
+  return { service, team: given(() => service.newTeam()) };
 }

@@ -3,7 +3,8 @@ import pg from 'pg';
 
 export interface TestDatabase {
   readonly url: string;
-  readonly drop: () => Promise<void>;
+  /** Drops the database. */
+  readonly close: () => Promise<void>;
 }
 
 /** Makes a database with the current schema, cloned from the template that `npm test` made. */
@@ -26,7 +27,7 @@ async function createDatabase(options: string): Promise<TestDatabase> {
     url: engineUrl.replace('/ownline?', `/${name}?`),
     // First the database is dropped without FORCE: PostgreSQL waits a few seconds for connections that are closing, and
     // FORCE would end these with an error. Later FORCE ends connections that were left open.
-    drop: () =>
+    close: () =>
       asAdministrator(engineUrl, `DROP DATABASE ${name}`).catch(() =>
         asAdministrator(engineUrl, `DROP DATABASE ${name} WITH (FORCE)`),
       ),

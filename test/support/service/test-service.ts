@@ -146,7 +146,7 @@ export async function startTestService(
     close: async () => {
       await app.lifecycle.close();
       await runtime.database.close();
-      await database.drop();
+      await database.close();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

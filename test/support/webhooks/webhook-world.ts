@@ -4,6 +4,7 @@ import { appendEvents } from '#server/events/append-events.ts';
 import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttpOptions } from '#server/platform/outbound-http/outbound-http.ts';
 import { newWebhookSecret, sealSecret } from '#server/webhooks/endpoints/webhook-secret.ts';
+import { given } from '#test/support/service/given.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 export interface TestWebhook {
@@ -18,6 +19,11 @@ export function startWebhooking(
   outbound: Partial<OutboundHttpOptions> = {},
 ): Promise<TestService> {
   return startTestService({ EGRESS_ALLOW_CIDRS: '127.0.0.0/8', ...settings }, outbound);
+}
+
+/** A service whose webhooks may reach this machine, for a suite. */
+export function givenWebhookService(...options: Parameters<typeof startWebhooking>): TestService {
+  return given(() => startWebhooking(...options));
 }
 
 export async function addWebhook(

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { given, givenEach, givenFolder } from '#test/support/service/given.ts';
+
+describe('what a suite is given (docs/testing.md)', () => {
+  const events: string[] = [];
+  let folder = '';
+
+  describe('in a suite', () => {
+    folder = givenFolder();
+    const first = given(() => ({ name: 'first', close: () => events.push('first closed') }));
+    const second = given(
+      () => ({ name: `${first.name}, second` }),
+      () => events.push(`second closed, ${existsSync(folder)}`),
+    );
+    const each = givenEach(
+      () => ({ number: events.push('made for a test') }),
+      () => events.push('closed after a test'),
+    );
+    assert.throws(() => first.name, /once the suite runs/);
+
+    it('things are made in the order of the calls, and read as if they had been made here', () => {
+      assert.equal(second.name, 'first, second');
+      assert.deepEqual({ ...second }, { name: 'first, second' });
+      assert.ok(existsSync(folder));
+      assert.equal(each.number, 1);
+    });
+
+    it('givenEach makes another one for each test', () => assert.equal(each.number, 3));
+  });
+
+  it('after a suite all is closed, the last made first', () => {
+    const ofTests = ['made for a test', 'closed after a test'];
+    assert.deepEqual(events, [...ofTests, ...ofTests, 'second closed, true', 'first closed']);
+    assert.ok(!existsSync(folder));
+  });
+});
