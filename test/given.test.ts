@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { given, givenEach, givenFolder } from '#test/support/service/given.ts';
 
-describe('what a suite is given (docs/testing.md)', () => {
+describe('things given to a suite (docs/testing.md)', () => {
   const events: string[] = [];
   let folder = '';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { insertMember } from '#server/teams/members/member-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { newMagicLink } from '#test/support/people/given-links.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
@@ -19,9 +19,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
     const email = `person-${made}@example.com`;
     const account = await newAccount(service, withPassword ? { email, password } : { email });
     const byLink = async () => {
-      const url = await service.runtime.database.transaction((trx) =>
-        createMagicLink(trx, service.runtime, account, { hours: 1 }),
-      );
+      const url = await newMagicLink(service, account);
       const browser = new Browser(service.baseUrl);
       assert.equal((await browser.submit(new URL(url).pathname)).status, 303);
       return browser;
@@ -141,9 +139,7 @@ describe('the account of a person (specification sections 12.1 and 12.3)', () =>
   it('signing out everywhere and setting a password end open magic links (§12.2/reauthentication)', async () => {
     const { account, email, byPassword } = await newPerson();
     const newLink = async () => {
-      const url = await service.runtime.database.transaction((trx) =>
-        createMagicLink(trx, service.runtime, account, { hours: 24 }),
-      );
+      const url = await newMagicLink(service, account, 24);
       return new URL(url).pathname;
     };
     const [before, browser] = [await newLink(), await byPassword()];

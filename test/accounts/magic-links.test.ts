@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { MagicLinkRequests } from '#server/accounts/magic-links/magic-link-requests.ts';
 import { magicLinkMail, type SendMagicLink } from '#server/accounts/magic-links/send-magic-link.ts';
 import {
@@ -15,6 +14,7 @@ import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { newMagicLink } from '#test/support/people/given-links.ts';
 import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
@@ -33,9 +33,7 @@ describe('magic links, which sign in (specification section 12.2)', () => {
   const account = given(() => newAccount(service, { email, password }));
 
   const newLink = async (hours = 24, of = account) => {
-    const url = await service.runtime.database.transaction((trx) =>
-      createMagicLink(trx, service.runtime, of, { hours }),
-    );
+    const url = await newMagicLink(service, of, hours);
     return new URL(url).pathname;
   };
   const browser = () => new Browser(service.baseUrl);
@@ -49,9 +47,7 @@ describe('magic links, which sign in (specification section 12.2)', () => {
   };
 
   it('a magic link begins with APP_URL, and the database has only the hash of its token', async () => {
-    const url = await service.runtime.database.transaction((trx) =>
-      createMagicLink(trx, service.runtime, account, { hours: 24 }),
-    );
+    const url = await newMagicLink(service, account, 24);
     assert.ok(url.startsWith(`${service.runtime.config.appUrl}/link/`));
     const token = url.split('/').at(-1) ?? '';
     assert.match(token, /^[\w-]{43}$/);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { newMagicLink } from '#test/support/people/given-links.ts';
 import { countSignInRows, isSessionStored } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -112,9 +112,7 @@ describe('sessions (specification section 12.2)', () => {
     await first.post('/app/sign-in', { email, password });
     assert.deepEqual([await isSignedIn(stolen), await isSignedIn(first)], [false, true]);
     const before = first.at(service.baseUrl);
-    const url = await service.runtime.database.transaction((trx) =>
-      createMagicLink(trx, service.runtime, grace, { hours: 1 }),
-    );
+    const url = await newMagicLink(service, grace);
     assert.equal((await first.submit(new URL(url).pathname)).status, 303);
     assert.deepEqual([await isSignedIn(before), await isSignedIn(elsewhere)], [false, true]);
     const { entries } = (await elsewhere.get('/app/account/audit')).json;
@@ -162,9 +160,7 @@ describe('sessions (specification section 12.2)', () => {
     const enterGrace = (userAgent: string) =>
       signedIn(service, 'grace@example.com', password, { 'user-agent': userAgent });
     const [phone, laptop] = [await enterGrace('Phone'), await enterGrace('x'.repeat(400))];
-    const url = await service.runtime.database.transaction((trx) =>
-      createMagicLink(trx, service.runtime, account, { hours: 1 }),
-    );
+    const url = await newMagicLink(service, account);
     await new Browser(service.baseUrl, { 'user-agent': 'Mail' }).submit(new URL(url).pathname);
     service.clock.advance(61_000);
     const sessions = await sessionsOf(phone);
@@ -233,9 +229,7 @@ describe('sessions (specification section 12.2)', () => {
       const browser = await signedIn(https, email, password);
       await browser.post('/app/sign-in', { email, password: 'wrong' });
       await browser.post('/app/sign-in/passkey/options');
-      await https.runtime.database.transaction((trx) =>
-        createMagicLink(trx, https.runtime, account, { hours: 1 }),
-      );
+      await newMagicLink(https, account);
       const { purgeExpired } = await import('#server/accounts/sign-in/purge-expired.ts');
       const counts = async () => {
         await purgeExpired({ ...https.runtime, clock: https.clock });

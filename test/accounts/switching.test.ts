@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { operator } from '#server/platform/actor.ts';
-import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
 import { markEmailVerified } from '#test/support/people/given-accounts.ts';
+import { newOwnerLink } from '#test/support/people/given-links.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -58,10 +56,7 @@ describe('switching the account on the sign-in page and on invitations (specific
   it('signing out on an owner link without an address shows the form for a new account', async () => {
     const here = await service.newTeam();
     const eve = await newPerson(service);
-    const url = await service.runtime.database.transaction(async (trx) => {
-      const row = await lockTeam(trx, here.id);
-      return row ? (await createOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
-    });
+    const url = await newOwnerLink(service, here);
     const link = new URL(url).pathname;
     const browser = new Browser(service.baseUrl, { cookie: eve.cookie });
     const page = await browser.open(link);

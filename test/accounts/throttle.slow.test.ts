@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { countPasswordAttempt } from '#server/accounts/throttling/login-throttle.ts';
 import { Browser, newAccount } from '#test/support/browser/browser-client.ts';
+import { newMagicLink } from '#test/support/people/given-links.ts';
 import {
   type CreationOptions,
   type RequestOptions,
@@ -155,9 +155,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     /** Makes a browser with a device cookie, by signing in by a link and signing out again. */
     const knownTo = async (account: Awaited<ReturnType<typeof newAccount>>) => {
       const browser = at(here);
-      const url = await service.runtime.database.transaction((trx) =>
-        createMagicLink(trx, service.runtime, account, { hours: 1 }),
-      );
+      const url = await newMagicLink(service, account);
       assert.equal((await browser.submit(new URL(url).pathname)).status, 303);
       assert.equal((await browser.post('/app/account/sign-out')).status, 200);
       assert.notEqual(browser.cookie, '', 'signing out keeps what it is known by');
@@ -256,9 +254,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     const request = (await locked.post('/app/sign-in/passkey/options')).json as unknown as RequestOptions;
     const entered = await locked.post('/app/sign-in/passkey', { response: authenticator.get(request) });
     assert.equal(entered.status, 200, entered.text);
-    const url = await service.runtime.database.transaction((trx) =>
-      createMagicLink(trx, service.runtime, account, { hours: 1 }),
-    );
+    const url = await newMagicLink(service, account);
     assert.equal((await at('198.51.100.1').submit(new URL(url).pathname)).status, 303);
   });
 

@@ -2,20 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { keepPicture, type Look } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
-const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
 
 describe('the warning that an iPhone changed, in a browser (specification section 12.12)', () => {
   const opened = givenBrowserTeam();
 
   for (const look of [desktop, phone]) {
-    it(`${nameOf(look)}: an iPhone that reports another name causes a warning, which an owner dismisses (§12.12/page-numbers, §4.7/device-change)`, async () => {
+    it(`${nameOfLook(look)}: an iPhone that reports another name causes a warning, which an owner dismisses (§12.12/page-numbers, §4.7/device-change)`, async () => {
       const team = await opened.service.newTeam();
       const owner = await newMember(opened.service, team, 'owner');
       const { service } = opened;
@@ -38,7 +37,7 @@ describe('the warning that an iPhone changed, in a browser (specification sectio
       await page.reload();
       await page.getByText('Another iPhone may send for this number').waitFor();
       await page.getByText('calls itself “Ben’s iPhone” now, with iOS 17.4 instead of 18.2').waitFor();
-      await keepPicture(page, `dashboard-numbers-device-change-${nameOf(look)}`);
+      await keepPicture(page, `dashboard-numbers-device-change-${nameOfLook(look)}`);
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
       const viewer = await newMember(service, team, 'viewer');
       const watched = await openWatchedDashboard(opened.browser, viewer, `/numbers/${numberId}`, look);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { passServedTime } from '#test/support/numbers/pass-served-time.ts';
@@ -13,7 +13,6 @@ import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const desktop: Look = { width: 1280, height: 800, colorScheme: 'light' };
 const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
-const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
 const to = '+14155550199';
 
 describe('the pages of numbers in a browser (specification section 12.12)', () => {
@@ -71,38 +70,38 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     for (const look of looks) {
       const { page: first, complaints } = await open(empty, look);
       await first.getByRole('heading', { name: 'No iPhone is connected yet' }).waitFor();
-      await assertSound(first, `empty-${nameOf(look)}`);
+      await assertSound(first, `empty-${nameOfLook(look)}`);
       assert.deepEqual(complaints, []);
       await first.context().close();
       const { page } = await open(owner, look);
       await card(page, 'has not been opened').waitFor();
-      await assertSound(page, `full-${nameOf(look)}`);
+      await assertSound(page, `full-${nameOfLook(look)}`);
       await card(page, 'has not been opened').getByRole('link', { name: 'Show setup link' }).waitFor();
       await card(page, 'has not been opened').getByRole('heading').getByRole('link').click();
       await page.getByRole('button', { name: 'Show a setup link' }).waitFor();
       await page.getByText('Save label').waitFor();
-      await assertSound(page, `one-pending-${nameOf(look)}`);
+      await assertSound(page, `one-pending-${nameOfLook(look)}`);
       await page.getByRole('link', { name: 'All numbers' }).click();
       await card(page, 'Front desk').getByRole('heading').getByRole('link').click();
       await page.getByText('Not tested', { exact: true }).waitFor();
-      await assertSound(page, `one-${nameOf(look)}`);
+      await assertSound(page, `one-${nameOfLook(look)}`);
       await page.context().close();
     }
   });
 
   for (const look of [desktop, phone]) {
-    it(`${nameOf(look)}: the QR code connects an iPhone, and the page follows its progress (§12.12/page-connect)`, async () => {
+    it(`${nameOfLook(look)}: the QR code connects an iPhone, and the page follows its progress (§12.12/page-connect)`, async () => {
       const { team, owner } = await newSetting();
       const { page, complaints } = await open(owner, look);
       await page.getByRole('button', { name: 'Connect an iPhone' }).click();
       const dialog = page.getByRole('dialog');
-      await keepPicture(page, `dashboard-numbers-connect-${nameOf(look)}`);
+      await keepPicture(page, `dashboard-numbers-connect-${nameOfLook(look)}`);
       const phoneNumber = newPhoneNumber();
       await dialog.getByLabel('Number of the iPhone').fill(`+1 (415) 555-${phoneNumber.slice(-4)}`);
       await dialog.getByRole('button', { name: 'Create setup link' }).click();
 
       const setupUrl = await scan(page);
-      await assertSound(page, `connect-code-${nameOf(look)}`);
+      await assertSound(page, `connect-code-${nameOfLook(look)}`);
       await page.keyboard.press('Escape');
       await page.mouse.click(3, 3);
       assert.equal(await dialog.locator('pre').innerText(), setupUrl, 'kept until a button closes it');
@@ -110,10 +109,10 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       const wire = await claim(team.api, setupUrl);
       await dialog.getByText('It has opened the link.').waitFor();
       assert.equal(await dialog.locator('pre').count(), 0, 'the link is taken');
-      await keepPicture(page, `dashboard-numbers-connect-claimed-${nameOf(look)}`);
+      await keepPicture(page, `dashboard-numbers-connect-claimed-${nameOfLook(look)}`);
       await wire.poll({ device_name: 'Front desk' });
       await dialog.getByText('Front desk is connected').waitFor();
-      await assertSound(page, `connect-done-${nameOf(look)}`);
+      await assertSound(page, `connect-done-${nameOfLook(look)}`);
       await dialog.getByRole('button', { name: 'Done' }).click();
       await dialog.waitFor({ state: 'detached' });
       const connected = card(page, 'Front desk');
@@ -124,7 +123,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await page.context().close();
     });
 
-    it(`${nameOf(look)}: a number is paused, refuses sends, is resumed and labelled (§12.12/page-numbers)`, async () => {
+    it(`${nameOfLook(look)}: a number is paused, refuses sends, is resumed and labelled (§12.12/page-numbers)`, async () => {
       const { team, owner } = await newSetting();
       const { phoneNumber, numberId } = await connectNumber(service, team);
       const send = async () =>
@@ -137,12 +136,12 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await one.getByText('Paused', { exact: true }).waitFor();
       assert.match(await one.innerText(), /1 message waits/);
       assert.equal(await send(), 400);
-      await assertSound(page, `paused-${nameOf(look)}`);
+      await assertSound(page, `paused-${nameOfLook(look)}`);
 
       await one.getByRole('heading').getByRole('link').click();
       await page.waitForURL(`**/numbers/${numberId}`);
       await page.getByText('New sends are refused').waitFor();
-      await assertSound(page, `one-paused-${nameOf(look)}`);
+      await assertSound(page, `one-paused-${nameOfLook(look)}`);
       await page.getByRole('switch', { name: /Send from/ }).click();
       await page.getByText('Online', { exact: true }).waitFor();
       assert.equal(await send(), 202);
@@ -161,7 +160,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await page.context().close();
     });
 
-    it(`${nameOf(look)}: pacing can be changed, a number can set its own limit, and exceeded limits are shown (§12.12/page-numbers)`, async () => {
+    it(`${nameOfLook(look)}: pacing can be changed, a number can set its own limit, and exceeded limits are shown (§12.12/page-numbers)`, async () => {
       const { team, owner } = await newSetting();
       const { phoneNumber, numberId, wire } = await connectNumber(service, team);
       const path = `/numbers/${numberId}`;
@@ -186,11 +185,11 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       }
       await page.reload();
       await page.getByText('more new contacts in the last hour').waitFor();
-      await assertSound(page, `one-warned-${nameOf(look)}`);
+      await assertSound(page, `one-warned-${nameOfLook(look)}`);
       await page.getByRole('button', { name: 'Change pacing' }).click();
       await dialog.getByLabel('Mode').selectOption('strict');
       await dialog.getByLabel('New contacts an hour').fill('');
-      await assertSound(page, `pacing-${nameOf(look)}`);
+      await assertSound(page, `pacing-${nameOfLook(look)}`);
       await dialog.getByRole('button', { name: 'Save pacing' }).click();
       await page.getByText('Strict', { exact: true }).waitFor();
       const after = (await owner.get(owner.in(path))).json.pacing as Record<string, unknown>;
@@ -199,7 +198,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await page.context().close();
     });
 
-    it(`${nameOf(look)}: a silent iPhone is offline with its likely cause and checks, and another one can be connected (§12.12/page-numbers, §12.12/page-connect)`, async () => {
+    it(`${nameOfLook(look)}: a silent iPhone is offline with its likely cause and checks, and another one can be connected (§12.12/page-numbers, §12.12/page-connect)`, async () => {
       const { team, owner } = await newSetting();
       const { numberId, wire } = await connectNumber(service, team);
       const { page, complaints } = await open(owner, look);
@@ -210,7 +209,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await passServedTime(service, 60 * 60_000);
       await page.reload();
       await page.getByText('no automation has started Ownline Outbox again').waitFor();
-      await assertSound(page, `offline-${nameOf(look)}`);
+      await assertSound(page, `offline-${nameOfLook(look)}`);
       await card(page, 'Test iPhone').getByRole('link', { name: 'Check the iPhone' }).click();
       await page.getByText('Check these on the iPhone').waitFor();
       await page.getByText('the times of day and Charger each have to say Run Immediately').waitFor();
@@ -221,14 +220,14 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
         /iMessage is on/,
       ])
         await page.locator('#checks').getByText(switchOfIos).waitFor();
-      await assertSound(page, `one-offline-${nameOf(look)}`);
+      await assertSound(page, `one-offline-${nameOfLook(look)}`);
 
       await page.getByRole('button', { name: 'Set up again' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Connect another iPhone' }).click();
       await dialog.getByText('goes on working until the other one').waitFor();
-      await keepPicture(page, `dashboard-numbers-reconnect-${nameOf(look)}`);
+      await keepPicture(page, `dashboard-numbers-reconnect-${nameOfLook(look)}`);
       await dialog.getByRole('button', { name: 'Create setup link' }).click();
       const setupUrl = await scan(page);
       await wire.poll();
@@ -258,7 +257,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await page.getByRole('button', { name: 'Delete number' }).click();
     const dialog = page.getByRole('dialog');
     assert.match(await dialog.innerText(), /1 message waits for its iPhone and will fail/);
-    await assertSound(page, `delete-${nameOf(phone)}`);
+    await assertSound(page, `delete-${nameOfLook(phone)}`);
     await dialog.getByRole('button', { name: 'Keep it' }).click();
     await dialog.waitFor({ state: 'detached' });
     assert.equal((await owner.get(owner.in(`/numbers/${numberId}`))).status, 200);
@@ -270,7 +269,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.deepEqual(complaints, []);
     await page.goto(`${service.baseUrl}/teams/${owner.team.publicId}/numbers/${numberId}`);
     await page.getByText('This number is not in the team').waitFor();
-    await assertSound(page, `gone-${nameOf(phone)}`);
+    await assertSound(page, `gone-${nameOfLook(phone)}`);
     await page.context().close();
   });
 
@@ -292,7 +291,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
         return [...counts, ...(await buttons.allInnerTexts())];
       };
       assert.deepEqual(await offered(), [0, 0, 0]);
-      await assertSound(page, `${role}-${nameOf(look)}`);
+      await assertSound(page, `${role}-${nameOfLook(look)}`);
       await card(page, 'Test iPhone').getByRole('heading').getByRole('link').click();
       await page.getByText('Ask Ada Example to pause').waitFor();
       await page.getByText('Ask Ada Example for a setup link').waitFor();
@@ -300,7 +299,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await page.getByText('Ask Ada Example to connect another one').waitFor();
       await page.getByText('Mark it as failed').waitFor();
       assert.deepEqual(await offered(), [0, 0, 0]);
-      await assertSound(page, `one-${role}-${nameOf(look)}`);
+      await assertSound(page, `one-${role}-${nameOfLook(look)}`);
       const address = new URL(page.url());
       address.search = '?setup=true';
       await page.goto(address.href);
@@ -322,7 +321,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     for (const name of ['Connect another iPhone', 'Set up again'])
       assert.equal(await page.getByRole('button', { name }).count(), 0, name);
     await page.getByText('Online', { exact: true }).waitFor();
-    await assertSound(page, `one-simulated-${nameOf(desktop)}`);
+    await assertSound(page, `one-simulated-${nameOfLook(desktop)}`);
     await page.getByRole('link', { name: 'All numbers' }).click();
     await card(page, 'Simulated').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Try with' }).count(), 0, 'one at a time');
@@ -345,7 +344,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await connecting.getByText('such as +1 415 555 0100').waitFor();
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
     assert.equal(await field.inputValue(), '555 0180');
-    await assertSound(page, `connect-refused-${nameOf(phone)}`);
+    await assertSound(page, `connect-refused-${nameOfLook(phone)}`);
     await page.goto(`${service.baseUrl}/teams/${owner.team.publicId}/numbers/${numberId}`);
     await page.getByRole('button', { name: 'Change pacing' }).click();
     const pacing = page.getByRole('dialog', { name: 'Change pacing' });
@@ -354,7 +353,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     await pacing.getByText('The shortest pause has to be at most the longest').waitFor();
     assert.equal(await pacing.getByLabel('Shortest pause').getAttribute('aria-invalid'), 'true');
     assert.equal(await pacing.getByLabel('Shortest pause').inputValue(), '9');
-    await assertSound(page, `pacing-refused-${nameOf(phone)}`);
+    await assertSound(page, `pacing-refused-${nameOfLook(phone)}`);
     await page.context().close();
   });
 
@@ -373,7 +372,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
     assert.doesNotMatch(await dialog.innerText(), /POST|ownline number/);
     await submit(newPhoneNumber());
     await dialog.getByText('The plan free allows 1 number').waitFor();
-    await assertSound(page, `plan-limit-${nameOf(phone)}`);
+    await assertSound(page, `plan-limit-${nameOfLook(phone)}`);
     const link = dialog.getByRole('link', { name: 'See usage and plans' });
     assert.equal(await link.getAttribute('href'), `/teams/${owner.team.publicId}/usage`);
     await page.context().close();

@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { isDark, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { assertSoundInBothThemes } from '#test/support/browser/sound-dashboard.ts';
 import { addAuthenticator } from '#test/support/browser/virtual-authenticator.ts';
@@ -11,7 +11,6 @@ import { newCookie, newMember, type TeamMember } from '#test/support/people/peop
 import { until } from '#test/support/service/until.ts';
 
 const password = 'a sentence that only Ada knows';
-const nameOf = ({ width, height, colorScheme }: Look) => `${width}×${height}-${colorScheme}`;
 const [desktop] = looks;
 const phone = looks.at(-1);
 assert.ok(desktop && phone);
@@ -41,8 +40,8 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
   }
 
   for (const look of [desktop, phone]) {
-    it(`${nameOf(look)}: a person changes name, passkeys, password and sessions`, async () => {
-      const owner = await newOwner(`ada-${nameOf(look).replace('×', 'x')}@example.com`);
+    it(`${nameOfLook(look)}: a person changes name, passkeys, password and sessions`, async () => {
+      const owner = await newOwner(`ada-${nameOfLook(look).replace('×', 'x')}@example.com`);
       await newCookie(service, owner.account, 'link');
       const { page, complaints } = await open(owner, look);
       await page.getByText('This browser', { exact: true }).waitFor();
@@ -84,14 +83,14 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
 
   for (const look of [desktop, phone]) {
     // The accessibility checker axe removes the virtual authenticator, so it runs last in this test.
-    it(`${nameOf(look)}: a passkey is added, renamed, used to sign in, and removed (§12.2/passkeys, §12.2/passkey-button)`, async () => {
-      const owner = await newOwner(`key-${nameOf(look).replace('×', 'x')}@example.com`);
+    it(`${nameOfLook(look)}: a passkey is added, renamed, used to sign in, and removed (§12.2/passkeys, §12.2/passkey-button)`, async () => {
+      const owner = await newOwner(`key-${nameOfLook(look).replace('×', 'x')}@example.com`);
       const { page, complaints } = await open(owner, look);
       const authenticator = await addAuthenticator(page);
       await page.getByRole('button', { name: 'Add passkey' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill('Work laptop');
-      await keepPicture(page, `dashboard-settings-add-passkey-${nameOf(look)}`);
+      await keepPicture(page, `dashboard-settings-add-passkey-${nameOfLook(look)}`);
       await dialog.getByRole('button', { name: 'Add passkey' }).click();
       await page.getByText('The passkey is added').waitFor();
       await page.getByText(/not used yet/).waitFor();
@@ -99,13 +98,13 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await dialog.getByLabel('Name').fill('Reception');
       await dialog.getByRole('button', { name: 'Rename passkey' }).click();
       await page.getByText('Reception', { exact: true }).waitFor();
-      await keepPicture(page, `dashboard-settings-passkeys-${nameOf(look)}`);
+      await keepPicture(page, `dashboard-settings-passkeys-${nameOfLook(look)}`);
 
       await loseSession(page);
       await authenticator.answer(false);
       await page.goto(`${origin}/sign-in?next=/teams/${owner.team.publicId}/settings`);
       await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
-      await keepPicture(page, `people-sign-in-passkey-${nameOf(look)}`);
+      await keepPicture(page, `people-sign-in-passkey-${nameOfLook(look)}`);
       assert.deepEqual(await sidewaysOverflow(page), []);
       await authenticator.answer(true);
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
@@ -126,7 +125,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await authenticator.answer(true);
       await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
       await page.getByText(/The server does not know this passkey/).waitFor();
-      await keepPicture(page, `people-sign-in-passkey-refused-${nameOf(look)}`);
+      await keepPicture(page, `people-sign-in-passkey-refused-${nameOfLook(look)}`);
       assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []]);
       await page.context().close();
     });
@@ -186,7 +185,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.getByLabel('New password').fill(`${password} now`);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText(/This is not your current password/).waitFor();
-    await keepPicture(page, `dashboard-settings-refused-${nameOf(desktop)}`);
+    await keepPicture(page, `dashboard-settings-refused-${nameOfLook(desktop)}`);
     await page.getByLabel('Current password').fill(password);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('Your password is set').waitFor();

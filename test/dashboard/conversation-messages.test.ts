@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import {
   findConversation,
   givenReader,
@@ -9,23 +9,15 @@ import {
   receive,
   sendNext,
 } from '#test/support/dashboard/conversations.ts';
-import { newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const ada = '+14155550901';
 const bob = '+14155550902';
 
 describe('the messages of a conversation (specification section 12.11)', () => {
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let member: TeamMember;
-  const { service } = givenTeamBesideCanary();
-  beforeEach(async () => {
-    ({ team, member, number } = await givenReader(service));
-  });
+  const { service, team, member, number } = givenReader();
 
   const send = (to: string, content: string, from = number.phoneNumber) =>
     team.api.send({ from, to, content });

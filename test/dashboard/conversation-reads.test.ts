@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { roles } from '#contract/permissions.ts';
 import {
   countUnread,
@@ -12,22 +12,14 @@ import {
   sendNext,
 } from '#test/support/dashboard/conversations.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
-import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const ada = '+14155550901';
 const bob = '+14155550902';
 
 describe('read marks of members (specification section 12.11)', () => {
-  let team: TestTeam;
-  let number: ConnectedNumber;
-  let member: TeamMember;
-  const { service } = givenTeamBesideCanary();
-  beforeEach(async () => {
-    ({ team, member, number } = await givenReader(service));
-  });
+  const { service, team, member, number } = givenReader();
 
   const unread = async (of: TeamMember, contact = ada) => (await findConversation(of, contact))?.unread_count;
   const mark = (of: TeamMember, messageId: string) => markRead(of, number.phoneNumber, ada, messageId);

@@ -1,9 +1,9 @@
-import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { type IdPrefix, Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { assertConstraint } from '#test/support/service/bare-database.ts';
 import { given } from '#test/support/service/given.ts';
 import { createTestDatabase } from '#test/support/service/test-database.ts';
 
@@ -76,71 +76,57 @@ describe('the invariants of accounts and their sign-ins (docs/architecture.md)',
     created_at: at,
     ...columns,
   });
-  const violates = (constraint: RegExp) => (error: unknown) => {
-    assert.ok(error instanceof pg.DatabaseError, String(error));
-    assert.match(`${error.code} ${error.constraint ?? error.message}`, constraint);
-    return true;
-  };
   const nobody = () => ids.next('acc');
 
   it('the schema refuses a second account with the same address', async () => {
-    await assert.rejects(
+    await assertConstraint(
       insert('acc', 'accounts', accountRow('ada@example.com')),
-      violates(/^23505 accounts_normalized_email_key/),
+      /^23505 accounts_normalized_email_key/,
     );
   });
 
   it('the schema refuses a name that has not 1 to 100 characters', async () => {
     for (const name of ['', 'x'.repeat(101)]) {
       const row = { ...accountRow('grace@example.com'), name };
-      await assert.rejects(insert('acc', 'accounts', row), violates(/^23514 accounts_name_check/));
-      await assert.rejects(
-        insert('pky', 'passkeys', passkey({ name })),
-        violates(/^23514 passkeys_name_check/),
-      );
+      await assertConstraint(insert('acc', 'accounts', row), /^23514 accounts_name_check/);
+      await assertConstraint(insert('pky', 'passkeys', passkey({ name })), /^23514 passkeys_name_check/);
     }
   });
 
   it('the schema refuses a second session or magic link of one token, and a token that is not hashed', async () => {
     const token_hash = hash();
     await insert('acs', 'account_sessions', session({ token_hash }));
-    await assert.rejects(
+    await assertConstraint(
       insert('acs', 'account_sessions', session({ token_hash })),
-      violates(/^23505 account_sessions_token_hash_key/),
+      /^23505 account_sessions_token_hash_key/,
     );
     await insert('alk', 'magic_links', link({ token_hash }));
-    await assert.rejects(
+    await assertConstraint(
       insert('alk', 'magic_links', link({ token_hash })),
-      violates(/^23505 magic_links_token_hash_key/),
+      /^23505 magic_links_token_hash_key/,
     );
     // Bytes of the length of a token: storing a token instead of its hash must fail.
     const token = randomBytes(43);
-    await assert.rejects(
-      insert('acs', 'account_sessions', session({ token_hash: token })),
-      violates(/^23514/),
-    );
-    await assert.rejects(insert('alk', 'magic_links', link({ token_hash: token })), violates(/^23514/));
+    await assertConstraint(insert('acs', 'account_sessions', session({ token_hash: token })), /^23514/);
+    await assertConstraint(insert('alk', 'magic_links', link({ token_hash: token })), /^23514/);
     const challenge = { challenge_hash: token, expires_at: at };
-    await assert.rejects(insertRow('passkey_challenges', challenge), violates(/^23514/));
+    await assertConstraint(insertRow('passkey_challenges', challenge), /^23514/);
   });
 
   it('the schema refuses a second equal challenge or passkey, and a negative signature counter', async () => {
     const challenge = { challenge_hash: hash(), expires_at: at };
     await insertRow('passkey_challenges', challenge);
-    await assert.rejects(
-      insertRow('passkey_challenges', challenge),
-      violates(/^23505 passkey_challenges_pkey/),
-    );
+    await assertConstraint(insertRow('passkey_challenges', challenge), /^23505 passkey_challenges_pkey/);
     const credential_id = hash();
     await insert('pky', 'passkeys', passkey({ credential_id }));
     const other = await insert('acc', 'accounts', accountRow('other@example.com'));
-    await assert.rejects(
+    await assertConstraint(
       insert('pky', 'passkeys', passkey({ credential_id, account_id: other })),
-      violates(/^23505 passkeys_credential_id_key/),
+      /^23505 passkeys_credential_id_key/,
     );
-    await assert.rejects(
+    await assertConstraint(
       insert('pky', 'passkeys', passkey({ counter: -1 })),
-      violates(/^23514 passkeys_counter_check/),
+      /^23514 passkeys_counter_check/,
     );
   });
 
@@ -153,29 +139,29 @@ describe('the invariants of accounts and their sign-ins (docs/architecture.md)',
       ['passkey_challenges', { challenge_hash: hash(), account_id, expires_at: at }],
     ];
     for (const [table, row] of rows) {
-      await assert.rejects(insertRow(table, row), violates(new RegExp(`^23503 ${table}_account_id_fkey`)));
+      await assertConstraint(insertRow(table, row), new RegExp(`^23503 ${table}_account_id_fkey`));
     }
   });
 
   it('the schema refuses a session with an unknown sign-in method', async () => {
-    await assert.rejects(
+    await assertConstraint(
       insert('acs', 'account_sessions', session({ method: 'key' })),
-      violates(/^23514 account_sessions_method_check/),
+      /^23514 account_sessions_method_check/,
     );
   });
 
   it('throttle counters have one row per window, count from 1, and have a hash as subject', async () => {
     const row = { subject: hash(), window_start: at, hits: 1 };
     await insertRow('throttle_counters', row);
-    await assert.rejects(insertRow('throttle_counters', row), violates(/^23505 throttle_counters_pkey/));
+    await assertConstraint(insertRow('throttle_counters', row), /^23505 throttle_counters_pkey/);
     const below = pool.query('UPDATE throttle_counters SET hits = hits - 1');
-    await assert.rejects(below, violates(/^23514 throttle_counters_hits_check/));
+    await assertConstraint(below, /^23514 throttle_counters_hits_check/);
     const address = { ...row, subject: Buffer.from('ada@example.com') };
-    await assert.rejects(insertRow('throttle_counters', address), violates(/^23514/));
+    await assertConstraint(insertRow('throttle_counters', address), /^23514/);
   });
 
   it('the schema refuses to delete an account that has a session', async () => {
     await insert('acs', 'account_sessions', session());
-    await assert.rejects(pool.query('DELETE FROM accounts WHERE id = $1', [account]), violates(/^23503/));
+    await assertConstraint(pool.query('DELETE FROM accounts WHERE id = $1', [account]), /^23503/);
   });
 });

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import pg from 'pg';
 import { type MessageStatus, messageStatuses } from '#contract/message.ts';
-import { Database } from '#server/database/database.ts';
-import { ensurePartitions } from '#server/database/partitions.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
-import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { assertConstraint } from '#test/support/service/bare-database.ts';
 import { given } from '#test/support/service/given.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
+import { givenDatabase } from '#test/support/service/given-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);
@@ -17,19 +14,14 @@ const at = clock.now();
 const hash = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
 
 describe('the invariants of the schema (docs/architecture.md)', () => {
-  let pool: pg.Pool;
+  const { service } = givenDatabase(2);
+  const pool = given(() => service.pool);
   let team: string;
   let otherTeam: string;
   let number: string;
   let otherNumber: string;
-  const database = given(createTestDatabase);
-  const service = given(
-    () => new Database({ databaseUrl: database.url, logger: createLogger('warn'), poolSize: 2 }),
-  );
 
   before(async () => {
-    pool = service.pool;
-    await ensurePartitions(service.pool, clock, createLogger('warn'));
     team = await insertTeam();
     otherTeam = await insertTeam();
     number = await insertNumber(team, '+14155550100', true);
@@ -85,12 +77,6 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     ...(status === 'failed' ? { failed_at: at, error_code: 'device_timeout', may_have_been_sent: true } : {}),
   });
 
-  const violates = (constraint: RegExp) => (error: unknown) => {
-    assert.ok(error instanceof pg.DatabaseError, String(error));
-    assert.match(`${error.code} ${error.constraint ?? error.message}`, constraint);
-    return true;
-  };
-
   it('the schema refuses a number’s second message in flight', async () => {
     const flight = (messageId: string) =>
       pool.query(
@@ -99,24 +85,21 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
         [number, team, messageId, ids.next('dev'), at],
       );
     await flight(ids.next('msg'));
-    await assert.rejects(flight(ids.next('msg')), violates(/^23505 in_flight_pkey/));
+    await assertConstraint(flight(ids.next('msg')), /^23505 in_flight_pkey/);
     await pool.query('DELETE FROM in_flight');
   });
 
   it('the schema refuses a second verified number with the same phone number, and allows pending ones', async () => {
-    await assert.rejects(
-      insertNumber(otherTeam, '+14155550100', true),
-      violates(/^23505 numbers_one_verified/),
-    );
+    await assertConstraint(insertNumber(otherTeam, '+14155550100', true), /^23505 numbers_one_verified/);
     const pending = await insertNumber(otherTeam, '+14155550100', false);
-    await assert.rejects(
+    await assertConstraint(
       pool.query('UPDATE numbers SET verified_at = $2, pending_until = NULL WHERE id = $1', [pending, at]),
-      violates(/^23505 numbers_one_verified/),
+      /^23505 numbers_one_verified/,
     );
   });
 
   it('the schema refuses a phone number that the team has already', async () => {
-    await assert.rejects(insertNumber(team, '+14155550100', false), violates(/^23505 numbers_one_per_team/));
+    await assertConstraint(insertNumber(team, '+14155550100', false), /^23505 numbers_one_per_team/);
   });
 
   it('the schema refuses a simulated number outside the range for fiction, and a team’s second one', async () => {
@@ -126,31 +109,31 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
         await insertNumber(team, phone, false),
       ]);
     for (const phone of ['+14155550200', '+447911550100', '+11155550100'])
-      await assert.rejects(simulate(phone), violates(/^23514 simulated_is_fictional/));
+      await assertConstraint(simulate(phone), /^23514 simulated_is_fictional/);
     await simulate('+14155550150');
-    await assert.rejects(simulate('+14155550151'), violates(/^23505 numbers_one_simulated/));
+    await assertConstraint(simulate('+14155550151'), /^23505 numbers_one_simulated/);
   });
 
   it('the schema refuses a number that is both verified and pending, or neither', async () => {
     const both = pool.query('UPDATE numbers SET pending_until = $2 WHERE id = $1', [number, at]);
-    await assert.rejects(both, violates(/^23514 numbers_check/));
+    await assertConstraint(both, /^23514 numbers_check/);
     const neither = pool.query('UPDATE numbers SET verified_at = NULL WHERE id = $1', [number]);
-    await assert.rejects(neither, violates(/^23514 numbers_check/));
+    await assertConstraint(neither, /^23514 numbers_check/);
   });
 
   it('the schema refuses a row that refers to another team’s row', async () => {
-    await assert.rejects(insertMessage({ number_id: otherNumber }), violates(/^23503/));
+    await assertConstraint(insertMessage({ number_id: otherNumber }), /^23503/);
     const session = pool.query(
       `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5)`,
       [team, ids.next('link'), otherNumber, hash(), at],
     );
-    await assert.rejects(session, violates(/^23503 setup_links_team_id_number_id_fkey/));
+    await assertConstraint(session, /^23503 setup_links_team_id_number_id_fkey/);
     const flight = pool.query(
       `INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
        VALUES ($1, $2, $3, 1, $3, $3, 1, 1, $4, $4)`,
       [otherNumber, team, ids.next('msg'), at],
     );
-    await assert.rejects(flight, violates(/^23503 in_flight_team_id_number_id_fkey/));
+    await assertConstraint(flight, /^23503 in_flight_team_id_number_id_fkey/);
   });
 
   it('the schema requires exactly the times and reasons of a message’s status (§2.6/state-times)', async () => {
@@ -173,7 +156,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
       { status: 'lost' },
     ];
     for (const columns of wrong) {
-      await assert.rejects(insertMessage(columns), violates(/^23514/), JSON.stringify(columns));
+      await assertConstraint(insertMessage(columns), /^23514/, JSON.stringify(columns));
     }
     for (const status of messageStatuses) await insertMessage(inStatus(status));
   });
@@ -202,7 +185,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
         ]);
         const allowed = steps.some((step) => step.from === from && step.to === to);
         if (allowed) assert.equal((await moved).rowCount, 1, `${from} to ${to}`);
-        else await assert.rejects(moved, violates(/^23514/), `${from} to ${to}`);
+        else await assertConstraint(moved, /^23514/, `${from} to ${to}`);
       }
     }
   });
@@ -218,13 +201,13 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
       `UPDATE messages SET status = 'sent', sent_at = $2, failed_at = NULL, error_code = NULL WHERE id = $1`,
       [expired, at],
     );
-    await assert.rejects(revived, violates(/^23514 a message may not go from failed to sent/));
+    await assertConstraint(revived, /^23514 a message may not go from failed to sent/);
     const fresh = await insertMessage();
     const skipped = pool.query(
       `UPDATE messages SET status = 'sent', sent_at = $2, hand_out_count = 1 WHERE id = $1`,
       [fresh, at],
     );
-    await assert.rejects(skipped, violates(/^23514 a message may not go from queued to sent/));
+    await assertConstraint(skipped, /^23514 a message may not go from queued to sent/);
   });
 
   it('the schema refuses a third hand-out of a message (§3.2/handed-out-once)', async () => {
@@ -233,7 +216,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
        VALUES ($1, 3, $2, $3, $1, $1, $4)`,
       [ids.next('msg'), team, number, at],
     );
-    await assert.rejects(third, violates(/^23514 hand_outs_hand_out_check/));
+    await assertConstraint(third, /^23514 hand_outs_hand_out_check/);
   });
 
   it('the schema refuses equal Idempotency-Keys, device-given ids and setup links', async () => {
@@ -245,11 +228,11 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
         at,
       ]);
     await key();
-    await assert.rejects(key(), violates(/^23505 idempotency_keys_pkey/));
+    await assertConstraint(key(), /^23505 idempotency_keys_pkey/);
     const given = () =>
       pool.query(`INSERT INTO inbound_ids VALUES ($1, sha256('given'), $2)`, [number, ids.next('msg')]);
     await given();
-    await assert.rejects(given(), violates(/^23505 inbound_ids_pkey/));
+    await assertConstraint(given(), /^23505 inbound_ids_pkey/);
     const link = ids.next('link');
     await pool.query(
       `INSERT INTO setup_links (team_id, id, number_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $5)`,
@@ -261,7 +244,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
         [team, ids.next('dev'), number, link, hash(), at],
       );
     await device();
-    await assert.rejects(device(), violates(/^23505 devices_team_id_setup_link_id_key/));
+    await assertConstraint(device(), /^23505 devices_team_id_setup_link_id_key/);
   });
 
   it('the schema requires a body of a waiting mail, and refuses one of a sent or given up mail', async () => {
@@ -273,22 +256,22 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     const set = (columns: string) => pool.query(`UPDATE mails SET ${columns} WHERE id = $1`, [id]);
     const [sent, failed] = ['sent_at = created_at', 'failed_at = created_at'];
     for (const columns of ['body = NULL', sent, failed]) {
-      await assert.rejects(set(columns), violates(/^23514 body_while_open/), columns);
+      await assertConstraint(set(columns), /^23514 body_while_open/, columns);
     }
-    await assert.rejects(set(`${sent}, ${failed}, body = NULL`), violates(/^23514 mail_ends_once/));
+    await assertConstraint(set(`${sent}, ${failed}, body = NULL`), /^23514 mail_ends_once/);
     const leased = 'leased_until = created_at';
-    await assert.rejects(set(`${sent}, body = NULL, ${leased}`), violates(/^23514 leased_while_open/));
+    await assertConstraint(set(`${sent}, body = NULL, ${leased}`), /^23514 leased_while_open/);
     await set(leased);
     await set(`${sent}, body = NULL, leased_until = NULL`);
-    await assert.rejects(set(`body = sha256('x')`), violates(/^23514 body_while_open/));
+    await assertConstraint(set(`body = sha256('x')`), /^23514 body_while_open/);
   });
 
   it('the schema refuses a negative usage, and a month that does not begin on its first day', async () => {
     await pool.query(`INSERT INTO usage_months VALUES ($1, '2026-11-01')`, [team]);
     const below = pool.query('UPDATE usage_months SET accepted = accepted - 1 WHERE team_id = $1', [team]);
-    await assert.rejects(below, violates(/^23514 usage_months_accepted_check/));
+    await assertConstraint(below, /^23514 usage_months_accepted_check/);
     const middle = pool.query(`INSERT INTO usage_months VALUES ($1, '2026-11-15')`, [team]);
-    await assert.rejects(middle, violates(/^23514 usage_months_month_check/));
+    await assertConstraint(middle, /^23514 usage_months_month_check/);
   });
 
   it('history rows go to the partition of their id’s month, and without one to the default partition', async () => {
@@ -316,14 +299,14 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
       `UPDATE audit_log SET action = 'team.renamed' WHERE team_id IS NULL OR true`,
     ];
     for (const change of changes) {
-      await assert.rejects(pool.query(change), violates(/^23514 .*append-only/), change);
+      await assertConstraint(pool.query(change), /^23514 .*append-only/, change);
     }
     const { rows } = await pool.query<{ month: string }>(
       `SELECT inhrelid::regclass::text AS month FROM pg_inherits WHERE inhparent = 'audit_log'::regclass`,
     );
     assert.ok(rows.length >= 2, 'the unplaced one and a month at least');
     for (const { month } of rows) {
-      await assert.rejects(pool.query(`TRUNCATE ${month}`), violates(/^23514 .*append-only/), month);
+      await assertConstraint(pool.query(`TRUNCATE ${month}`), /^23514 .*append-only/, month);
     }
   });
 });

@@ -1,8 +1,8 @@
-import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { assertConstraint } from '#test/support/service/bare-database.ts';
 import { given } from '#test/support/service/given.ts';
 import { createTestDatabase } from '#test/support/service/test-database.ts';
 
@@ -81,79 +81,73 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     return String(row.id);
   }
 
-  const violates = (constraint: RegExp) => (error: unknown) => {
-    assert.ok(error instanceof pg.DatabaseError, String(error));
-    assert.match(`${error.code} ${error.constraint ?? error.message}`, constraint);
-    return true;
-  };
-
   it('the schema refuses a second account with the same address (§12.1/account)', async () => {
     await insertAccount('ada@example.com');
-    await assert.rejects(insertAccount('ada@example.com'), violates(/^23505 accounts_normalized_email_key/));
+    await assertConstraint(insertAccount('ada@example.com'), /^23505 accounts_normalized_email_key/);
   });
 
   it('the schema allows an account one membership per team, and another after a removal', async () => {
     const account = await insertAccount();
     const first = await insertMember(account);
-    await assert.rejects(insertMember(account), violates(/^23505 members_one_per_account/));
+    await assertConstraint(insertMember(account), /^23505 members_one_per_account/);
     await insertMember(account, { team_id: otherTeam });
     await pool.query('UPDATE members SET removed_at = $2 WHERE id = $1', [first, at]);
     await insertMember(account);
     const revived = pool.query('UPDATE members SET removed_at = NULL WHERE id = $1', [first]);
-    await assert.rejects(revived, violates(/^23505 members_one_per_account/));
+    await assertConstraint(revived, /^23505 members_one_per_account/);
   });
 
   it('the schema refuses a member or an invitation with an unknown role', async () => {
     const account = await insertAccount();
     for (const role of ['superuser', '', 'Owner']) {
-      await assert.rejects(insertMember(account, { role }), violates(/^23514 members_role_check/));
-      await assert.rejects(insertInvitation({ role }), violates(/^23514 invitations_role_check/));
+      await assertConstraint(insertMember(account, { role }), /^23514 members_role_check/);
+      await assertConstraint(insertInvitation({ role }), /^23514 invitations_role_check/);
     }
   });
 
   it('the schema refuses a second open invitation of an address to a team, and allows ended ones', async () => {
     const email = { email: 'eve@example.com', normalized_email: 'eve@example.com' };
     const first = await insertInvitation(email);
-    await assert.rejects(insertInvitation(email), violates(/^23505 invitations_one_open/));
+    await assertConstraint(insertInvitation(email), /^23505 invitations_one_open/);
     await insertInvitation({ ...email, team_id: otherTeam });
     await insertInvitation({ ...email, revoked_at: at });
     await insertInvitation({ ...email, accepted_at: at });
     await pool.query('UPDATE invitations SET accepted_at = $2 WHERE id = $1', [first, at]);
     await insertInvitation(email);
     const reopened = pool.query('UPDATE invitations SET accepted_at = NULL WHERE id = $1', [first]);
-    await assert.rejects(reopened, violates(/^23505 invitations_one_open/));
+    await assertConstraint(reopened, /^23505 invitations_one_open/);
   });
 
   it('the schema refuses an invitation that is both accepted and revoked (§3.5/lifetime)', async () => {
     const both = insertInvitation({ accepted_at: at, revoked_at: at });
-    await assert.rejects(both, violates(/^23514 invitations_check/));
+    await assertConstraint(both, /^23514 invitations_check/);
   });
 
   it('the schema allows only owner links without an address', async () => {
     const nobody = { email: null, normalized_email: null };
     await insertInvitation({ ...nobody, role: 'owner' });
     for (const role of ['admin', 'member', 'viewer']) {
-      await assert.rejects(insertInvitation({ ...nobody, role }), violates(/^23514 invitations_check/));
+      await assertConstraint(insertInvitation({ ...nobody, role }), /^23514 invitations_check/);
     }
-    await assert.rejects(
+    await assertConstraint(
       insertInvitation({ normalized_email: null, role: 'owner' }),
-      violates(/^23514 invitations_check/),
+      /^23514 invitations_check/,
     );
   });
 
   it('the schema refuses a second invitation of one token, and a token that is not hashed', async () => {
     const token_hash = hash();
     await insertInvitation({ token_hash });
-    await assert.rejects(insertInvitation({ token_hash }), violates(/^23505 invitations_token_hash_key/));
+    await assertConstraint(insertInvitation({ token_hash }), /^23505 invitations_token_hash_key/);
     const short = insertInvitation({ token_hash: Buffer.from('token') });
-    await assert.rejects(short, violates(/^23514 invitations_token_hash_check/));
+    await assertConstraint(short, /^23514 invitations_token_hash_check/);
   });
 
   it('the schema refuses inviters and key creators of another team', async () => {
     const member = await insertMember(await insertAccount());
     await insertInvitation({ invited_by: member });
     const foreign = insertInvitation({ team_id: otherTeam, invited_by: member });
-    await assert.rejects(foreign, violates(/^23503 invitations_team_id_invited_by_fkey/));
+    await assertConstraint(foreign, /^23503 invitations_team_id_invited_by_fkey/);
     const key = (team_id: string) =>
       insertRow('api_keys', {
         team_id,
@@ -165,16 +159,16 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
         created_by: member,
       });
     await key(team);
-    await assert.rejects(key(otherTeam), violates(/^23503 api_keys_team_id_created_by_fkey/));
+    await assertConstraint(key(otherTeam), /^23503 api_keys_team_id_created_by_fkey/);
   });
 
   it('the schema refuses a member without an account or team, and deleting either while it has members', async () => {
     const account = await insertAccount();
-    await assert.rejects(insertMember(ids.next('acc')), violates(/^23503 members_account_id_fkey/));
+    await assertConstraint(insertMember(ids.next('acc')), /^23503 members_account_id_fkey/);
     const nowhere = insertMember(account, { team_id: ids.next('team') });
-    await assert.rejects(nowhere, violates(/^23503 members_team_id_fkey/));
+    await assertConstraint(nowhere, /^23503 members_team_id_fkey/);
     await insertMember(account);
     const gone = pool.query('DELETE FROM accounts WHERE id = $1', [account]);
-    await assert.rejects(gone, violates(/^23503 members_account_id_fkey/));
+    await assertConstraint(gone, /^23503 members_account_id_fkey/);
   });
 });

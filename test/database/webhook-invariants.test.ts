@@ -27,22 +27,22 @@ describe('the invariants of webhooks', () => {
   it('the schema requires disabled_at and disabled_by exactly for disabled webhooks (§3.4/enable-and-disable)', async () => {
     await webhook();
     await webhook(off);
-    await assertConstraint(webhook({ is_active: false }), /^disabled_has_reason$/);
-    await assertConstraint(webhook({ ...off, disabled_by: null }), /^disabled_has_reason$/);
-    await assertConstraint(webhook({ ...off, is_active: true }), /^disabled_has_reason$/);
+    await assertConstraint(webhook({ is_active: false }), /^23514 disabled_has_reason$/);
+    await assertConstraint(webhook({ ...off, disabled_by: null }), /^23514 disabled_has_reason$/);
+    await assertConstraint(webhook({ ...off, is_active: true }), /^23514 disabled_has_reason$/);
     await assertConstraint(webhook({ ...off, disabled_by: 'nobody' }), /disabled_by/);
   });
 
   it('the schema refuses an active webhook with ten failures in a row, and an eleventh failure (§6.3/failure-count)', async () => {
     await webhook({ ...off, failure_count: 10 });
-    await assertConstraint(webhook({ failure_count: 10 }), /^tenth_failure_disables$/);
+    await assertConstraint(webhook({ failure_count: 10 }), /^23514 tenth_failure_disables$/);
     await assertConstraint(webhook({ ...off, failure_count: 11 }), /failure_count/);
   });
 
   it('the schema requires an end of a rotation with a next secret, and a next secret of a rotation', async () => {
     await webhook({ next_secret: Buffer.alloc(1), next_secret_from: at });
-    await assertConstraint(webhook({ next_secret: Buffer.alloc(1) }), /^rotation_has_its_end$/);
-    await assertConstraint(webhook({ next_secret_from: at }), /^rotation_has_its_end$/);
+    await assertConstraint(webhook({ next_secret: Buffer.alloc(1) }), /^23514 rotation_has_its_end$/);
+    await assertConstraint(webhook({ next_secret_from: at }), /^23514 rotation_has_its_end$/);
   });
 
   it('the schema refuses a webhook without events, with unknown ones or with more than eight', async () => {
@@ -65,10 +65,13 @@ describe('the invariants of webhooks', () => {
   it('the schema refuses a pending delivery with an end, and a finished one without', async () => {
     await database.insert('deliveries', delivery());
     await database.insert('deliveries', delivery({ status: 'skipped', finished_at: at }));
-    await assertConstraint(database.insert('deliveries', delivery({ finished_at: at })), /^pending_is_open$/);
+    await assertConstraint(
+      database.insert('deliveries', delivery({ finished_at: at })),
+      /^23514 pending_is_open$/,
+    );
     await assertConstraint(
       database.insert('deliveries', delivery({ status: 'failed' })),
-      /^pending_is_open$/,
+      /^23514 pending_is_open$/,
     );
     await assertConstraint(
       database.insert('deliveries', delivery({ status: 'done', finished_at: at })),
@@ -87,12 +90,15 @@ describe('the invariants of webhooks', () => {
     await database.insert('due_deliveries', waiting);
     await assertConstraint(
       database.insert('due_deliveries', { ...waiting, lane: 'manual' }),
-      /^due_deliveries_pkey$/,
+      /^23505 due_deliveries_pkey$/,
     );
     const other = { ...waiting, delivery_id: ids.next('dlv') };
     await assertConstraint(database.insert('due_deliveries', { ...other, lane: 'first' }), /lane/);
     await assertConstraint(database.insert('due_deliveries', { ...other, attempt: 5 }), /attempt/);
-    await assertConstraint(database.insert('due_deliveries', { ...other, lease: 1 }), /^leased_by_somebody$/);
+    await assertConstraint(
+      database.insert('due_deliveries', { ...other, lease: 1 }),
+      /^23514 leased_by_somebody$/,
+    );
   });
 
   it('the schema refuses an attempt with more than 16 KB of an answer', async () => {
@@ -109,6 +115,6 @@ describe('the invariants of webhooks', () => {
       is_counted: true,
     });
     await database.insert('attempts', attempt(16_384));
-    await assertConstraint(database.insert('attempts', attempt(16_385)), /^response_is_capped$/);
+    await assertConstraint(database.insert('attempts', attempt(16_385)), /^23514 response_is_capped$/);
   });
 });

@@ -4,9 +4,9 @@ import { before, describe, it } from 'node:test';
 import { CspEvaluator } from 'csp_evaluator/dist/evaluator.js';
 import { Severity } from 'csp_evaluator/dist/finding.js';
 import { CspParser } from 'csp_evaluator/dist/parser.js';
-import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
 import { themeScript } from '#server/platform/http/theme-script.ts';
 import { Browser, type BrowserAnswer, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { newMagicLink } from '#test/support/people/given-links.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
@@ -19,9 +19,7 @@ describe('security headers of pages and of answers below /app (specification sec
 
   before(async () => {
     const account = await newAccount(service, { email, password });
-    const link = await service.runtime.database.transaction((trx) =>
-      createMagicLink(trx, service.runtime, account, { hours: 1 }),
-    );
+    const link = await newMagicLink(service, account);
     const team = await service.newTeam();
     const verified = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
     const known: Readonly<Record<string, string>> = {
@@ -148,9 +146,7 @@ describe('security headers of pages and of answers below /app (specification sec
       assert.match((await browser.get('/password')).text, /action="\/texts\/sign-out"/);
       assert.match((await browser.get('/')).text, /data-base="\/texts"[\s\S]*src="\/texts\/assets\/main-/);
       const account = await newAccount(below, { email: 'grace@example.com' });
-      const link = await below.runtime.database.transaction((trx) =>
-        createMagicLink(trx, below.runtime, account, { hours: 1 }),
-      );
+      const link = await newMagicLink(below, account);
       assert.ok(link.startsWith('https://example.com/texts/link/'), link);
     } finally {
       await below.close();

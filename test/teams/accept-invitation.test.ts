@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { checkPassword } from '#server/accounts/account/password.ts';
 import { operator } from '#server/platform/actor.ts';
-import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
-import { newMember, newPerson, PageClient } from '#test/support/people/people.ts';
+import { newOwnerLink } from '#test/support/people/given-links.ts';
+import { assertRefused } from '#test/support/people/invite.ts';
+import { newEmail, newMember, newPerson, PageClient } from '#test/support/people/people.ts';
 import { storedAccount, storedSessionMethods } from '#test/support/people/stored-accounts.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
@@ -15,15 +15,9 @@ import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const dayMs = 24 * 3_600_000;
 
-function assertRefused(answer: ApiAnswer, status: number, code: string, param?: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.deepEqual([field(answer.json, 'error.code'), field(answer.json, 'error.param')], [code, param]);
-}
-
 describe('acceptance of an invitation (specification section 12.4)', () => {
   const { service, team } = givenTeamBesideCanary();
   const visitor = given(() => new PageClient(service.baseUrl, ''));
-  let made = 0;
 
   /** Invites the address. @returns the path below /app at which the dashboard accepts the invitation */
   async function invite(email: string, to: TestTeam = team, role = 'member'): Promise<string> {
@@ -34,18 +28,10 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
 
   /** Makes an owner link. @returns the path below /app at which the dashboard accepts it */
   async function ownerLink(to: TestTeam, email?: string): Promise<string> {
-    const { url } = await service.runtime.database.transaction(async (trx) => {
-      const row = await lockTeam(trx, to.id);
-      if (!row) throw new Error('the team does not exist');
-      return createOwnerLink(trx, service.runtime, row, email, operator);
-    });
+    const url = await newOwnerLink(service, to, email);
     return `/app/invitations/${url.split('/').at(-1)}`;
   }
 
-  const newEmail = () => {
-    made += 1;
-    return `guest${made}@example.com`;
-  };
   const signedIn = (answer: ApiAnswer) =>
     new PageClient(service.baseUrl, (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '');
   const members = async (of: TestTeam) =>

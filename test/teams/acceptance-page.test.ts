@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { themeScript, themeScriptSource } from '#server/platform/http/theme-script.ts';
-import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
-import { newMember, newPerson } from '#test/support/people/people.ts';
+import { newOwnerLink } from '#test/support/people/given-links.ts';
+import { newEmail, newMember, newPerson } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
@@ -16,12 +15,7 @@ const dayMs = 24 * 3_600_000;
 
 describe('the page of an invitation (specification section 12.4)', () => {
   const { service, team } = givenTeamBesideCanary({ METRICS_TOKEN: 'a-token' });
-  let made = 0;
 
-  const newEmail = () => {
-    made += 1;
-    return `guest${made}@example.com`;
-  };
   const browser = (cookie = '') => new Browser(service.baseUrl, { cookie });
 
   async function invite(email: string, to: TestTeam = team): Promise<string> {
@@ -161,10 +155,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
   it('the page of an owner link asks for address and name, and sends an address with an account to the sign-in', async () => {
     const here = await service.newTeam();
     const bob = await newPerson(service);
-    const url = await service.runtime.database.transaction(async (trx) => {
-      const row = await lockTeam(trx, here.id);
-      return row ? (await createOwnerLink(trx, service.runtime, row, undefined, operator)).url : '';
-    });
+    const url = await newOwnerLink(service, here);
     const guest = browser();
     const opened = await guest.open(url);
     assertPlain(opened);

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { operator } from '#server/platform/actor.ts';
-import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
-import { lockTeam } from '#server/teams/team/team-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { newOwnerLink } from '#test/support/people/given-links.ts';
 import { ask, assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
@@ -71,11 +69,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
 
   it('an owner link can’t be listed, revoked or sent again, but takes a seat', async () => {
     const small = await service.newTeam({ plan: 'free' });
-    const { database } = service.runtime;
-    await database.transaction(async (trx) => {
-      const row = await lockTeam(trx, small.id);
-      if (row) await createOwnerLink(trx, service.runtime, row, 'first@example.com', operator);
-    });
+    await newOwnerLink(service, small, 'first@example.com');
     const noted = await storedAuditEntries(service, { teamId: small.id });
     const id = String(noted.find(({ action }) => action === 'invitation.made')?.target);
     assert.deepEqual(await listed(small.api), []);

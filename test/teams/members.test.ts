@@ -4,6 +4,7 @@ import { createKey } from '#server/api-keys/create-key.ts';
 import { operator } from '#server/platform/actor.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { assertRefused } from '#test/support/people/invite.ts';
 import {
   join,
   newCookie,
@@ -12,7 +13,7 @@ import {
   PageClient,
   type TeamMember,
 } from '#test/support/people/people.ts';
-import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { type ApiAnswer, ApiClient } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -20,11 +21,6 @@ import { holdRowLock } from '#test/support/service/row-lock.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
-function assertRefused(answer: ApiAnswer, status: number, code: string, param?: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.deepEqual([field(answer.json, 'error.code'), field(answer.json, 'error.param')], [code, param]);
-}
 
 describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
   let team: TestTeam;

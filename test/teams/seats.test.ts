@@ -2,23 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
-import { newMember, PageClient } from '#test/support/people/people.ts';
+import { assertRefused } from '#test/support/people/invite.ts';
+import { newEmail, newMember, PageClient } from '#test/support/people/people.ts';
 import { storedAccounts } from '#test/support/people/stored-accounts.ts';
-import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
+import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { holdRowLock } from '#test/support/service/row-lock.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
-function assertRefused(answer: ApiAnswer, status: number, code: string): void {
-  assert.equal(answer.status, status, answer.text);
-  assert.equal(field(answer.json, 'error.code'), code);
-}
-
 describe('seats under concurrency (specification sections 4.1 and 12.4)', () => {
   const service = givenService();
   const visitor = given(() => new PageClient(service.baseUrl, ''));
-  let made = 0;
 
   /** Invites the address. @returns the path below /app at which the dashboard accepts the invitation */
   async function invite(email: string, to: TestTeam): Promise<string> {
@@ -27,10 +22,6 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     return `/app/invitations/${String(json.accept_url).split('/').at(-1)}`;
   }
 
-  const newEmail = () => {
-    made += 1;
-    return `guest${made}@example.com`;
-  };
   const members = async (of: TestTeam) =>
     (await of.api.get('/v1/team/members')).json.members as { id: string }[];
   const lockTeamRow = ({ id }: TestTeam) => holdRowLock(service, { teamId: id });

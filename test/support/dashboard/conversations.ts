@@ -2,20 +2,21 @@ import type { Conversation, ConversationMessageList } from '#contract/conversati
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
+import { givenEach } from '#test/support/service/given.ts';
+import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
-/** A team with a number and a member who reads its conversations. */
-export async function givenReader(service: TestService): Promise<{
+/** A service with the canary team. Each test gets a team with a number, and a member who reads its conversations. */
+export function givenReader(): {
+  readonly service: TestService;
   readonly team: TestTeam;
   readonly member: TeamMember;
   readonly number: ConnectedNumber;
-}> {
-  const team = await service.newTeam();
-  return {
-    team,
-    member: await newMember(service, team, 'viewer'),
-    number: await connectNumber(service, team),
-  };
+} {
+  const { service } = givenTeamBesideCanary();
+  const team = givenEach(() => service.newTeam());
+  const member = givenEach(() => newMember(service, team, 'viewer'));
+  return { service, team, member, number: givenEach(() => connectNumber(service, team)) };
 }
 
 /** Returns the body of an answer. @throws unless the status is 200 */

@@ -77,6 +77,12 @@ interface PersonOptions {
 
 let made = 0;
 
+/** An address that this test file has not used yet. */
+export function newEmail(): string {
+  made += 1;
+  return `guest${made}@example.com`;
+}
+
 /** Makes an account and a session. By default each account has a different address. */
 export async function newPerson(service: Service, options: PersonOptions = {}): Promise<Person> {
   made += 1;

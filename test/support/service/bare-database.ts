@@ -36,7 +36,12 @@ export async function openBareDatabase(): Promise<BareDatabase> {
   };
 }
 
-/** Asserts that a constraint of this name refuses the row. */
-export function assertConstraint(writing: Promise<unknown>, name: RegExp): Promise<void> {
-  return assert.rejects(writing, (error: { constraint?: string }) => name.test(error.constraint ?? ''));
+/** Asserts that the database refuses the row. @param refusal matches the code of the error and its constraint or text */
+export function assertConstraint(writing: Promise<unknown>, refusal: RegExp, what = ''): Promise<void> {
+  return assert.rejects(writing, (error: unknown) => {
+    assert.ok(error instanceof pg.DatabaseError, String(error));
+    const refused = `${error.code} ${error.constraint ?? error.message}`;
+    assert.ok(refusal.test(refused), `${what} ${refused} does not match ${refusal}`);
+    return true;
+  });
 }

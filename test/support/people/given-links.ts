@@ -1,0 +1,26 @@
+import { createMagicLink } from '#server/accounts/magic-links/create-magic-link.ts';
+import { operator } from '#server/platform/actor.ts';
+import { createOwnerLink } from '#server/teams/invitations/create-owner-link.ts';
+import { lockTeam } from '#server/teams/team/team-store.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'runtime'>;
+
+/** Makes a magic link, without a mail. @returns its address */
+export function newMagicLink(
+  { runtime }: Service,
+  account: Parameters<typeof createMagicLink>[2],
+  hours = 1,
+): Promise<string> {
+  return runtime.database.transaction((trx) => createMagicLink(trx, runtime, account, { hours }));
+}
+
+/** Makes the link of a team's owner. @param email undefined for a link without an address @returns its address */
+export async function newOwnerLink({ runtime }: Service, team: TestTeam, email?: string): Promise<string> {
+  const { url } = await runtime.database.transaction(async (trx) => {
+    const row = await lockTeam(trx, team.id);
+    if (!row) throw new Error('the team does not exist');
+    return createOwnerLink(trx, runtime, row, email, operator);
+  });
+  return url;
+}
