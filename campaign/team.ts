@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Api, itemsOf } from './api.ts';
 import { FeedReader } from './feed-reader.ts';
 import type { History } from './history.ts';
 import { Operator } from './operator.ts';
+import type { Ownline } from './ownline.ts';
 import { Phone } from './phone.ts';
 import type { Mood, Receivers } from './receiver.ts';
 import { Sender } from './sender.ts';
@@ -27,6 +29,40 @@ export interface Pace {
   readonly sendPauseMs: number;
   /** The pause between two texts that a phone receives. */
   readonly inboundMs: number;
+}
+
+/** A pace of some 7 messages a second for each number. */
+export const usualPace: Pace = { sendPauseMs: 250, inboundMs: 600 };
+
+export const usualContacts = ['+14155550150', '+14155550151'];
+
+const quietWithinMs = 240_000;
+
+/** Creates a team with an API key that may do everything. */
+export async function createTeam(
+  ownline: Pick<Ownline, 'command'>,
+  name: string,
+): Promise<{ readonly team: string; readonly apiKey: string }> {
+  const team = String((await ownline.command('team', 'create', '--name', name)).id);
+  const { key } = await ownline.command(
+    ...['key', 'create', '--team', team, '--name', 'Campaign', '--permissions', '*'],
+  );
+  return { team, apiKey: String(key) };
+}
+
+/**
+ * Waits until messages and deliveries of the teams are settled or time is up.
+ * @returns the reason why work was left; undefined for none
+ */
+export async function untilQuiet(teams: readonly Team[], signal: AbortSignal): Promise<string | undefined> {
+  const deadlineMs = performance.now() + quietWithinMs;
+  for (const team of teams) {
+    for (let unrest = await team.unrest(); unrest; unrest = await team.unrest()) {
+      if (performance.now() > deadlineMs) return unrest;
+      await pause(500, undefined, { signal });
+    }
+  }
+  return undefined;
 }
 
 /** The clients of a team: phones, senders, webhook receivers and a feed reader. */

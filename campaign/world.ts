@@ -1,14 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { eventTypes, type History } from './history.ts';
 import type { Ownline } from './ownline.ts';
 import { Receivers } from './receiver.ts';
-import { type Pace, Team } from './team.ts';
-
-const contacts = ['+14155550150', '+14155550151'];
-const quietWithinMs = 240_000;
-
-/** A pace of some 20 messages a second for all teams. */
-const usualPace: Pace = { sendPauseMs: 250, inboundMs: 600 };
+import { createTeam, type Pace, Team, untilQuiet, usualContacts, usualPace } from './team.ts';
 
 /** The service under test, as one process or as several behind one address. */
 export type Installation = Pick<Ownline, 'baseUrl' | 'command' | 'firstKey'>;
@@ -42,17 +35,14 @@ export class World {
     signal.addEventListener('abort', () => over.abort(signal.reason), { once: true });
     const receivers = new Receivers(history);
     await receivers.listen();
-    const other = await ownline.command('team', 'create', '--name', 'Other team');
-    const otherKey = await ownline.command(
-      ...['key', 'create', '--team', String(other.id), '--name', 'Campaign', '--permissions', '*'],
-    );
+    const other = await createTeam(ownline, 'Other team');
     const [one, two, three] = ['+14155550101', '+14155550102', '+14155550103'] as const;
     const all = { events: eventTypes, number: null };
     const plans = [
       {
         apiKey: await ownline.firstKey(),
         numbers: [one, two],
-        contacts,
+        contacts: usualContacts,
         webhooks: [
           { path: 'fine', mood: 'fine', ...all },
           { path: 'flaky', mood: 'flaky', ...all },
@@ -61,9 +51,9 @@ export class World {
         ],
       },
       {
-        apiKey: String(otherKey.key),
+        apiKey: other.apiKey,
         numbers: [three],
-        contacts,
+        contacts: usualContacts,
         webhooks: [
           { path: 'slow', mood: 'slow', ...all },
           { path: 'inbound', mood: 'flaky', events: ['message.received'], number: null },
@@ -106,23 +96,12 @@ export class World {
     this.#traffic.abort();
     await Promise.all(this.#ends);
     this.#receivers.heal();
-    const unrest = await this.#untilQuiet();
+    const unrest = await untilQuiet(this.#teams, this.signal);
     for (const team of this.#teams) await team.reader.walk();
     this.#rest.abort();
     await Promise.all(this.#lasting);
     for (const team of this.#teams) await team.look(this.#day);
     return unrest;
-  }
-
-  async #untilQuiet(): Promise<string | undefined> {
-    const deadlineMs = performance.now() + quietWithinMs;
-    for (const team of this.#teams) {
-      for (let unrest = await team.unrest(); unrest; unrest = await team.unrest()) {
-        if (performance.now() > deadlineMs) return unrest;
-        await pause(500, undefined, { signal: this.signal });
-      }
-    }
-    return undefined;
   }
 
   async close(): Promise<void> {

@@ -1,14 +1,14 @@
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { align } from '../align.ts';
 import { check } from '../checker.ts';
 import { freePort } from '../free-port.ts';
-import { History, type Row, rowsOf } from '../history.ts';
+import { type History, rowsOf } from '../history.ts';
 import { Ownline } from '../ownline.ts';
-import { seededFaults } from '../seeded-faults.ts';
+import { inRunFolder } from '../run-folder.ts';
+import { killSettings } from '../settings.ts';
 import { describeViolations } from '../table.ts';
+import { unfoundFaults } from '../unfound-faults.ts';
 import { Clients } from './clients.ts';
 import { cutAtSnapshots, type Restore } from './cut.ts';
 import type { AnsweredSend } from './flood.ts';
@@ -20,17 +20,7 @@ export interface BackupsOptions {
   readonly keep: boolean;
 }
 
-const settings = {
-  EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
-  WEBHOOK_OFFSETS_SECONDS: '0,1,2,3',
-  WEBHOOK_TIMEOUT_MS: '10000',
-  MEDIA_TIMEOUT_MS: '2000',
-  DEVICE_HOLD_SECONDS: '2',
-  DEVICE_LEASE_SECONDS: '30',
-  RATE_LIMITS: 'off',
-  PACING: 'off',
-  LOG_LEVEL: 'warn',
-};
+const settings = { ...killSettings, WEBHOOK_TIMEOUT_MS: '10000' };
 
 const trafficMs = 3_000;
 
@@ -53,21 +43,15 @@ interface Backup {
  * @returns whether the checker accepts the history after both restores
  */
 export async function runBackups(options: BackupsOptions, signal: AbortSignal): Promise<boolean> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-backups-')));
-  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
-  await chmod(folder, 0o711);
-  const history = new History(join(folder, 'history.jsonl'));
-  const run = new Run(folder, history, await freePort(), options, signal);
-  let isClean = false;
-  try {
-    isClean = await run.everything();
-    return isClean;
-  } finally {
-    await run.end();
-    history.close();
-    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
-    else say(`\nHistory, log, backups and data: ${folder}`);
-  }
+  const kept = { name: 'backups', contents: 'log, backups and data', keep: options.keep };
+  return inRunFolder(kept, async (folder, history) => {
+    const run = new Run(folder, history, await freePort(), options, signal);
+    try {
+      return await run.everything();
+    } finally {
+      await run.end();
+    }
+  });
 }
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -126,7 +110,7 @@ class Run {
     await this.#restore(third, back, clients);
     await this.#judge('own PostgreSQL to embedded', clients);
     if (this.#faults.length === 0)
-      for (const missed of unfound(cutAtSnapshots(this.#history.rows, this.#restores)))
+      for (const missed of unfoundFaults(cutAtSnapshots(this.#history.rows, this.#restores)))
         this.#faults.push(`The checker does not find in this history: ${missed}.`);
     for (const fault of this.#faults) say(fault);
     return this.#faults.length === 0;
@@ -224,13 +208,6 @@ class Run {
         `${lost.filter((row) => handed.has(row.message)).length} handed out once more, ${violations.length} violations`,
     );
   }
-}
-
-/** Seeded faults that the checker does not find in the given history. */
-function unfound(rows: readonly Row[]): string[] {
-  return seededFaults
-    .filter(({ rule, sow }) => !check(sow(rows)).some((violation) => violation.rule === rule))
-    .map((fault) => fault.name);
 }
 
 function describeBackup(name: string, { fromMs, toMs, takenAt, bytes, rows }: Backup): string {

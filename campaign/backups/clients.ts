@@ -1,17 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { eventTypes, type History } from '../history.ts';
 import type { Ownline } from '../ownline.ts';
 import { Receivers } from '../receiver.ts';
-import { Team } from '../team.ts';
+import { createTeam, Team, untilQuiet, usualContacts, usualPace } from '../team.ts';
 import { Flood } from './flood.ts';
 
-const quietWithinMs = 240_000;
-const contacts = ['+14155550150', '+14155550151'];
 const floodNumbers = Array.from({ length: 8 }, (_, index) => `+1415555011${index}`);
 const floodContacts = Array.from({ length: 4 }, (_, index) => `+1415555016${index}`);
-
-/** The pace of the first team, some 15 messages a second, in addition to the flood. */
-const pace = { sendPauseMs: 250, inboundMs: 600 };
 
 /**
  * The clients of the service, which outlive each restore because its address stays the same. One team has phones,
@@ -51,16 +45,13 @@ export class Clients {
     signal.addEventListener('abort', () => over.abort(signal.reason), { once: true });
     const receivers = new Receivers(history);
     await receivers.listen();
-    const made = await ownline.command('team', 'create', '--name', 'Flood');
-    const key = await ownline.command(
-      ...['key', 'create', '--team', String(made.id), '--name', 'Campaign', '--permissions', '*'],
-    );
+    const made = await createTeam(ownline, 'Flood');
     const [one, two] = ['+14155550101', '+14155550102'];
     const all = { events: eventTypes, number: null };
     const usualPlan = {
       apiKey: await ownline.firstKey(),
       numbers: [one, two],
-      contacts,
+      contacts: usualContacts,
       webhooks: [
         { path: 'fine', mood: 'fine', ...all },
         { path: 'flaky', mood: 'flaky', ...all },
@@ -68,13 +59,13 @@ export class Clients {
       ],
     } as const;
     const floodPlan = {
-      apiKey: String(key.key),
+      apiKey: made.apiKey,
       numbers: floodNumbers,
       contacts: floodContacts,
       webhooks: [],
     };
-    const usual = new Team(history, ownline.baseUrl, usualPlan, over.signal, pace);
-    const flooding = new Team(history, ownline.baseUrl, floodPlan, over.signal, pace);
+    const usual = new Team(history, ownline.baseUrl, usualPlan, over.signal, usualPace);
+    const flooding = new Team(history, ownline.baseUrl, floodPlan, over.signal, usualPace);
     const rest = new AbortController();
     const connected = new AbortController();
     try {
@@ -83,7 +74,7 @@ export class Clients {
       connected.abort();
       await Promise.all(floodPolls);
       const flood = new Flood({
-        ...{ history, baseUrl: ownline.baseUrl, apiKey: floodPlan.apiKey, team: String(made.id) },
+        ...{ history, baseUrl: ownline.baseUrl, ...made },
         ...{ numbers: floodNumbers, contacts: floodContacts },
       });
       const clients = new Clients({ usual, flooding }, receivers, flood, over);
@@ -141,7 +132,7 @@ export class Clients {
   async settle(): Promise<string | undefined> {
     this.#traffic.abort();
     await Promise.all(this.#trafficEnds);
-    const unrest = await this.#untilQuiet();
+    const unrest = await untilQuiet([this.#usual, this.#flooding], this.signal);
     const day = new Date().toISOString().slice(0, 10);
     for (const team of [this.#usual, this.#flooding]) await team.reader.walk();
     await this.endReading();
@@ -154,17 +145,6 @@ export class Clients {
     for (const part of [this.#rest, this.#traffic, this.#reading]) part.abort();
     await Promise.allSettled([...this.#running, ...this.#trafficEnds, ...this.#readers]);
     await this.#receivers.close();
-  }
-
-  async #untilQuiet(): Promise<string | undefined> {
-    const deadlineMs = performance.now() + quietWithinMs;
-    for (const team of [this.#usual, this.#flooding]) {
-      for (let unrest = await team.unrest(); unrest; unrest = await team.unrest()) {
-        if (performance.now() > deadlineMs) return unrest;
-        await pause(500, undefined, { signal: this.signal });
-      }
-    }
-    return undefined;
   }
 
   #watch(kept: Promise<void>[], actors: readonly Promise<void>[]): void {

@@ -1,13 +1,13 @@
-import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
-
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { align } from '../align.ts';
 import { check } from '../checker.ts';
 import { freePort } from '../free-port.ts';
-import { History } from '../history.ts';
+import type { History } from '../history.ts';
 import { Ownline } from '../ownline.ts';
+import { inRunFolder } from '../run-folder.ts';
+import { shortTimes } from '../settings.ts';
 import { describeViolations } from '../table.ts';
 import { World } from '../world.ts';
 import { FakeClock, findFaketime } from './faketime.ts';
@@ -28,15 +28,6 @@ export interface ClocksOptions {
   readonly repository: string;
   readonly keep: boolean;
 }
-
-const settings = {
-  PACING: 'off',
-  EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
-  WEBHOOK_OFFSETS_SECONDS: '0,1,2,3',
-  WEBHOOK_TIMEOUT_MS: '2000',
-  DEVICE_HOLD_SECONDS: '2',
-  LOG_LEVEL: 'warn',
-};
 
 /** A pace of some 5 messages a second for almost an hour, below the limits of inbound messages of a phone. */
 const pace = { sendPauseMs: 1_000, inboundMs: 2_000 };
@@ -62,55 +53,55 @@ export interface Result {
  */
 export async function runClocks(options: ClocksOptions, signal: AbortSignal): Promise<boolean> {
   const library = findFaketime();
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ownline-clocks-')));
-  // The mode lets other users enter the folder, because PostgreSQL may run as another user.
-  await chmod(folder, 0o711);
-  const history = new History(join(folder, 'history.jsonl'));
-  const [databaseDir, dataDir] = [join(folder, 'database'), join(folder, 'data')];
-  const logFile = join(folder, 'service.log');
-  const fake = {
-    database: new FakeClock(library, join(folder, 'database-clock')),
-    service: new FakeClock(library, join(folder, 'service-clock')),
-  };
-  for (const clock of Object.values(fake)) await clock.set(0);
-  const { repository } = options;
-  await makeDatabase({ repository, dataDir: databaseDir, logFile, port: await freePort(), settings });
-  // The service now uses this PostgreSQL by DATABASE_URL, with a separate data folder.
-  await mkdir(dataDir, { mode: 0o700 });
-  for (const file of ['secrets.key', 'first-start.txt'])
-    await copyFile(join(databaseDir, file), join(dataDir, file));
-  const postgres = new Postgres({ dataDir: databaseDir, environment: fake.database.environment });
-  const ownline = new Ownline({
-    repository,
-    dataDir,
-    logFile,
-    port: await freePort(),
-    settings: { ...settings, ...fake.service.environment, DATABASE_URL: postgres.url },
+  const kept = { name: 'clocks', contents: 'log and data', keep: options.keep };
+  return inRunFolder(kept, async (folder, history) => {
+    const [databaseDir, dataDir] = [join(folder, 'database'), join(folder, 'data')];
+    const logFile = join(folder, 'service.log');
+    const fake = {
+      database: new FakeClock(library, join(folder, 'database-clock')),
+      service: new FakeClock(library, join(folder, 'service-clock')),
+    };
+    for (const clock of Object.values(fake)) await clock.set(0);
+    const { repository } = options;
+    await makeDatabase({
+      repository,
+      dataDir: databaseDir,
+      logFile,
+      port: await freePort(),
+      settings: shortTimes,
+    });
+    // The service now uses this PostgreSQL by DATABASE_URL, with a separate data folder.
+    await mkdir(dataDir, { mode: 0o700 });
+    for (const file of ['secrets.key', 'first-start.txt'])
+      await copyFile(join(databaseDir, file), join(dataDir, file));
+    const postgres = new Postgres({ dataDir: databaseDir, environment: fake.database.environment });
+    const ownline = new Ownline({
+      repository,
+      dataDir,
+      logFile,
+      port: await freePort(),
+      settings: { ...shortTimes, ...fake.service.environment, DATABASE_URL: postgres.url },
+    });
+    try {
+      await postgres.start();
+      await ownline.start();
+      const stage: Stage = { options, signal, history, ownline, logFile, fake };
+      const { results, unrest, probeFailure } = await runSteps(stage);
+      const violations = check(history.rows);
+      process.stdout.write(`${drawTable(results)}\n`);
+      for (const { clock, step, missing } of results)
+        if (missing.length > 0) process.stdout.write(`\n${clock} ${named(step)}: ${missing.join('; ')}.\n`);
+      if (violations.length > 0) process.stdout.write(`\n${describeViolations(violations)}\n`);
+      if (unrest) process.stdout.write(`\nIt did not become quiet: ${unrest}.\n`);
+      if (probeFailure) process.stdout.write(`\nThe probe of the limits ended: ${probeFailure}.\n`);
+      const count = history.rows.filter((row) => row.did === 'accepted').length;
+      process.stdout.write(`\n${count} sends accepted, ${violations.length} violations.\n`);
+      return !unrest && !probeFailure && violations.length === 0 && results.every(holds);
+    } finally {
+      await ownline.stop();
+      await postgres.stop();
+    }
   });
-  let isClean = false;
-  try {
-    await postgres.start();
-    await ownline.start();
-    const stage: Stage = { options, signal, history, ownline, logFile, fake };
-    const { results, unrest, probeFailure } = await runSteps(stage);
-    const violations = check(history.rows);
-    process.stdout.write(`${drawTable(results)}\n`);
-    for (const { clock, step, missing } of results)
-      if (missing.length > 0) process.stdout.write(`\n${clock} ${named(step)}: ${missing.join('; ')}.\n`);
-    if (violations.length > 0) process.stdout.write(`\n${describeViolations(violations)}\n`);
-    if (unrest) process.stdout.write(`\nIt did not become quiet: ${unrest}.\n`);
-    if (probeFailure) process.stdout.write(`\nThe probe of the limits ended: ${probeFailure}.\n`);
-    const count = history.rows.filter((row) => row.did === 'accepted').length;
-    process.stdout.write(`\n${count} sends accepted, ${violations.length} violations.\n`);
-    isClean = !unrest && !probeFailure && violations.length === 0 && results.every(holds);
-    return isClean;
-  } finally {
-    await ownline.stop();
-    await postgres.stop();
-    history.close();
-    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
-    else process.stdout.write(`\nHistory, log and data: ${folder}\n`);
-  }
 }
 
 interface Stage {

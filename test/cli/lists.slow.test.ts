@@ -6,8 +6,8 @@ import { givenService } from '#test/support/service/given-team.ts';
 
 describe('the list commands (specification section 10.2)', () => {
   const service = givenService();
-  const other = given(() => service.newTeam({ plan: 'free' }));
   const team = given(() => service.newTeam({ plan: 'pro' }));
+  const other = given(() => service.newTeam({ plan: 'free' }));
   const commands = given(() => new CommandLine(service.dataDir, { DATABASE_URL: service.databaseUrl }));
   before(() => team.api.post('/v1/numbers/verify', { phone_number: '+14155550100' }));
 

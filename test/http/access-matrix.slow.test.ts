@@ -74,8 +74,8 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
   let things: Things;
   // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
   const service = givenService({ ROLES: 'api,maintain' });
-  const team = given(() => service.newTeam());
   const canary = given(() => plantCanary(service));
+  const team = given(() => service.newTeam());
 
   before(async () => {
     await connectNumber(service, team, from);

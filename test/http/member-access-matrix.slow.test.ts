@@ -53,8 +53,8 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
   let things: Things;
   // Without a dispatcher, deliveries do not change the state that refused requests must leave alone.
   const service = givenService({ ROLES: 'api,maintain' });
-  const team = given(() => service.newTeam());
   const canary = given(() => plantCanary(service));
+  const team = given(() => service.newTeam());
 
   before(async () => {
     owner = await newMember(service, team, 'owner');

@@ -12,9 +12,9 @@ const minuteMs = 60_000;
 
 describe('GET /v1/messages/:id (specification section 4.3)', () => {
   const service = givenService();
+  const canary = given(() => plantCanary(service));
   const team = given(() => service.newTeam());
   const number = given(() => connectNumber(service, team, '+14155550100'));
-  const canary = given(() => plantCanary(service));
 
   const get = async (id: unknown) => {
     const answer = await team.api.get(`/v1/messages/${id}`);

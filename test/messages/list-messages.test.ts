@@ -41,8 +41,8 @@ describe('GET /v1/messages (specification section 4.3)', () => {
   let model: readonly Item[];
   // Long times, so that no message of the model expires or times out during the test.
   const service = givenService({ QUEUE_EXPIRY_HOURS: '8760', DEVICE_LEASE_SECONDS: '86400' });
-  const team = given(() => service.newTeam());
   const canary = given(() => plantCanary(service));
+  const team = given(() => service.newTeam());
 
   const own = ['+14155550100', '+14155550110', '+14155550120'];
   const deleted = '+14155550130';

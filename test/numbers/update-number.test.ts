@@ -11,9 +11,9 @@ const phone = '+14155550100';
 
 describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
   const service = givenService();
+  const canary = given(() => plantCanary(service));
   const team = given(() => service.newTeam());
   const number = given(() => connectNumber(service, team, phone));
-  const canary = given(() => plantCanary(service));
 
   const put = (body: unknown) => team.api.put(`/v1/numbers/${number.numberId}`, body);
 
