@@ -14,6 +14,7 @@ describe('things given to a suite (docs/testing.md)', () => {
       () => ({ name: `${first.name}, second` }),
       () => events.push(`second closed, ${existsSync(folder)}`),
     );
+    const third = given(() => new Map([['name', 'third']]));
     const each = givenEach(
       () => ({ number: events.push('made for a test') }),
       () => events.push('closed after a test'),
@@ -23,6 +24,8 @@ describe('things given to a suite (docs/testing.md)', () => {
     it('things are made in the order of the calls, and read as if they had been made here', () => {
       assert.equal(second.name, 'first, second');
       assert.deepEqual({ ...second }, { name: 'first, second' });
+      assert.ok(third instanceof Map);
+      assert.equal(third.get('name'), 'third');
       assert.ok(existsSync(folder));
       assert.equal(each.number, 1);
     });

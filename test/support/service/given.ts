@@ -70,6 +70,8 @@ function standIn<T extends object>(
       return typeof value === 'function' ? value.bind(made) : value;
     },
     set: (_, name, value) => Reflect.set(get(), name, value),
+    // `instanceof` reads the prototype, and a spread reads the keys.
+    getPrototypeOf: () => Reflect.getPrototypeOf(get()),
     ownKeys: () => Reflect.ownKeys(get()),
     getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(get(), name),
   });
