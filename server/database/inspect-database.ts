@@ -33,7 +33,7 @@ export async function inspectDatabase({ pool }: Pick<Database, 'pool'>): Promise
   readonly roundTripMs: number;
 }> {
   const facts = await selectFacts.row(pool);
-  if (!facts) throw new Error('a SELECT without FROM returned no row');
+  if (!facts) throw new Error('PostgreSQL returned no facts about itself');
   const schemaVersion = facts.has_schema ? ((await selectSchemaVersion.row(pool))?.version ?? 0) : 0;
   let roundTripMs = Number.POSITIVE_INFINITY;
   for (let trip = 0; trip < roundTrips; trip += 1) {

@@ -34,7 +34,7 @@ export function countOutcomes(
   messages: readonly Pick<MessageRow, 'error_code'>[],
 ): void {
   trx.afterCommit(() => {
-    // In the command line the counter is not registered.
+    // Only the service registers the counter: a command, such as `ownline erase`, has no metrics.
     const counter = metrics.getSingleMetric(name);
     if (!(counter instanceof Counter)) return;
     for (const { error_code: code } of messages)

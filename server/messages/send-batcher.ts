@@ -14,8 +14,8 @@ const batchSizeMax = 256;
 const batchesInFlightMax = 1;
 
 /**
- * Batches that may wait for a lock at a time. The other half of the connections for sends and hand-outs never waits for
- * a lock.
+ * Maximum number of batches that wait for locks simultaneously. It is half of the hot connections, so the others stay
+ * free for sends and hand-outs.
  */
 const waitingBatchesMax = 3;
 

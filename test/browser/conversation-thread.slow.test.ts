@@ -170,7 +170,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await page.context().close();
   });
 
-  it('a conversation opens for an e-mail address, a short code or a name, and after a sign-in as well (§12.12/page-conversations)', async () => {
+  it('a link to a conversation works for an e-mail address, a short code or a name, before and after signing in (§12.12/page-conversations)', async () => {
     for (const contact of ['ada@example.com', '262966', 'Müller & Söhne']) {
       await receive(number, contact, `Hello from ${contact}`);
       const page = await openDashboard(browser, member, '/conversations', desktop);

@@ -52,7 +52,7 @@ describe('repeats of a run of Ownline Inbound (specification section 11.5)', () 
     assert.deepEqual([ids.size, await stored()], [1, 1]);
   });
 
-  it('two different texts with the same run number are both stored, and so are texts of two senders', async () => {
+  it('texts with the same run number are stored separately if text or sender differ', async () => {
     const { receive } = await connect();
     const ids = [
       await receive('Yes', '7'),

@@ -112,7 +112,7 @@ describe('appending events (specification sections 6.1 and 6.3, decision 0017)',
     assert.deepEqual([await unpublished(), await due()], [[], 0]);
   });
 
-  it('publisher and dispatcher are woken after the commit, and neither before it nor after a rollback', async (t) => {
+  it('publisher and dispatcher are woken only after a commit, and never after a rollback', async (t) => {
     await putWebhook(service, teamId, ['message.sent']);
     const heard: string[] = [];
     const notifications = new NotificationListener(service.databaseUrl, createLogger('fatal'));

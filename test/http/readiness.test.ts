@@ -60,7 +60,7 @@ describe('GET /readyz (specification section 10.4)', () => {
     });
   });
 
-  it('/readyz waits for no database lock, nor for another process', async () => {
+  it('/readyz answers while a transaction locks the state of the clock', async () => {
     const other = await service.startAnother();
     try {
       await service.runtime.database.transaction(async (trx) => {

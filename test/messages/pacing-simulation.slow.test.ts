@@ -163,7 +163,7 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
     assert.ok(lastsMs < 3.5 * dayMs, `${lastsMs / dayMs} days for what takes three and a few hours`);
   });
 
-  it('strict keeps the limits of new and unanswered contacts as well (§8/pacing-new-contacts, §8/pacing-unanswered, §8/pacing-order)', async () => {
+  it('strict also keeps the limits of new contacts and of unanswered contacts (§8/pacing-new-contacts, §8/pacing-unanswered, §8/pacing-order)', async () => {
     const { sent, repliedAtMs } = await simulate('strict');
     const byContact = Map.groupBy(sent, ({ to }) => to);
     const openings = [...byContact.values()].map(([first]) => first?.atMs ?? 0).sort((a, b) => a - b);

@@ -149,7 +149,7 @@ describe('Ownline Outbox with pictures (specification section 11.11)', () => {
       (response) => response.setHeader('content-type', 'image/jpeg').end(picture),
       {
         onSend: ({ kind }) => {
-          if (kind === 'file') throw new Error('not taken');
+          if (kind === 'file') throw new Error('the interpreter did not accept the file');
         },
       },
     );

@@ -235,7 +235,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
     assert.equal((await post({ origin: service.baseUrl })).status, 303);
   });
 
-  it('a refused acceptance of a signed-in person is in their account’s audit log, and so is a forged one (§12.6/audit-log)', async () => {
+  it('the audit log of an account records refused and forged acceptances by the signed-in person (§12.6/audit-log)', async () => {
     const eve = await newPerson(service);
     const link = await invite((await newPerson(service)).email);
     const { pathname } = new URL(link);

@@ -131,7 +131,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assertRefused(await team.api.put(nobody, {}), 404, 'not_found');
     });
 
-    it('the role of an owner can’t be set (param id), nor the role owner (param role) (§4.1/set-role)', async () => {
+    it('setting the role of an owner is refused (param id), and setting the role owner is refused (param role) (§4.1/set-role)', async () => {
       const ada = await newMember(service, team, 'owner');
       const bob = await newMember(service, team, 'member');
       const owners = `/v1/team/members/${ada.memberId}/role`;

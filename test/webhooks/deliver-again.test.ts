@@ -56,7 +56,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       assert.equal(await failuresOf(id), 0);
     });
 
-    it('redelivering a pending delivery is 409, and so are all but one of many simultaneous requests (§4.4/redeliver)', async () => {
+    it('redelivering a pending delivery is 409, so only one of many simultaneous requests succeeds (§4.4/redeliver)', async () => {
       const { id } = await newWebhook(team.api);
       const pending = await newDelivery(service, team, id, { status: 'pending' });
       const refused = await redeliver(id, pending);

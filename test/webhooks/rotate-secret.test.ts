@@ -65,7 +65,7 @@ describe('rotation of a webhook’s secret (specification section 6.4)', () => {
     assert.equal(await shown(), null);
   });
 
-  it('a second rotation during a rotation is 409 and changes nothing, and so is a finish without one (§6.4/replay-and-rotation)', async () => {
+  it('rotating during a rotation, and finishing without a rotation, is 409 and changes nothing (§6.4/replay-and-rotation)', async () => {
     assert.equal((await finish()).status, 409);
     await rotate();
     const before = await signing();
