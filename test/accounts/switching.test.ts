@@ -135,7 +135,7 @@ describe('switching the account on the sign-in page and on invitations (specific
     }
   });
 
-  it('a second submit signs nobody in if the member was removed or the session came from elsewhere', async () => {
+  it('a second submit does not sign in if the member was removed or another form began the session', async () => {
     const form = { name: 'Ada', password, form_token: 'the form of one who was removed' };
     const removed = new Browser(service.baseUrl);
     const link = await invite('removed@example.com');
