@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { coverageDocument, coverageProblems } from '#test/coverage/coverage-table.ts';
 import { readRules } from '#test/coverage/specification-rules.ts';
 import { parseTests, readTests } from '#test/coverage/tagged-tests.ts';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const rules = readRules(read('docs/specification.md'));

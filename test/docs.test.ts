@@ -9,7 +9,7 @@ import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
 import { type Plan, planNames, plans } from '#contract/plans.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { statesDocument } from '#test/coverage/states-document.ts';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
 const specification = read('docs/specification.md').replaceAll(/\s*<!-- .* -->/g, '');

@@ -4,9 +4,9 @@ import type { Route } from '#server/platform/http/route.ts';
 import { insertMember } from '#server/teams/members/member-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { type Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { countSignInRows } from '#test/support/people/stored-accounts.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { storedRowTexts } from '#test/support/service/stored-text.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';

@@ -14,15 +14,15 @@ import { RefusalLog } from '#server/audit/refusal-log.ts';
 import { createHttpServer } from '#server/platform/http/http-server.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { storedRowTexts } from '#test/support/database/stored-text.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { newMagicLink } from '#test/support/people/given-links.ts';
 import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const email = 'ada@example.com';
 const password = 'a sentence that nobody guesses';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { argon2Sync } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { signedIn } from '#test/support/browser/browser-client.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { holdPasswordChange } from '#test/support/people/given-accounts.ts';
 import { givenPasswords, password } from '#test/support/people/given-passwords.ts';
 import { storedAccount } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { watchArgon2 } from '#test/support/service/watch-argon2.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 describe('passwords (specification section 12.2)', () => {
   const { service, newBrowser, attempt } = givenPasswords();

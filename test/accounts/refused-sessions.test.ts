@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
+import { KeptConnections } from '#test/support/http/raw-http.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { KeptConnections } from '#test/support/service/raw-http.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const perMinute = 60;
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { Browser, newAccount, signedIn } from '#test/support/browser/browser-client.ts';
+import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { newMagicLink } from '#test/support/people/given-links.ts';
 import { countSignInRows, isSessionStored } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
 const email = 'ada@example.com';

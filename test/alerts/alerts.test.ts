@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 import { readAlerts, readBoard } from './read-alerts.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');

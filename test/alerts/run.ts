@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 /**
  * `npm run alerts`: Prometheus' own promtool checks the alert rules of deploy/prometheus/ and runs their unit tests.

@@ -4,10 +4,10 @@ import { crc32 } from 'node:zlib';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { operator } from '#server/platform/actor.ts';
+import { holdTableLock } from '#test/support/database/row-lock.ts';
+import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { holdTableLock } from '#test/support/service/row-lock.ts';
-import { storedRowTexts } from '#test/support/service/stored-text.ts';
 
 describe('API keys (§5.1/api-key)', () => {
   const { service, team } = givenTeam();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { newApiKey } from '#server/api-keys/api-key.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const perMinute = 60;
 

@@ -12,9 +12,9 @@ import { type Config, readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
-import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
-import { storedRowTexts } from '#test/support/service/stored-text.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/database/database-connection.ts';
+import { storedRowTexts } from '#test/support/database/stored-text.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { deleteEmptyTeams, holdNewTeam } from '#test/support/teams/given-teams.ts';
 
 describe('the first start on an empty database (specification section 10.1)', () => {

@@ -12,6 +12,7 @@ import { findOpenRestore, markResumed } from '#server/database/restore-store.ts'
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { operator } from '#server/platform/actor.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { restoreDeviceSession } from '#test/support/devices/given-restored-session.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
@@ -19,7 +20,6 @@ import { newPerson } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { putEvent } from '#test/support/service/insert-events.ts';
-import { refuseInsertsOf } from '#test/support/service/table-faults.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 describe('the record of a restore, written in the transaction that loads the backup (specification section 10.8)', () => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { NightlyBackup } from '#server/backups/nightly-backup.ts';
 import { readBackupState } from '#server/database/backup/backups-store.ts';
+import { holdBackupLock } from '#test/support/database/row-lock.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
-import { holdBackupLock } from '#test/support/service/row-lock.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 
 const day = 86_400_000;

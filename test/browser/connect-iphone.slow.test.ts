@@ -9,7 +9,7 @@ import { keepPicture, startBrowser } from '#test/support/browser/browser.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { readQrCode } from '#test/support/browser/read-qr-code.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
-import { type HttpsFront, startHttpsFront } from '#test/support/service/https-front.ts';
+import { type HttpsFront, startHttpsFront } from '#test/support/proxies/https-front.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { iphoneAgent } from '#test/support/setup/setup-page.ts';

@@ -4,14 +4,14 @@ import type { Browser, Page } from 'playwright-core';
 import { looks, newPage, startBrowser } from '#test/support/browser/browser.ts';
 import { Browser as BrowserClient } from '#test/support/browser/browser-client.ts';
 import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
-import { ApiClient } from '#test/support/service/api-client.ts';
-import { type FirstService, spawnFirstService } from '#test/support/service/given-spawned-service.ts';
+import { type FirstService, spawnFirstService } from '#test/support/processes/given-spawned-service.ts';
 import {
   firstKey,
   firstLink,
   type SpawnedService,
   spawnService,
-} from '#test/support/service/spawned-service.ts';
+} from '#test/support/processes/spawned-service.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 
 const phoneNumber = '+14155550100';
 const contact = '+14155550142';

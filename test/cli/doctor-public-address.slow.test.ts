@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Check } from '#server/cli/doctor/check.ts';
 import { checkPublicAddress } from '#server/cli/doctor/check-public-address.ts';
-import { type ProxyFaults, startChangingProxy } from '#test/support/service/changing-proxy.ts';
+import { type ProxyFaults, startChangingProxy } from '#test/support/proxies/changing-proxy.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 describe('ownline doctor and the public address (specification section 10.11)', () => {

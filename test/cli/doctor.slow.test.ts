@@ -8,13 +8,13 @@ import { checkDisk, checkFiles } from '#server/cli/doctor/check-files.ts';
 import { checkEgress, checkMail } from '#server/cli/doctor/check-outside.ts';
 import type { BackupRun } from '#server/database/backup/backups-store.ts';
 import { readConfig } from '#server/platform/config.ts';
+import { takeTableAway } from '#test/support/database/table-faults.ts';
 import { startMailServer } from '#test/support/mail/mail-server.ts';
-import { startChangingProxy } from '#test/support/service/changing-proxy.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
+import { canMountDisk, makeSmallDisk } from '#test/support/processes/small-disk.ts';
+import { startChangingProxy } from '#test/support/proxies/changing-proxy.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { canMountDisk, makeSmallDisk } from '#test/support/service/small-disk.ts';
-import { takeTableAway } from '#test/support/service/table-faults.ts';
 import { until } from '#test/support/service/until.ts';
 
 const metricsToken = 'a-token-for-tests';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { RouteRow } from '#server/cli/route-table.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
 // The folder does not exist and the database has no server, as `routes` needs neither.

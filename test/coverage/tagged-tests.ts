@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 /** A test with the rules of the specification that it covers. */
 export interface TaggedTest {

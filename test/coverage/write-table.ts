@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 import { coverageDocument } from './coverage-table.ts';
 import { readRules } from './specification-rules.ts';
 import { statesDocument } from './states-document.ts';

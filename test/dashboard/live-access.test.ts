@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { followLive, openLive } from '#test/support/dashboard/live-client.ts';
+import { countBlocked } from '#test/support/database/blocked-statements.ts';
+import { holdTableLock } from '#test/support/database/row-lock.ts';
 import { join, newMember, PageClient } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { countBlocked } from '#test/support/service/blocked-statements.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { holdTableLock } from '#test/support/service/row-lock.ts';
 import { until } from '#test/support/service/until.ts';
 
 const metricsToken = 'a-token-for-tests';

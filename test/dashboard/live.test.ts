@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { resourceTypes } from '#contract/change.ts';
 import { followLive, type LiveClient, openLive } from '#test/support/dashboard/live-client.ts';
+import { cutListeners } from '#test/support/database/lost-connections.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { putMessage } from '#test/support/messages/given-messages.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { cutListeners } from '#test/support/service/lost-connections.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const to = '+14155550101';

@@ -3,9 +3,9 @@ import { before, describe, it } from 'node:test';
 import pg from 'pg';
 import { type IdPrefix, Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { assertConstraint } from '#test/support/service/bare-database.ts';
+import { assertConstraint } from '#test/support/database/bare-database.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { given } from '#test/support/service/given.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);

@@ -12,8 +12,8 @@ import { BackupWriter } from '#server/database/backup/backup-writer.ts';
 import { FrameSeal } from '#server/database/backup/frame-seal.ts';
 import { createKey } from '#server/database/backup/passphrase.ts';
 import { verifyBackup } from '#server/database/backup/verify-backup.ts';
-import { memoryDestination, memorySource } from '#test/support/service/memory-stream.ts';
-import { rewriteBackup } from '#test/support/service/rewrite-backup.ts';
+import { memoryDestination, memorySource } from '#test/support/backups/memory-stream.ts';
+import { rewriteBackup } from '#test/support/backups/rewrite-backup.ts';
 
 const plainHeader: BackupHeader = {
   format: 1,

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { CommandLine } from '#test/support/service/command-line.ts';
+import { createEmptyDatabase } from '#test/support/database/test-database.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
 import { givenFolder } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { createEmptyDatabase } from '#test/support/service/test-database.ts';
 
 const chunkBytes = 262_144;
 const chunks = 800;

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { givenService } from '#test/support/service/given-team.ts';
 import '#server/app/app.ts';
 import { allStatements } from '#server/database/statement.ts';
-import { nodesOf, type PlanNode } from '#test/support/service/plan-node.ts';
+import { nodesOf, type PlanNode } from '#test/support/database/plan-node.ts';
 import { addWebhook } from '#test/support/webhooks/webhook-world.ts';
 
 describe('a claim of deliveries beside a long backlog (decision 0017) (§6.3/slots)', () => {

@@ -8,15 +8,15 @@ import { createLogger } from '#server/platform/process/logger.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { createHostClock } from '#server/platform/time/host-clock.ts';
+import { makeClockMovable } from '#test/support/database/movable-database-clock.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { makeClockMovable } from '#test/support/service/movable-database-clock.ts';
 import {
   clockOf,
   type SteppingService,
   startSteppingService,
   untilStep,
 } from '#test/support/service/stepping-service.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];

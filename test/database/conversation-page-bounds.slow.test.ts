@@ -17,9 +17,9 @@ import { RestoreHold } from '#server/database/restore-hold.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { firstIdAt, type MemberId, type TeamId } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { explainStatements } from '#test/support/service/explain-page.ts';
-import { givenFilledDatabase } from '#test/support/service/given-database.ts';
-import { blocks, type PlanNode, rowsRead } from '#test/support/service/plan-node.ts';
+import { explainStatements } from '#test/support/database/explain-page.ts';
+import { givenFilledDatabase } from '#test/support/database/given-database.ts';
+import { blocks, type PlanNode, rowsRead } from '#test/support/database/plan-node.ts';
 
 const total = 100_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;

@@ -9,9 +9,9 @@ import { initializeClock } from '#server/database/start-clock.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { anyTeamExists } from '#server/teams/team/team-store.ts';
-import { startFreezingProxy } from '#test/support/service/freezing-proxy.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
+import { startFreezingProxy } from '#test/support/proxies/freezing-proxy.ts';
 import { given } from '#test/support/service/given.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
 
 const logger = createLogger('silent');

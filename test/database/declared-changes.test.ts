@@ -4,9 +4,9 @@ import '#server/app/app.ts';
 import '#server/app/record-restore.ts';
 import { type ResourceType, resourceTypes } from '#contract/change.ts';
 import { allStatements } from '#server/database/statement.ts';
+import { givenClient } from '#test/support/database/given-database.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { given } from '#test/support/service/given.ts';
-import { givenClient } from '#test/support/service/given-database.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 /** Tables with rows that a team sees, and the resource type that changes with them. */
 const seen: Readonly<Record<string, ResourceType>> = {

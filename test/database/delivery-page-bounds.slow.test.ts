@@ -5,9 +5,9 @@ import { deliveryStatuses, type ListDeliveriesQuery } from '#contract/webhook.ts
 import { type DeliveryId, publicId, type TeamId, type WebhookId } from '#server/platform/ids/ids.ts';
 import { listDeliveries } from '#server/webhooks/deliveries/list-deliveries.ts';
 import { deliveryPageExaminedMax } from '#server/webhooks/limits.ts';
-import { explainPage } from '#test/support/service/explain-page.ts';
-import { givenFilledDatabase } from '#test/support/service/given-database.ts';
-import { rowsRead } from '#test/support/service/plan-node.ts';
+import { explainPage } from '#test/support/database/explain-page.ts';
+import { givenFilledDatabase } from '#test/support/database/given-database.ts';
+import { rowsRead } from '#test/support/database/plan-node.ts';
 
 const total = 300_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;

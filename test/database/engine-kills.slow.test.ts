@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
-import { processesOf } from '#test/support/runner/processes-of.ts';
 import {
   firstLine,
   hasEnded,
@@ -16,7 +15,8 @@ import {
   Place,
   query,
   readTheRow,
-} from '#test/support/service/engine-folder.ts';
+} from '#test/support/processes/engine-folder.ts';
+import { processesOf } from '#test/support/runner/processes-of.ts';
 import { until } from '#test/support/service/until.ts';
 
 test('a start after kill -9 of the service takes over the running PostgreSQL with its connections (section 10)', async (t) => {

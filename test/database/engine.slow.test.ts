@@ -25,7 +25,7 @@ import {
   Place,
   query,
   readTheRow,
-} from '#test/support/service/engine-folder.ts';
+} from '#test/support/processes/engine-folder.ts';
 import { until } from '#test/support/service/until.ts';
 
 const ordinaryId = 65_534;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allStatements } from '#server/database/statement.ts';
 import '#server/events/feed-store.ts';
-import { explain } from '#test/support/service/explain-page.ts';
-import { givenFilledDatabase } from '#test/support/service/given-database.ts';
-import { blocks, rowsRead } from '#test/support/service/plan-node.ts';
+import { explain } from '#test/support/database/explain-page.ts';
+import { givenFilledDatabase } from '#test/support/database/given-database.ts';
+import { blocks, rowsRead } from '#test/support/database/plan-node.ts';
 
 const total = 200_000;
 const team = '01990000-0000-7000-8000-000000000001';

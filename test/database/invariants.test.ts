@@ -4,9 +4,9 @@ import { type MessageStatus, messageStatuses } from '#contract/message.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { assertConstraint } from '#test/support/service/bare-database.ts';
+import { assertConstraint } from '#test/support/database/bare-database.ts';
+import { givenDatabase } from '#test/support/database/given-database.ts';
 import { given } from '#test/support/service/given.ts';
-import { givenDatabase } from '#test/support/service/given-database.ts';
 
 const clock = new Clock();
 const ids = new Ids(clock);

@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { assertConstraint, openBareDatabase } from '#test/support/service/bare-database.ts';
+import { assertConstraint, openBareDatabase } from '#test/support/database/bare-database.ts';
 import { given } from '#test/support/service/given.ts';
 
 const clock = new Clock();

@@ -6,9 +6,9 @@ import { messagePageExaminedMax } from '#server/messages/limits.ts';
 import { listMessages } from '#server/messages/list-messages.ts';
 import { messageView } from '#server/messages/message-view.ts';
 import { type MessageId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
-import { explainPage } from '#test/support/service/explain-page.ts';
-import { givenFilledDatabase } from '#test/support/service/given-database.ts';
-import { blocks, rowsRead } from '#test/support/service/plan-node.ts';
+import { explainPage } from '#test/support/database/explain-page.ts';
+import { givenFilledDatabase } from '#test/support/database/given-database.ts';
+import { blocks, rowsRead } from '#test/support/database/plan-node.ts';
 
 const total = 1_000_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;

@@ -7,7 +7,7 @@ import { backupLock } from '#server/database/backup-lock.ts';
 import { migrate } from '#server/database/migrate.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
 import { StartError } from '#server/platform/start-error.ts';
-import { holdTransaction } from '#test/support/service/held-transaction.ts';
+import { holdTransaction } from '#test/support/database/held-transaction.ts';
 import { until } from '#test/support/service/until.ts';
 
 const engineUrl = process.env.TEST_ENGINE_URL ?? '';

@@ -4,7 +4,7 @@ import { type EventType, eventTypes, messageEventTypes } from '#contract/event.t
 import { failureCodes } from '#contract/message.ts';
 import { Ids } from '#server/platform/ids/ids.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { openBareDatabase } from '#test/support/service/bare-database.ts';
+import { openBareDatabase } from '#test/support/database/bare-database.ts';
 import { given } from '#test/support/service/given.ts';
 
 const clock = new Clock();

@@ -5,10 +5,10 @@ import { pino } from 'pino';
 import { backupLock, excludeBackups } from '#server/database/backup-lock.ts';
 import { dropMonthPartition, ensurePartitions } from '#server/database/partitions.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
+import { holdTransaction } from '#test/support/database/held-transaction.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { holdTransaction } from '#test/support/service/held-transaction.ts';
 import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';

@@ -9,8 +9,8 @@ import { loadSecrets } from '#server/database/secrets-key.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { given } from '#test/support/service/given.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 describe('the secrets key (specification section 10.3, docs/configuration.md)', () => {
   let parent: string;

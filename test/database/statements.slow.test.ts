@@ -8,9 +8,9 @@ import { allStatements } from '#server/database/statement.ts';
 import { messageColumns } from '#server/messages/message.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { givenClient, givenDatabase } from '#test/support/service/given-database.ts';
-import { nodesOf, type PlanNode, tableOf } from '#test/support/service/plan-node.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
+import { givenClient, givenDatabase } from '#test/support/database/given-database.ts';
+import { nodesOf, type PlanNode, tableOf } from '#test/support/database/plan-node.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 
 /** Tables that grow with use, which no statement may scan. */
 const growing = [

@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { inboundPerMinute, statusesPerMinute } from '#server/device-protocol/limits.ts';
 import { fileBodyMinBytes, largeDeviceBodiesMax } from '#server/devices/limits.ts';
+import { rawRequest } from '#test/support/http/raw-http.ts';
 import { deviceCallHead, startUpload } from '#test/support/phones/partial-upload.ts';
 import { claim, connectNumber, DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { rawRequest } from '#test/support/service/raw-http.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { type DeathStep, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
-import { type FlakyProxy, startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
+import { type FlakyProxy, startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

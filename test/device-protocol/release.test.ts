@@ -4,6 +4,7 @@ import { type ClaimingPoll, claimMessage } from '#server/messages/claim-message.
 import { releaseMessage } from '#server/messages/release-message.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { type MessageId, parseId, publicId } from '#server/platform/ids/ids.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import {
   handOutsOf,
@@ -13,7 +14,6 @@ import {
 } from '#test/support/messages/stored-messages.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
 import type { ConnectedNumber } from '#test/support/phones/test-phone.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('claiming and releasing a message (specification section 11.4)', () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { type PhoneLine, SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, claim, connectNumber } from '#test/support/phones/test-phone.ts';
-import { startFlakyProxy } from '#test/support/service/flaky-proxy.ts';
+import { startFlakyProxy } from '#test/support/proxies/flaky-proxy.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 
 describe('a simulated phone that ends after `count` messages (specification sections 10.2 and 11.2)', () => {

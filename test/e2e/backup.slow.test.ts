@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { commandFailpoints } from '#server/platform/failpoint.ts';
+import { countBackupSessions, untilRestoring } from '#test/support/backups/backup-sessions.ts';
+import { hasTables, readDatabaseContent } from '#test/support/database/database-content.ts';
+import { holdTableLock } from '#test/support/database/row-lock.ts';
+import { createEmptyDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
+import { canMountDisk, makeSmallDisk } from '#test/support/processes/small-disk.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { processesOf } from '#test/support/runner/processes-of.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { countBackupSessions, untilRestoring } from '#test/support/service/backup-sessions.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
-import { hasTables, readDatabaseContent } from '#test/support/service/database-content.ts';
-import { holdTableLock } from '#test/support/service/row-lock.ts';
-import { canMountDisk, makeSmallDisk } from '#test/support/service/small-disk.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
-import { createEmptyDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** Tables that a restore changes, so that no message or mail is sent twice (specification section 10.8). */

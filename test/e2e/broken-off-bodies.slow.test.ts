@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { claim } from '#test/support/phones/test-phone.ts';
+import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { firstKey } from '#test/support/service/spawned-service.ts';
 
 describe('bodies that clients break off', () => {
   const service = givenSpawnedService();

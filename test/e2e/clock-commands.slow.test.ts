@@ -3,12 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CommandLine } from '#test/support/service/command-line.ts';
-import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
-import { type MovableDatabaseClock, makeClockMovable } from '#test/support/service/movable-database-clock.ts';
-import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/database/database-connection.ts';
+import {
+  type MovableDatabaseClock,
+  makeClockMovable,
+} from '#test/support/database/movable-database-clock.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
+import { type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { askForClockLook, clockOf, untilStep } from '#test/support/service/stepping-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
 
 const daySeconds = 86_400;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 import { until } from '#test/support/service/until.ts';
 
 const phones = 20;

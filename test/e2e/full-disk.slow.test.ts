@@ -4,17 +4,17 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { refuseInserts } from '#test/support/database/table-faults.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
-import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
-import { canMountDisk, makeSmallDisk, type SmallDisk } from '#test/support/service/small-disk.ts';
+import { canMountDisk, makeSmallDisk, type SmallDisk } from '#test/support/processes/small-disk.ts';
 import {
   firstKey,
   launchService,
   type SpawnedService,
   spawnService,
-} from '#test/support/service/spawned-service.ts';
-import { refuseInserts } from '#test/support/service/table-faults.ts';
+} from '#test/support/processes/spawned-service.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { denyConnections } from '#test/support/database/lost-connections.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { denyConnections } from '#test/support/service/lost-connections.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
 
 interface Line {
   readonly msg: string;

@@ -5,14 +5,14 @@ import { describe, it } from 'node:test';
 import { newApiKey } from '#server/api-keys/api-key.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
+import { connectToDatabase } from '#test/support/database/database-connection.ts';
+import { refuseMessages } from '#test/support/database/table-faults.ts';
+import { rawExchange } from '#test/support/http/raw-http.ts';
 import { png } from '#test/support/media/sample-files.ts';
 import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { connectToDatabase } from '#test/support/service/database-connection.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
-import { rawExchange } from '#test/support/service/raw-http.ts';
-import { firstKey, spawnService } from '#test/support/service/spawned-service.ts';
-import { refuseMessages } from '#test/support/service/table-faults.ts';
 import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';

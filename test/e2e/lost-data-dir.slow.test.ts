@@ -3,8 +3,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
-import { firstKey, spawnService } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 it('refusals keep their envelope and name no path after DATA_DIR was deleted (specification section 10.4)', async () => {

@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { claim } from '#test/support/phones/test-phone.ts';
+import { forgetSecretsKey } from '#test/support/processes/forget-secrets-key.ts';
+import {
+  firstKey,
+  launchService,
+  repository,
+  spawnService,
+} from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { forgetSecretsKey } from '#test/support/service/forget-secrets-key.ts';
-import { firstKey, launchService, repository, spawnService } from '#test/support/service/spawned-service.ts';
 
 it('a start without secrets.key names the section of docs/operations.md whose steps restore the service (docs/operations.md)', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'ownline-key-'));

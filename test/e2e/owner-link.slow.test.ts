@@ -10,14 +10,14 @@ import { readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
+import { connectToDatabase } from '#test/support/database/database-connection.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
+import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
+import { firstKey, firstLink } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
-import { connectToDatabase } from '#test/support/service/database-connection.ts';
 import { given } from '#test/support/service/given.ts';
-import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { firstKey, firstLink } from '#test/support/service/spawned-service.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
 
 describe('links of the operator (specification sections 10.1 and 12.1)', () => {
   const service = givenSpawnedService();

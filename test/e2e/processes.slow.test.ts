@@ -3,11 +3,11 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { claim, findNumber } from '#test/support/phones/test-phone.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
+import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
+import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
 import { given } from '#test/support/service/given.ts';
-import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { firstKey, spawnService } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('commands and further processes beside a running server (specification section 10)', () => {

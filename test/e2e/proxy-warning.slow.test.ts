@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const notice = /TRUST_PROXY does not name/g;

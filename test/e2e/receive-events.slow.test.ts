@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { claim } from '#test/support/phones/test-phone.ts';
+import { spawnFirstService } from '#test/support/processes/given-spawned-service.ts';
+import { PageBlocks, printedShape } from '#test/support/processes/page-blocks.ts';
+import { runScript } from '#test/support/processes/run-script.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
-import { spawnFirstService } from '#test/support/service/given-spawned-service.ts';
-import { PageBlocks, printedShape } from '#test/support/service/page-blocks.ts';
-import { runScript } from '#test/support/service/run-script.ts';
-import { firstKey } from '#test/support/service/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

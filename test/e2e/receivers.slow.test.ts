@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
-import { ApiClient } from '#test/support/service/api-client.ts';
 import {
   firstKey,
   repository,
   type SpawnedService,
   spawnService,
-} from '#test/support/service/spawned-service.ts';
+} from '#test/support/processes/spawned-service.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

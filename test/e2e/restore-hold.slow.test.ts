@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { claim, DeviceWire } from '#test/support/phones/test-phone.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
+import { firstKey, type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
-import { firstKey, type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';

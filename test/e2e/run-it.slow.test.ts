@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { CommandLine } from '#test/support/processes/command-line.ts';
+import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
+import { PageBlocks } from '#test/support/processes/page-blocks.ts';
+import { runScript } from '#test/support/processes/run-script.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
-import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { PageBlocks } from '#test/support/service/page-blocks.ts';
-import { runScript } from '#test/support/service/run-script.ts';
-import { firstKey } from '#test/support/service/spawned-service.ts';
 
 describe('the examples of docs/run-it.md and docs/connect-an-iphone.md', () => {
   const service = givenSpawnedService();

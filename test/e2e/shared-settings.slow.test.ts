@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
+import { type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('settings that have to be equal in all processes (specification section 10.3)', () => {

@@ -5,9 +5,9 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CommandLine } from '#test/support/service/command-line.ts';
-import { launchService, spawnService } from '#test/support/service/spawned-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
+import { launchService, spawnService } from '#test/support/processes/spawned-service.ts';
 
 const ordinaryId = 65_534;
 const isRoot = process.getuid?.() === 0;

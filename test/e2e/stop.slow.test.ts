@@ -8,18 +8,18 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { holdMigrationLock, holdRowLock } from '#test/support/database/row-lock.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
-import { processesOf } from '#test/support/runner/processes-of.ts';
-import { ApiClient } from '#test/support/service/api-client.ts';
-import { holdMigrationLock, holdRowLock } from '#test/support/service/row-lock.ts';
 import {
   firstKey,
   killGroup,
   launchService,
   type SpawnedService,
   spawnService,
-} from '#test/support/service/spawned-service.ts';
-import { createTestDatabase } from '#test/support/service/test-database.ts';
+} from '#test/support/processes/spawned-service.ts';
+import { processesOf } from '#test/support/runner/processes-of.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';

@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { commandLineOf } from '#server/database/engine/engine-process.ts';
+import { connectToDatabase } from '#test/support/database/database-connection.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 import { groupFiles } from '#test/support/runner/group-files.ts';
-import { connectToDatabase } from '#test/support/service/database-connection.ts';
-import { repository } from '#test/support/service/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** A test file that runs until it is killed, with a child process. */

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
+import { PageBlocks, printedShape } from '#test/support/processes/page-blocks.ts';
+import { runScript } from '#test/support/processes/run-script.ts';
+import { firstKey, firstLink } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { givenSpawnedService } from '#test/support/service/given-spawned-service.ts';
-import { PageBlocks, printedShape } from '#test/support/service/page-blocks.ts';
-import { runScript } from '#test/support/service/run-script.ts';
-import { firstKey, firstLink } from '#test/support/service/spawned-service.ts';
 
 describe('a first start and the tour (docs/get-started.md, specification section 10.1)', () => {
   // The service uses the pacing of a first start.

@@ -9,7 +9,7 @@ import { Ownline } from '#campaign/ownline.ts';
 import { describeViolations } from '#campaign/table.ts';
 import { World } from '#campaign/world.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
-import { createEmptyDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { createEmptyDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { type Balancer, type Passed, startBalancer } from '#test/support/upgrade/balancer.ts';

@@ -5,6 +5,8 @@ import { continueErasures, runErasure } from '#server/dashboard/erasure/run-eras
 import { publishEvents } from '#server/events/publish-events.ts';
 import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { contactEventsOf } from '#test/support/events/stored-events.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { newMember } from '#test/support/people/people.ts';
@@ -12,9 +14,7 @@ import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given, givenEach } from '#test/support/service/given.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
-import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
 import { until } from '#test/support/service/until.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 import { type Behaviour, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { listErasures } from '#server/opt-outs/erasure-store.ts';
+import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
 import { given } from '#test/support/service/given.ts';
-import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
 import { until } from '#test/support/service/until.ts';
 import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';

@@ -4,6 +4,7 @@ import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { operator } from '#server/platform/actor.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { publishSilently } from '#test/support/events/given-publication.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import { newMember } from '#test/support/people/people.ts';
@@ -14,7 +15,6 @@ import { givenService } from '#test/support/service/given-team.ts';
 import { putEvents } from '#test/support/service/insert-events.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 interface Page {
   readonly events: readonly Record<string, unknown>[];

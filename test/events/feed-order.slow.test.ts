@@ -6,14 +6,14 @@ import { tryPublisherLock } from '#server/events/feed-store.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import type { MessageId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { killTransaction } from '#test/support/database/lost-connections.ts';
 import { takeUnpublished } from '#test/support/events/given-publication.ts';
 import { feedOf, storedEvents, unpublishedEvents } from '#test/support/events/stored-events.ts';
+import { roundTrip } from '#test/support/http/round-trip.ts';
 import type { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { putEvent, putEvents } from '#test/support/service/insert-events.ts';
-import { killTransaction } from '#test/support/service/lost-connections.ts';
-import { roundTrip } from '#test/support/service/round-trip.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 /**
  * The commands of docs/operations.md with a label: those in fences of ```` ```sh fresh-machine LABEL ````. The script

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 import { FreshMachine } from './machine.ts';
 import { steps } from './steps.ts';
 

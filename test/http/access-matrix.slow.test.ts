@@ -5,11 +5,6 @@ import { newApiKey } from '#server/api-keys/api-key.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { operator } from '#server/platform/actor.ts';
 import type { Audience } from '#server/platform/http/route.ts';
-import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { given } from '#test/support/service/given.ts';
-import { givenService } from '#test/support/service/given-team.ts';
 import {
   addressOf,
   newThings,
@@ -17,7 +12,12 @@ import {
   sender,
   stateOf,
   type Things,
-} from '#test/support/service/operations.ts';
+} from '#test/support/http/operations.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 const from = sender;
 const to = '+14155550101';

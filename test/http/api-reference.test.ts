@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { isFieldOf } from '#test/support/http/is-field-of.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { isFieldOf } from '#test/support/service/is-field-of.ts';
 
 describe('the reference of the API (specification section 9)', () => {
   let document: Record<string, unknown>;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { cutBlocked } from '#test/support/database/blocked-statements.ts';
+import { denyConnections } from '#test/support/database/lost-connections.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
-import { cutBlocked } from '#test/support/service/blocked-statements.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { denyConnections } from '#test/support/service/lost-connections.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('requests while the database is away (specification sections 4.3 and 7.2)', () => {

@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { generatedBytes } from '#test/support/generators/generated-bytes.ts';
 import { generatedRequests } from '#test/support/generators/generated-requests.ts';
 import type { KnownThings } from '#test/support/generators/generated-texts.ts';
+import { assertSound } from '#test/support/http/assert-answer.ts';
+import type { OpenApi } from '#test/support/http/openapi-document.ts';
+import { KeptConnections, rawExchange } from '#test/support/http/raw-http.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
-import { assertSound } from '#test/support/service/assert-answer.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import type { OpenApi } from '#test/support/service/openapi-document.ts';
-import { KeptConnections, rawExchange } from '#test/support/service/raw-http.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const requests = 20_000;

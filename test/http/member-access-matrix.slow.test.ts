@@ -3,13 +3,7 @@ import { before, describe, it } from 'node:test';
 import { allows, roleGrants, roles } from '#contract/permissions.ts';
 import { auditActions } from '#server/audit/audit-action.ts';
 import type { Audience } from '#server/platform/http/route.ts';
-import { join, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
-import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { given } from '#test/support/service/given.ts';
-import { givenService } from '#test/support/service/given-team.ts';
-import { below, ofMembers } from '#test/support/service/member-operations.ts';
+import { below, ofMembers } from '#test/support/http/member-operations.ts';
 import {
   addressOf,
   newThings,
@@ -17,7 +11,13 @@ import {
   sender,
   stateOf,
   type Things,
-} from '#test/support/service/operations.ts';
+} from '#test/support/http/operations.ts';
+import { join, newMember, newPerson, PageClient, type TeamMember } from '#test/support/people/people.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 
 /** Routes without a team, listed so that none is open by mistake. Their own tests call them. */
 const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = {

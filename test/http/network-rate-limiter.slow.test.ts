@@ -4,11 +4,11 @@ import type { FastifyRequest } from 'fastify';
 import { publicRequestsPerMinute, visitorRequestsPerMinute } from '#server/app/limits.ts';
 import { NetworkRateLimiter } from '#server/platform/network/network-rate-limiter.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import { KeptConnections } from '#test/support/http/raw-http.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { KeptConnections } from '#test/support/service/raw-http.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
 describe('the rate limiter of client networks, for requests without a credential (§7.2/anonymous-limit)', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lockClockState } from '#server/database/clock-store.ts';
+import { makeReadOnly } from '#test/support/database/read-only-database.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { makeReadOnly } from '#test/support/service/read-only-database.ts';
 import { until } from '#test/support/service/until.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 describe('GET /readyz (specification section 10.4)', () => {
   const service = givenService();

@@ -3,10 +3,10 @@ import { METHODS } from 'node:http';
 import { describe, it } from 'node:test';
 import type { FastifyRequest } from 'fastify';
 import { PathIndex } from '#server/platform/http/path-index.ts';
+import { assertEnvelope } from '#test/support/http/assert-envelope.ts';
+import { rawRequest } from '#test/support/http/raw-http.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { assertEnvelope } from '#test/support/service/assert-envelope.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { rawRequest } from '#test/support/service/raw-http.ts';
 
 const json = 'application/json; charset=utf-8';
 

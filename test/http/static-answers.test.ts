@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { KeptConnections } from '#test/support/http/raw-http.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { KeptConnections } from '#test/support/service/raw-http.ts';
 
 const paths = ['/v1/openapi.json', '/docs', '/docs/js/scalar.js'];
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { ClientErrorResponder } from '#server/platform/http/client-error.ts';
+import { assertEnvelope } from '#test/support/http/assert-envelope.ts';
+import { rawExchange, rawRequest } from '#test/support/http/raw-http.ts';
 import { field } from '#test/support/service/api-client.ts';
-import { assertEnvelope } from '#test/support/service/assert-envelope.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { rawExchange, rawRequest } from '#test/support/service/raw-http.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 
 describe('requests that are not valid HTTP (specification section 7.2)', () => {

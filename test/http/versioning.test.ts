@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { readPromises } from '#test/support/service/api-promises.ts';
+import { readPromises } from '#test/support/http/api-promises.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { repository } from '#test/support/service/spawned-service.ts';
 
 describe('the compatibility of v1 (specification section 9)', () => {
   let document: Record<string, unknown>;

@@ -4,11 +4,11 @@ import { mailChannel } from '#server/database/channels.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
+import { hearNotifications } from '#test/support/database/hear-notifications.ts';
+import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { givenMailService } from '#test/support/mail/given-mail-service.ts';
 import type { ReceivedMail } from '#test/support/mail/mail-server.ts';
 import { storedMail, storedMails } from '#test/support/mail/stored-mails.ts';
-import { hearNotifications } from '#test/support/service/hear-notifications.ts';
-import { storedRowTexts } from '#test/support/service/stored-text.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -8,7 +8,7 @@ import { claimMails, recordSent } from '#server/mail/mail-store.ts';
 import { type MailServer, startMailServer } from '#test/support/mail/mail-server.ts';
 import { type Mailing, secretLink, startMailing } from '#test/support/mail/mail-world.ts';
 import { storedMails } from '#test/support/mail/stored-mails.ts';
-import { type SpawnedService, spawnService } from '#test/support/service/spawned-service.ts';
+import { type SpawnedService, spawnService } from '#test/support/processes/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const minute = 60_000;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mediaMaxBytes } from '#server/media/limits.ts';
+import { refuseInserts } from '#test/support/database/table-faults.ts';
 import { jpegOf, otherFiles, png, shownFiles } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
@@ -8,7 +9,6 @@ import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { refuseInserts } from '#test/support/service/table-faults.ts';
 import { until } from '#test/support/service/until.ts';
 
 const contact = '+14155550199';

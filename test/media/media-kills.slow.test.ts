@@ -15,14 +15,14 @@ import { readConfig } from '#server/platform/config.ts';
 import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/database/database-connection.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { answerOf, type MediaHost, startMediaHost } from '#test/support/media/media-host.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia, endFetchLeases } from '#test/support/media/stored-media.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
-import { connectToDatabase, type DatabaseConnection } from '#test/support/service/database-connection.ts';
-import { spawnService } from '#test/support/service/spawned-service.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/service/test-database.ts';
+import { spawnService } from '#test/support/processes/spawned-service.ts';
 import { until } from '#test/support/service/until.ts';
 
 const timeoutMs = 5_000;

@@ -9,12 +9,12 @@ import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { AppError } from '#server/platform/app-error.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { countRuns } from '#test/support/database/prepared-statements.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
 import { queuedMessages, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, putNumber } from '#test/support/numbers/given-numbers.ts';
-import { untilBlocked } from '#test/support/service/blocked-statements.ts';
-import { countRuns } from '#test/support/service/prepared-statements.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 

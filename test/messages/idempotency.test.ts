@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 

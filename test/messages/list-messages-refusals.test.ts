@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { messageStatuses } from '#contract/message.ts';
+import { address } from '#test/support/http/walk-message-pages.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { address } from '#test/support/service/walk-message-pages.ts';
 
 const never = 'msg_01h2xcejqtf2nbrexx3vqjhp41';
 

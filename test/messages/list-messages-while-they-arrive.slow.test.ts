@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type Filters, fits, getPage, type Item, ids, walk } from '#test/support/http/walk-message-pages.ts';
 import { putSentMessages } from '#test/support/messages/given-messages.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
-import {
-  type Filters,
-  fits,
-  getPage,
-  type Item,
-  ids,
-  walk,
-} from '#test/support/service/walk-message-pages.ts';
 
 describe('pages of messages while messages arrive (§4.3/pages)', () => {
   let service: TestService;

@@ -4,11 +4,6 @@ import fc from 'fast-check';
 import { V7Generator } from 'uuidv7';
 import { directions, type MessageStatus, messageStatuses } from '#contract/message.ts';
 import { type MessageId, type NumberId, publicId } from '#server/platform/ids/ids.ts';
-import { putMessage } from '#test/support/messages/given-messages.ts';
-import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { plantCanary } from '#test/support/service/canary.ts';
-import { given } from '#test/support/service/given.ts';
-import { givenService } from '#test/support/service/given-team.ts';
 import {
   address,
   type Filters,
@@ -17,7 +12,12 @@ import {
   type Item,
   ids,
   walk,
-} from '#test/support/service/walk-message-pages.ts';
+} from '#test/support/http/walk-message-pages.ts';
+import { putMessage } from '#test/support/messages/given-messages.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { plantCanary } from '#test/support/service/canary.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const minuteMs = 60_000;

@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { createSendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
 import { createMetrics } from '#server/platform/process/metrics.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { sentByDay } from '#test/support/usage/stored-usage.ts';
 
 const to = '+14155550101';

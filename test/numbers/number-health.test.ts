@@ -5,6 +5,7 @@ import type { NumberHealth } from '#contract/number-health.ts';
 import { countNumbersByState } from '#server/numbers/number-facts-store.ts';
 import { PollService } from '#server/numbers/poll-service.ts';
 import { watchNumbers } from '#server/numbers/watch-numbers.ts';
+import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
@@ -13,7 +14,6 @@ import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { refuseInsertsOf } from '#test/support/service/table-faults.ts';
 import { until } from '#test/support/service/until.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 

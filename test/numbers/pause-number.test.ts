@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { phoneQueueChannel } from '#server/database/channels.ts';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { hearNotifications } from '#test/support/database/hear-notifications.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { handOutsOf } from '#test/support/messages/stored-messages.ts';
 import { holdPause } from '#test/support/numbers/given-numbers.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
-import { untilBlocked } from '#test/support/service/blocked-statements.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { hearNotifications } from '#test/support/service/hear-notifications.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { until } from '#test/support/service/until.ts';
 
 const to = '+14155550101';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { claim, connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, canaryPhone, field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 
 const hourMs = 3_600_000;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failOptedOut, resolveOverdue, returnedMessagesMs } from '#server/messages/sweep-messages.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { queuedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { acceptedOf } from '#test/support/usage/stored-usage.ts';
 
 const contact = '+14155550101';

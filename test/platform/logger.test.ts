@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
 import { formatForTerminal } from '#server/platform/process/terminal-log.ts';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 it('a logged error is its message and stack, without properties that a library added', async () => {
   const script = `

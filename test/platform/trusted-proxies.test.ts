@@ -7,7 +7,7 @@ import {
   closeWithConnections,
   createBareServer,
   listenOnFreePort,
-} from '#test/support/service/bare-http-server.ts';
+} from '#test/support/http/bare-http-server.ts';
 
 describe('the client behind trusted proxies (§7.2/trusted-proxies)', () => {
   const clients: string[] = [];

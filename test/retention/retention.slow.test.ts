@@ -6,6 +6,7 @@ import { publishEvents } from '#server/events/publish-events.ts';
 import { purgeMessages } from '#server/messages/purge-messages.ts';
 import { firstIdAt, publicId } from '#server/platform/ids/ids.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
+import { holdBackupLock, holdHistoryRead, holdRowLock } from '#test/support/database/row-lock.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
@@ -13,7 +14,6 @@ import { handOutsOf, storedMessages } from '#test/support/messages/stored-messag
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { holdBackupLock, holdHistoryRead, holdRowLock } from '#test/support/service/row-lock.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 const dayMs = 86_400_000;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, type DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
 import { until } from '#test/support/service/until.ts';
 import { openSetupPage } from '#test/support/setup/setup-page.ts';
 

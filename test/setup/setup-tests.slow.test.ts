@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { optOutWords } from '#contract/opt-out-words.ts';
 import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
+import { refuseReceivedTests } from '#test/support/database/table-faults.ts';
 import { claim, connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { refuseReceivedTests } from '#test/support/service/table-faults.ts';
 import { openSetupPage } from '#test/support/setup/setup-page.ts';
 
 const friend = '+14155559901';

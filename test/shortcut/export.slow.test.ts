@@ -6,7 +6,7 @@ import { parseBuffer } from 'bplist-parser';
 import { parse } from 'plist';
 import { buildWorkflow, inbound, outbox } from '#shortcut/shortcuts.ts';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 

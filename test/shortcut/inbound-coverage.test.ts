@@ -12,7 +12,7 @@ import {
   missedWords,
 } from '#shortcut/inbound-coverage/coverage.ts';
 import { type ReplyGroup, replies, repliesOf } from '#shortcut/inbound-coverage/replies.ts';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 describe('replies of one word, and the automations that catch them (docs/iphone.md)', () => {
   it('the match of a text ignores case and diacritics, and nothing else', () => {

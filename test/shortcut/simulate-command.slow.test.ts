@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newPhoneNumber } from '#test/support/phones/test-phone.ts';
-import { CommandLine } from '#test/support/service/command-line.ts';
+import { CommandLine } from '#test/support/processes/command-line.ts';
 import { given } from '#test/support/service/given.ts';
 import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { storedRowTexts } from '#test/support/database/stored-text.ts';
 import { ask, assertRefused, dayMs, invite, listed, type Made, opens } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { storedRowTexts } from '#test/support/service/stored-text.ts';
 
 describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)', () => {
   const { service, team } = givenTeamBesideCanary({ APP_URL: 'https://texts.example.com' });

@@ -4,6 +4,7 @@ import { createKey } from '#server/api-keys/create-key.ts';
 import { operator } from '#server/platform/actor.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { assertRefused } from '#test/support/people/invite.ts';
 import {
   join,
@@ -17,7 +18,6 @@ import { type ApiAnswer, ApiClient } from '#test/support/service/api-client.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

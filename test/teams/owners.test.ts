@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { assertRefused } from '#test/support/people/invite.ts';
 import { join, newMember, type TeamMember } from '#test/support/people/people.ts';
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
 describe('owners, and leaving a team (specification section 12.4)', () => {

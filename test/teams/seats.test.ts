@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { assertRefused } from '#test/support/people/invite.ts';
 import { newEmail, newMember, PageClient } from '#test/support/people/people.ts';
 import { storedAccounts } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 
 describe('seats under concurrency (specification sections 4.1 and 12.4)', () => {

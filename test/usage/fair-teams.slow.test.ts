@@ -7,13 +7,13 @@ import {
   teamRequestsWaitingMax,
   teamRequestWaitMaxMs,
 } from '#server/usage/limits.ts';
+import { holdReads } from '#test/support/database/hold-reads.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { holdReads } from '#test/support/service/hold-reads.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** 200 requests more than a team's permits and queue hold. */

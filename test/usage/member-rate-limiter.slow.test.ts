@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { join, newMember, newPerson, type TeamMember } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
-import { watchStatements } from '#test/support/service/watch-statements.ts';
 
 const ofFree = 5 * plans.free.requestsPerMinute;
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { teamRequestsRunningMax } from '#server/usage/limits.ts';
+import { countBlocked, untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { type ConnectedNumber, connectNumber, type FlatAnswer } from '#test/support/phones/test-phone.ts';
-import { countBlocked, untilBlocked } from '#test/support/service/blocked-statements.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { until } from '#test/support/service/until.ts';
 
 const phones = 12;

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { plans } from '#contract/plans.ts';
 import { Clock } from '#server/platform/time/clock.ts';
+import {
+  type MovableDatabaseClock,
+  makeClockMovable,
+} from '#test/support/database/movable-database-clock.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
-import { type MovableDatabaseClock, makeClockMovable } from '#test/support/service/movable-database-clock.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 import { putSpentMinute } from '#test/support/usage/given-usage.ts';

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventTypes } from '#contract/event.ts';
 import { plans } from '#contract/plans.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { setRole } from '#test/support/people/given-accounts.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('POST /v1/webhooks (specification section 4.4)', () => {

@@ -6,7 +6,7 @@ import {
   listTeamsWithErasedEvents,
   noteErasedEvents,
 } from '#server/webhooks/deliveries/erase-answers.ts';
-import { untilBlocked } from '#test/support/service/blocked-statements.ts';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { putEventsAtOnce } from '#test/support/service/insert-events.ts';
 import { until } from '#test/support/service/until.ts';
 import { putAttempts } from '#test/support/webhooks/given-attempts.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { given } from '#test/support/service/given.ts';
-import { holdRowLock } from '#test/support/service/row-lock.ts';
 import { until } from '#test/support/service/until.ts';
 import { attemptsOf, settled } from '#test/support/webhooks/stored-deliveries.ts';
 import { answering, silent, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';

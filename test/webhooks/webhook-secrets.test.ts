@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
-import { allStoredRowTexts } from '#test/support/service/stored-text.ts';
 import { newWebhook, uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 import { sealedSecretsOf } from '#test/support/webhooks/stored-webhooks.ts';
 

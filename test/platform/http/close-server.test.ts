@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '#server/platform/app-error.ts';
 import { closeServer } from '#server/platform/http/close-server.ts';
 import type { Route } from '#server/platform/http/route.ts';
-import { createBareServer, listenOnFreePort } from '#test/support/service/bare-http-server.ts';
+import { createBareServer, listenOnFreePort } from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 const clients = 20;

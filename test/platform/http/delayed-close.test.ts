@@ -11,7 +11,7 @@ import {
   closeWithConnections,
   createBareServer,
   listenOnFreePort,
-} from '#test/support/service/bare-http-server.ts';
+} from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 const largeBytes = 8 * 1_024 * 1_024;

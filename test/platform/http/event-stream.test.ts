@@ -7,7 +7,7 @@ import {
   closeWithConnections,
   createBareServer,
   listenOnFreePort,
-} from '#test/support/service/bare-http-server.ts';
+} from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 const bufferMaxBytes = 256 * 1_024;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Route } from '#server/platform/http/route.ts';
-import { createBareServer } from '#test/support/service/bare-http-server.ts';
+import { createBareServer } from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** A barrier at which a request waits until the test releases it. */

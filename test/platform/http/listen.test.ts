@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { closeServer } from '#server/platform/http/close-server.ts';
 import { listen } from '#server/platform/http/listen.ts';
-import { createBareServer } from '#test/support/service/bare-http-server.ts';
+import { createBareServer } from '#test/support/http/bare-http-server.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pipelinedRequestsMax } from '#server/platform/http/limits.ts';
-import { createBareServer } from '#test/support/service/bare-http-server.ts';
-import { rawExchange } from '#test/support/service/raw-http.ts';
+import { createBareServer } from '#test/support/http/bare-http-server.ts';
+import { rawExchange } from '#test/support/http/raw-http.ts';
 
 describe('pipelined requests (§7.2/pipelining)', () => {
   let running = 0;

@@ -10,7 +10,7 @@ import {
   closeWithConnections,
   createBareServer,
   listenOnFreePort,
-} from '#test/support/service/bare-http-server.ts';
+} from '#test/support/http/bare-http-server.ts';
 import { until } from '#test/support/service/until.ts';
 
 /** More bytes than the kernel buffers on both sides, so that some wait in this process. */

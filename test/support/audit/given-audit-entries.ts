@@ -1,5 +1,5 @@
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
+import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Inserts an audit entry with any time. @param action any text, because the table has no list of actions */

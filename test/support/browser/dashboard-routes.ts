@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 /**
  * Paths of all pages of the dashboard in web/router.tsx, such as `numbers/$id`. Node can't import that file, because

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createBrotliDecompress } from 'node:zlib';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 import type { FoundBrowser } from './find-browser.ts';
 
 const run = promisify(execFile);

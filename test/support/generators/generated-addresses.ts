@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Parameter } from '#test/support/service/openapi-document.ts';
+import type { Parameter } from '#test/support/http/openapi-document.ts';
 import { hostileTexts, type KnownThings, validTexts } from './generated-texts.ts';
 
 /** Addresses for a route's path, with valid and invalid ids. */

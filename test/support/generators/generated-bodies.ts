@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Schema } from '#test/support/service/openapi-document.ts';
+import type { Schema } from '#test/support/http/openapi-document.ts';
 import { hostileTexts, type KnownThings, validTexts } from './generated-texts.ts';
 
 interface Body {

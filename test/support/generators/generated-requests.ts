@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type OpenApi, type Operation, resolve } from '#test/support/service/openapi-document.ts';
-import type { PlainRequest } from '#test/support/service/raw-http.ts';
+import { type OpenApi, type Operation, resolve } from '#test/support/http/openapi-document.ts';
+import type { PlainRequest } from '#test/support/http/raw-http.ts';
 import { addresses, queries } from './generated-addresses.ts';
 import { bodies, noBody } from './generated-bodies.ts';
 import { headers } from './generated-headers.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Schema } from '#test/support/service/openapi-document.ts';
+import type { Schema } from '#test/support/http/openapi-document.ts';
 
 /** Existing ids and numbers, for requests that are nearly valid. */
 export interface KnownThings {

@@ -1,6 +1,6 @@
 import type { Role } from '#contract/permissions.ts';
 import type { AccountId, MemberId } from '#server/platform/ids/ids.ts';
-import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
+import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;

@@ -1,4 +1,4 @@
-import { destinationOf, throwViolations } from './through-referees.ts';
+import { destinationOf, throwViolations } from '#test/support/http/through-referees.ts';
 
 export interface ApiAnswer {
   readonly status: number;

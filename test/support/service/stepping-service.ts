@@ -1,5 +1,8 @@
 import type { ClockStatus } from '#server/database/clock-sync.ts';
-import { type MovableDatabaseClock, makeClockMovable } from './movable-database-clock.ts';
+import {
+  type MovableDatabaseClock,
+  makeClockMovable,
+} from '#test/support/database/movable-database-clock.ts';
 import { startTestService, type TestService } from './test-service.ts';
 import { until } from './until.ts';
 

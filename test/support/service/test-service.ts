@@ -19,8 +19,8 @@ import { StartError } from '#server/platform/start-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { setTeamPlan } from '#server/teams/team/team-store.ts';
+import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { ApiClient } from './api-client.ts';
-import { createTestDatabase } from './test-database.ts';
 
 export interface TestTeam {
   readonly id: TeamId;

@@ -1,4 +1,4 @@
-import { type HeldTransaction, holdTransaction } from '#test/support/service/held-transaction.ts';
+import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Makes a team in a transaction that commits when the test releases it. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '#server/database/migrate.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
-import { repository } from '#test/support/service/spawned-service.ts';
+import { repository } from '#test/support/processes/spawned-service.ts';
 
 /** Code from before the latest migration. */
 export interface PreviousRelease {

@@ -1,6 +1,6 @@
 import { allStatements } from '#server/database/statement.ts';
-import type { TestService } from './test-service.ts';
-import { until } from './until.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 type Service = Pick<TestService, 'query'>;
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 // This import makes pg parse types as the server does.
 import '#server/database/database.ts';
-import type { TestService } from './test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 /** A connection to the database of a service in another process, with the interface of a TestService. */
 export interface DatabaseConnection extends Pick<TestService, 'databaseUrl' | 'query'> {

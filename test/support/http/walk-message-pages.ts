@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Direction, MessageStatus } from '#contract/message.ts';
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient } from '#test/support/service/api-client.ts';
 
 /** An item of the list with the fields of the specification. */
 export interface Item {

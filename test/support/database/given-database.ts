@@ -3,7 +3,7 @@ import { Database } from '#server/database/database.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
-import { given } from './given.ts';
+import { given } from '#test/support/service/given.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 /** A database without a service, and connections as a service has them, for a suite. */

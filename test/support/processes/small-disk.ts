@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from './until.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** A file system of a few megabytes that a test fills. */
 export interface SmallDisk {

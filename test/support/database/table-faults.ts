@@ -1,6 +1,6 @@
 import type { Transaction } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
-import type { TestService } from './test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Renames a table, so that statements with its name fail until it is restored. */
 export async function takeTableAway(

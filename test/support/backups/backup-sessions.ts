@@ -1,5 +1,5 @@
-import { connectToDatabase, type DatabaseConnection } from './database-connection.ts';
-import { until } from './until.ts';
+import { connectToDatabase, type DatabaseConnection } from '#test/support/database/database-connection.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** Resolves once a restore loads rows in an open transaction. @param findUrl returns the URL of the database */
 export async function untilRestoring(findUrl: () => Promise<string>): Promise<void> {

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { TestService } from './test-service.ts';
-import { until } from './until.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** An open transaction of the test. Statements that need its locks wait in the order of arrival. */
 export interface HeldTransaction {

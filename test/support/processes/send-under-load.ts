@@ -1,5 +1,5 @@
-import { ApiClient } from './api-client.ts';
-import { until } from './until.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** Sender's record of its messages, with which the state after a crash is compared. */
 export interface SendHistory {

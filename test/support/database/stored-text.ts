@@ -1,4 +1,4 @@
-import type { TestService } from './test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Tables that tests search for text. */
 type Table =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ErrorCode, errorStatus } from '#contract/errors.ts';
-import { canaryMark, canaryPhone } from './api-client.ts';
+import { canaryMark, canaryPhone } from '#test/support/service/api-client.ts';
 import type { RawAnswer } from './raw-http.ts';
 
 /** Patterns of internal details that no answer may contain: a location in the code, SQL, an error of a library. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { field } from './api-client.ts';
+import { field } from '#test/support/service/api-client.ts';
 import type { RawAnswer } from './raw-http.ts';
 
 /** Checks the shape of a refusal, even one of Node's HTTP parser (specification section 7.1). @returns the body */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { given } from './given.ts';
+import { given } from '#test/support/service/given.ts';
 import { type SpawnedService, spawnService } from './spawned-service.ts';
 
 export interface FirstService extends SpawnedService {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { until } from './until.ts';
+import { until } from '#test/support/service/until.ts';
 
 /** Fault of the next poll or inbound message. `lose_hand_out` waits for the next poll that hands a message out. */
 export type Mishap =

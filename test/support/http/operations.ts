@@ -2,9 +2,9 @@ import type { Permission, PersonalPermission } from '#contract/permissions.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
+import type { ApiClient } from '#test/support/service/api-client.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
-import type { ApiClient } from './api-client.ts';
-import type { TestService, TestTeam } from './test-service.ts';
 
 /** Number that sends the messages of operations. The caller connects it. */
 export const sender = '+14155550100';

@@ -1,7 +1,7 @@
 import { backupLock } from '#server/database/backup-lock.ts';
 import type { AccountId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 import { type HeldTransaction, holdTransaction } from './held-transaction.ts';
-import type { TestService } from './test-service.ts';
 
 /** Rows that a test locks. */
 type LockedRows =

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { TestService } from './test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 export interface HeardNotifications {
   /** Notifications so far, in order. */

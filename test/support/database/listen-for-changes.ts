@@ -3,8 +3,8 @@ import { changesChannel } from '#server/database/channels.ts';
 import { NotificationListener } from '#server/database/listener.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
-import type { TestService, TestTeam } from './test-service.ts';
-import { until } from './until.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
 
 export interface HeardChange extends Change {
   readonly teamId: TeamId;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { TestService } from './test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Makes every transaction of the service read-only, as on a standby, until `restore` is called. */
 export async function makeReadOnly({

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Transaction } from '#server/database/statement.ts';
-import type { TestService } from './test-service.ts';
+import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'databaseUrl'>;
 

@@ -1,4 +1,4 @@
-import { field } from './api-client.ts';
+import { field } from '#test/support/service/api-client.ts';
 
 /** The parts of an OpenAPI document from which requests are generated. */
 export interface Schema {
