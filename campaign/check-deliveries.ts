@@ -78,7 +78,7 @@ const writtenAfterMs = 5_000;
 
 /** A delivery that succeeded is attempted again only if a kill prevented its result from being recorded. */
 function repeated(ledger: Ledger): Violation[] {
-  const kills = rowsOf(ledger.rows, 'killed');
+  const kills = rowsOf(ledger.rows, 'process_killed');
   const isExcused = ({ row, answer }: KnownDelivery) =>
     kills.some((kill) => kill.at >= row.at - writtenAfterMs && kill.at <= (answer?.at ?? 0) + writtenAfterMs);
   return [...deliveriesByPlace(ledger).values()].flatMap((attempts) => {
@@ -93,7 +93,7 @@ function repeated(ledger: Ledger): Violation[] {
 }
 
 /** Attempts of deliveries that had succeeded before. A kill between an answer and its record causes them. */
-export function repeatsOf(ledger: Ledger): Row<'received'>[] {
+export function repeatsOf(ledger: Ledger): Row<'delivery_received'>[] {
   return [...deliveriesByPlace(ledger).values()].flatMap((attempts) => {
     const first = attempts.findIndex(isTaken);
     return first < 0 ? [] : attempts.slice(first, -1).map((attempt) => attempt.row);

@@ -36,11 +36,15 @@ const owedBy: Readonly<Record<string, readonly EventType[]>> = {
 };
 
 /** An answered report and the message's final status each have their events. */
-function lost({ heard, listed }: Ledger, message: KnownMessage, events: readonly KnownEvent[]): Violation[] {
-  const rows = heard.get(message.id) ?? [];
+function lost(
+  { reportsAccepted, listed }: Ledger,
+  message: KnownMessage,
+  events: readonly KnownEvent[],
+): Violation[] {
+  const rows = reportsAccepted.get(message.id) ?? [];
   const end = listed.get(message.id)?.[0];
   const owed = new Set(
-    [...rows.map((row) => row.word), end?.status ?? ''].flatMap((why) => owedBy[why] ?? []),
+    [...rows.map((row) => row.outcome), end?.status ?? ''].flatMap((why) => owedBy[why] ?? []),
   );
   const missing = [...owed].filter((type) => !events.some((event) => event.type === type));
   return missing.map((type) =>
@@ -68,8 +72,12 @@ function doubled(events: readonly KnownEvent[]): Violation[] {
  * Each event of an outbound message needs a report of a phone. A time-out needs none, because the phone may not have
  * received the message.
  */
-function uncaused({ said }: Ledger, message: KnownMessage, events: readonly KnownEvent[]): Violation[] {
-  const words = new Set((said.get(message.id) ?? []).map((row) => row.word));
+function uncaused(
+  { reportsSent }: Ledger,
+  message: KnownMessage,
+  events: readonly KnownEvent[],
+): Violation[] {
+  const words = new Set((reportsSent.get(message.id) ?? []).map((row) => row.outcome));
   const isCaused = (event: KnownEvent): boolean => {
     if (message.direction === 'inbound') return event.type === 'message.received';
     if (event.type === 'message.failed')

@@ -6,14 +6,14 @@ import { type Violation, violation } from './violation.ts';
 interface Seen {
   readonly id: string;
   readonly envelope: Envelope;
-  readonly row: Row<'read'>;
+  readonly row: Row<'feed_read'>;
 }
 
 /** A reader of the feed sees every event once, in a stable order (docs/specification.md section 4.5). */
 export function feedViolations(ledger: Ledger): Violation[] {
-  const teams = rowsOf(ledger.rows, 'opened').map((row) => row.team);
+  const teams = rowsOf(ledger.rows, 'team_ready').map((row) => row.team);
   return teams.flatMap((team) => {
-    const pages = rowsOf(ledger.rows, 'read').filter((row) => row.team === team);
+    const pages = rowsOf(ledger.rows, 'feed_read').filter((row) => row.team === team);
     const [follower, walker] = (['follower', 'walker'] as const).map((reader) =>
       pages.filter((page) => page.reader === reader).flatMap(eventsOf),
     ) as [Seen[], Seen[]];
@@ -29,7 +29,7 @@ export function feedViolations(ledger: Ledger): Violation[] {
   });
 }
 
-const eventsOf = (row: Row<'read'>): Seen[] =>
+const eventsOf = (row: Row<'feed_read'>): Seen[] =>
   row.events.map((envelope) => ({ id: String(envelope.id), envelope, row }));
 
 function skipped(ledger: Ledger, team: string, read: readonly Seen[], reader: string): Violation[] {
@@ -52,11 +52,11 @@ function repeated(read: readonly Seen[]): Violation[] {
  * end.
  */
 function reordered(follower: readonly Seen[], walker: readonly Seen[]): Violation[] {
-  const places = new Map(walker.map((seen, index) => [seen.id, index]));
-  const known = follower.filter((seen) => places.has(seen.id));
+  const indexes = new Map(walker.map((seen, index) => [seen.id, index]));
+  const known = follower.filter((seen) => indexes.has(seen.id));
   return known.flatMap((seen, index) => {
     const before = known[index - 1];
-    return before && (places.get(before.id) ?? 0) > (places.get(seen.id) ?? 0)
+    return before && (indexes.get(before.id) ?? 0) > (indexes.get(seen.id) ?? 0)
       ? [
           violation(
             'feed_out_of_order',

@@ -1,5 +1,5 @@
 import { rowsOf } from './history.ts';
-import { group, type Ledger, placeOf } from './ledger.ts';
+import { group, keyOf, type Ledger } from './ledger.ts';
 import { type Violation, violation } from './violation.ts';
 
 /** Each accepted message exists once, with its fields and a final status (docs/specification.md 3.1, 4.3, 11.5). */
@@ -14,27 +14,27 @@ export function messageViolations(ledger: Ledger): Violation[] {
 }
 
 function refusals({ rows }: Ledger): Violation[] {
-  return rowsOf(rows, 'refused').map((row) =>
+  return rowsOf(rows, 'send_refused').map((row) =>
     violation('refused', `a sound request was answered ${row.answer}`, row),
   );
 }
 
 /** An idempotency key, or a phone's id of a text, identifies one message for ever. A message has one text. */
-function keysAndTexts({ accepted, taken }: Ledger): Violation[] {
-  const keys = [...group(accepted, (row) => placeOf(row.team, row.key)).entries()].flatMap(([key, rows]) => {
+function keysAndTexts({ accepted, inboundTexts }: Ledger): Violation[] {
+  const keys = [...group(accepted, (row) => keyOf(row.team, row.key)).entries()].flatMap(([key, rows]) => {
     const [first, other] = new Map(rows.map((row) => [row.message, row])).values();
     return other
       ? [violation('key_with_two_messages', `the key ${key} made two messages`, first, other)]
       : [];
   });
-  const texts = [...group(taken, (row) => placeOf(row.number, row.text_id)).values()].flatMap((rows) => {
+  const texts = [...group(inboundTexts, (row) => keyOf(row.number, row.text_id)).values()].flatMap((rows) => {
     const [first, other] = new Map(rows.map((row) => [row.message, row])).values();
     return other
       ? [violation('text_with_two_messages', `the text ${other.text_id} is two messages`, first, other)]
       : [];
   });
-  const shared = [...group(taken, (row) => row.message).values()].flatMap((rows) => {
-    const [first, other] = new Map(rows.map((row) => [placeOf(row.number, row.text_id), row])).values();
+  const shared = [...group(inboundTexts, (row) => row.message).values()].flatMap((rows) => {
+    const [first, other] = new Map(rows.map((row) => [keyOf(row.number, row.text_id), row])).values();
     return other
       ? [violation('texts_in_one_message', `${other.message} stands for two texts`, first, other)]
       : [];
@@ -73,7 +73,7 @@ function withoutCause({ listed, messages }: Ledger): Violation[] {
 /** A number's count is that of its accepted and received messages; repeated requests count once. */
 function counts({ rows, messages }: Ledger): Violation[] {
   const byNumber = group([...messages.values()], (message) => message.number);
-  return rowsOf(rows, 'counted').flatMap((row) => {
+  return rowsOf(rows, 'number_counted').flatMap((row) => {
     const known = byNumber.get(row.number)?.length ?? 0;
     return row.messages_today === known
       ? []

@@ -8,13 +8,13 @@ export function phoneViolations(ledger: Ledger): Violation[] {
 }
 
 function stops({ rows }: Ledger): Violation[] {
-  return rowsOf(rows, 'stopped').map((row) =>
+  return rowsOf(rows, 'poll_stopped').map((row) =>
     violation('phone_stopped', `the phone of ${row.number} got a stop: ${row.reason}`, row),
   );
 }
 
-function handOuts({ handed, messages }: Ledger): Violation[] {
-  return [...handed.values()].flatMap(([row, again]) => {
+function handOuts({ handOutsByMessage, messages }: Ledger): Violation[] {
+  return [...handOutsByMessage.values()].flatMap(([row, again]) => {
     if (!row) return [];
     const found: Violation[] = [];
     if (again) found.push(violation('handed_out_twice', `${row.message} was handed out twice`, row, again));
@@ -30,17 +30,17 @@ function handOuts({ handed, messages }: Ledger): Violation[] {
 }
 
 /** A sender has one message of a conversation in progress, so the order of answers is that of acceptance. */
-function order({ handed, accepted, messages }: Ledger): Violation[] {
-  const places = new Map<string, number>();
-  for (const { message } of accepted) if (!places.has(message)) places.set(message, places.size);
+function order({ handOutsByMessage, accepted, messages }: Ledger): Violation[] {
+  const indexes = new Map<string, number>();
+  for (const { message } of accepted) if (!indexes.has(message)) indexes.set(message, indexes.size);
   const conversations = group(
-    [...handed.values()].flatMap(([row]) => row ?? []),
+    [...handOutsByMessage.values()].flatMap(([row]) => row ?? []),
     (row) => `${row.number} ${messages.get(row.message)?.to}`,
   );
   return [...conversations.values()].flatMap((rows) =>
     rows.flatMap((row, index) => {
-      const before: Row<'handed'> | undefined = rows[index - 1];
-      return before && (places.get(before.message) ?? 0) > (places.get(row.message) ?? 0)
+      const before: Row<'handed_out'> | undefined = rows[index - 1];
+      return before && (indexes.get(before.message) ?? 0) > (indexes.get(row.message) ?? 0)
         ? [violation('handed_out_of_order', `${before.message} overtook ${row.message}`, before, row)]
         : [];
     }),
@@ -50,13 +50,18 @@ function order({ handed, accepted, messages }: Ledger): Violation[] {
 /** The final status of a message, by the report of its phone. */
 const endsOf = { sent: ['sent'], delivered: ['delivered'], failed: ['failed'] } as const;
 
-function reports({ heard, listed }: Ledger): Violation[] {
-  return [...heard.values()].flatMap((rows) => {
-    const last = rows.find((row) => row.word === 'delivered') ?? rows[0];
+function reports({ reportsAccepted, listed }: Ledger): Violation[] {
+  return [...reportsAccepted.values()].flatMap((rows) => {
+    const last = rows.find((row) => row.outcome === 'delivered') ?? rows[0];
     const end = last && listed.get(last.message)?.[0];
-    if (!last || !end || (endsOf[last.word] as readonly string[]).includes(end.status)) return [];
+    if (!last || !end || (endsOf[last.outcome] as readonly string[]).includes(end.status)) return [];
     return [
-      violation('report_lost', `${last.message} was reported ${last.word} and is ${end.status}`, last, end),
+      violation(
+        'report_lost',
+        `${last.message} was reported ${last.outcome} and is ${end.status}`,
+        last,
+        end,
+      ),
     ];
   });
 }

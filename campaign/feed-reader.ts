@@ -34,11 +34,11 @@ export class FeedReader {
     }
   }
 
-  async #page(reader: Row<'read'>['reader'], after: string, waitSeconds: number) {
-    const place = after === '' ? '' : `&after=${after}`;
-    const page = await this.#api.get(`/v1/events?limit=100&wait=${waitSeconds}${place}`);
+  async #page(reader: Row<'feed_read'>['reader'], after: string, waitSeconds: number) {
+    const cursor = after === '' ? '' : `&after=${after}`;
+    const page = await this.#api.get(`/v1/events?limit=100&wait=${waitSeconds}${cursor}`);
     const events = itemsOf(page, 'events');
-    if (events.length > 0) this.#history.record({ did: 'read', team: this.#team, reader, events });
+    if (events.length > 0) this.#history.record({ kind: 'feed_read', team: this.#team, reader, events });
     return { events: events.length, cursor: String(page.cursor) };
   }
 }

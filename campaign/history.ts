@@ -10,18 +10,18 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /** Outcomes that a phone reports for a message. */
-export type Word = 'sent' | 'failed' | 'delivered';
+export type ReportedOutcome = 'sent' | 'failed' | 'delivered';
 
 /** An event as it was received. Only the checker interprets its fields. */
 export type Envelope = Readonly<Record<string, unknown>>;
 
 /** An action or observation of the campaign's clients. None comes from the service's database or log. */
-export type Deed =
+export type Entry =
   /** A team is ready: its numbers exist and their phones are connected. */
-  | { readonly did: 'opened'; readonly team: string; readonly numbers: readonly string[] }
+  | { readonly kind: 'team_ready'; readonly team: string; readonly numbers: readonly string[] }
   /** A webhook was created. `number` null means all numbers of the team. */
   | {
-      readonly did: 'subscribed';
+      readonly kind: 'webhook_created';
       readonly team: string;
       readonly webhook: string;
       readonly secret: string;
@@ -30,7 +30,7 @@ export type Deed =
     }
   /** A sender is about to send, or to repeat a send without an answer. */
   | {
-      readonly did: 'asked';
+      readonly kind: 'send_requested';
       readonly team: string;
       readonly key: string;
       readonly from: string;
@@ -38,49 +38,69 @@ export type Deed =
       readonly content: string;
       readonly media?: string;
     }
-  | { readonly did: 'accepted'; readonly team: string; readonly key: string; readonly message: string }
+  | { readonly kind: 'send_accepted'; readonly team: string; readonly key: string; readonly message: string }
   /** A sender got an answer that is neither a 202 nor a 5xx. */
-  | { readonly did: 'refused'; readonly team: string; readonly key: string; readonly answer: string }
+  | { readonly kind: 'send_refused'; readonly team: string; readonly key: string; readonly answer: string }
   | {
-      readonly did: 'handed';
+      readonly kind: 'handed_out';
       readonly number: string;
       readonly message: string;
       readonly to: string;
       readonly text: string;
     }
-  | { readonly did: 'said'; readonly number: string; readonly message: string; readonly word: Word }
-  | { readonly did: 'heard'; readonly number: string; readonly message: string; readonly word: Word }
+  | {
+      readonly kind: 'report_sent';
+      readonly number: string;
+      readonly message: string;
+      readonly outcome: ReportedOutcome;
+    }
+  | {
+      readonly kind: 'report_accepted';
+      readonly number: string;
+      readonly message: string;
+      readonly outcome: ReportedOutcome;
+    }
   /** A phone is about to pass on a received text; `text_id` is the phone's id of it. */
   | {
-      readonly did: 'texted';
+      readonly kind: 'inbound_sent';
       readonly number: string;
       readonly text_id: string;
       readonly from: string;
       readonly text: string;
     }
-  | { readonly did: 'taken'; readonly number: string; readonly text_id: string; readonly message: string }
+  | {
+      readonly kind: 'inbound_accepted';
+      readonly number: string;
+      readonly text_id: string;
+      readonly message: string;
+    }
   /** A phone got a stop. The campaign never causes one. */
-  | { readonly did: 'stopped'; readonly number: string; readonly reason: string }
+  | { readonly kind: 'poll_stopped'; readonly number: string; readonly reason: string }
   /** A webhook receiver read a whole request; `body` is is in base64. */
   | {
-      readonly did: 'received';
+      readonly kind: 'delivery_received';
       readonly request: number;
       readonly webhook: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
     }
   /** A receiver has sent its answer. Status 0: it closed the connection instead. */
-  | { readonly did: 'answered'; readonly request: number; readonly webhook: string; readonly status: number }
+  | {
+      readonly kind: 'delivery_answered';
+      readonly request: number;
+      readonly webhook: string;
+      readonly status: number;
+    }
   /** A page of GET /v1/events. The follower reads during the run; the walker reads all events once, at the end. */
   | {
-      readonly did: 'read';
+      readonly kind: 'feed_read';
       readonly team: string;
       readonly reader: 'follower' | 'walker';
       readonly events: readonly Envelope[];
     }
   /** A message in the list of messages at the end of the run. */
   | {
-      readonly did: 'listed';
+      readonly kind: 'message_listed';
       readonly team: string;
       readonly message: string;
       readonly direction: string;
@@ -90,15 +110,15 @@ export type Deed =
       readonly content: string;
     }
   /** A number's `messages_today`, read at the end of the run. */
-  | { readonly did: 'counted'; readonly number: string; readonly messages_today: number }
+  | { readonly kind: 'number_counted'; readonly number: string; readonly messages_today: number }
   /** A process died that the campaign had killed or given a failpoint. */
-  | { readonly did: 'killed'; readonly point: string };
+  | { readonly kind: 'process_killed'; readonly point: string };
 
-export type Did = Deed['did'];
-export type DeedOf<D extends Did> = Extract<Deed, { readonly did: D }>;
+export type EntryKind = Entry['kind'];
+export type EntryOf<D extends EntryKind> = Extract<Entry, { readonly kind: D }>;
 
-/** A deed with its time in ms since the epoch. All times are of the campaign's one clock. */
-export type Row<D extends Did = Did> = DeedOf<D> & { readonly at: number };
+/** An entry with its time in ms since the epoch. All times are of the campaign's one clock. */
+export type Row<D extends EntryKind = EntryKind> = EntryOf<D> & { readonly at: number };
 
 /** An append-only record: in memory and, if a path is given, as JSON lines in that file. */
 export class History {
@@ -109,8 +129,8 @@ export class History {
     this.#file = path === undefined ? undefined : openSync(path, 'a', 0o600);
   }
 
-  record(deed: Deed): void {
-    const row = { at: Date.now(), ...deed };
+  record(entry: Entry): void {
+    const row = { at: Date.now(), ...entry };
     this.rows.push(row);
     if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(row)}\n`);
   }
@@ -121,6 +141,6 @@ export class History {
 }
 
 /** Rows of one kind, in the order in which they were recorded. */
-export function rowsOf<D extends Did>(rows: readonly Row[], did: D): Row<D>[] {
-  return rows.filter((row): row is Row<D> => row.did === did);
+export function rowsOf<D extends EntryKind>(rows: readonly Row[], kind: D): Row<D>[] {
+  return rows.filter((row): row is Row<D> => row.kind === kind);
 }

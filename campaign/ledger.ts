@@ -28,44 +28,44 @@ export interface KnownEvent {
 }
 
 export interface KnownDelivery {
-  readonly row: Row<'received'>;
+  readonly row: Row<'delivery_received'>;
   /** undefined where the body is no JSON object. */
   readonly event: KnownEvent | undefined;
-  readonly webhook: Row<'subscribed'> | undefined;
-  readonly answer: Row<'answered'> | undefined;
+  readonly webhook: Row<'webhook_created'> | undefined;
+  readonly answer: Row<'delivery_answered'> | undefined;
 }
 
 /** Indexes the rows of a history for the rules of the checker. */
 export class Ledger {
   readonly rows: readonly Row[];
-  readonly webhooks: readonly Row<'subscribed'>[];
+  readonly webhooks: readonly Row<'webhook_created'>[];
   readonly teamOfNumber = new Map<string, string>();
-  readonly asked = new Map<string, Row<'asked'>>();
-  readonly accepted: readonly Row<'accepted'>[];
-  readonly taken: readonly Row<'taken'>[];
+  readonly sendRequests = new Map<string, Row<'send_requested'>>();
+  readonly accepted: readonly Row<'send_accepted'>[];
+  readonly inboundTexts: readonly Row<'inbound_accepted'>[];
   readonly messages = new Map<string, KnownMessage>();
-  readonly listed: ReadonlyMap<string, Row<'listed'>[]>;
-  readonly handed: ReadonlyMap<string, Row<'handed'>[]>;
-  readonly said: ReadonlyMap<string, Row<'said'>[]>;
-  readonly heard: ReadonlyMap<string, Row<'heard'>[]>;
+  readonly listed: ReadonlyMap<string, Row<'message_listed'>[]>;
+  readonly handOutsByMessage: ReadonlyMap<string, Row<'handed_out'>[]>;
+  readonly reportsSent: ReadonlyMap<string, Row<'report_sent'>[]>;
+  readonly reportsAccepted: ReadonlyMap<string, Row<'report_accepted'>[]>;
   readonly events = new Map<string, KnownEvent>();
   readonly deliveries: readonly KnownDelivery[];
 
   constructor(rows: readonly Row[]) {
     this.rows = rows;
-    this.webhooks = rowsOf(rows, 'subscribed');
-    for (const { team, numbers } of rowsOf(rows, 'opened'))
+    this.webhooks = rowsOf(rows, 'webhook_created');
+    for (const { team, numbers } of rowsOf(rows, 'team_ready'))
       for (const number of numbers) this.teamOfNumber.set(number, team);
-    for (const row of rowsOf(rows, 'asked')) this.asked.set(placeOf(row.team, row.key), row);
-    this.accepted = rowsOf(rows, 'accepted');
-    this.taken = rowsOf(rows, 'taken');
-    this.listed = group(rowsOf(rows, 'listed'), (row) => row.message);
-    this.handed = group(rowsOf(rows, 'handed'), (row) => row.message);
-    this.said = group(rowsOf(rows, 'said'), (row) => row.message);
-    this.heard = group(rowsOf(rows, 'heard'), (row) => row.message);
+    for (const row of rowsOf(rows, 'send_requested')) this.sendRequests.set(keyOf(row.team, row.key), row);
+    this.accepted = rowsOf(rows, 'send_accepted');
+    this.inboundTexts = rowsOf(rows, 'inbound_accepted');
+    this.listed = group(rowsOf(rows, 'message_listed'), (row) => row.message);
+    this.handOutsByMessage = group(rowsOf(rows, 'handed_out'), (row) => row.message);
+    this.reportsSent = group(rowsOf(rows, 'report_sent'), (row) => row.message);
+    this.reportsAccepted = group(rowsOf(rows, 'report_accepted'), (row) => row.message);
     this.#knowMessages();
     this.deliveries = this.#knowDeliveries();
-    for (const row of rowsOf(rows, 'read')) for (const envelope of row.events) this.#know(envelope, row);
+    for (const row of rowsOf(rows, 'feed_read')) for (const envelope of row.events) this.#know(envelope, row);
   }
 
   /** Groups events by message, in the order of their sequence numbers. */
@@ -77,17 +77,17 @@ export class Ledger {
 
   #knowMessages(): void {
     for (const row of this.accepted) {
-      const asked = this.asked.get(placeOf(row.team, row.key));
-      if (!asked || this.messages.has(row.message)) continue;
-      const { from, to, content, media = null } = asked;
+      const request = this.sendRequests.get(keyOf(row.team, row.key));
+      if (!request || this.messages.has(row.message)) continue;
+      const { from, to, content, media = null } = request;
       const known = { id: row.message, team: row.team, number: from, from, to, content, media, cause: row };
       this.messages.set(row.message, { ...known, direction: 'outbound' });
     }
     const texts = new Map(
-      rowsOf(this.rows, 'texted').map((row) => [placeOf(row.number, row.text_id), row] as const),
+      rowsOf(this.rows, 'inbound_sent').map((row) => [keyOf(row.number, row.text_id), row] as const),
     );
-    for (const row of this.taken) {
-      const text = texts.get(placeOf(row.number, row.text_id));
+    for (const row of this.inboundTexts) {
+      const text = texts.get(keyOf(row.number, row.text_id));
       if (!text || this.messages.has(row.message)) continue;
       const { number, from, text: content } = text;
       const team = this.teamOfNumber.get(number) ?? '';
@@ -98,8 +98,8 @@ export class Ledger {
 
   #knowDeliveries(): KnownDelivery[] {
     const webhooks = new Map(this.webhooks.map((row) => [row.webhook, row]));
-    const answers = new Map(rowsOf(this.rows, 'answered').map((row) => [row.request, row]));
-    return rowsOf(this.rows, 'received').map((row) => {
+    const answers = new Map(rowsOf(this.rows, 'delivery_answered').map((row) => [row.request, row]));
+    return rowsOf(this.rows, 'delivery_received').map((row) => {
       const envelope = parseEnvelope(row.body);
       return {
         row,
@@ -130,7 +130,12 @@ export class Ledger {
 }
 
 /** Whether a webhook gets events of this type and number (docs/specification.md section 6.3). */
-export function matches(webhook: Row<'subscribed'>, team: string, type: string, number: string): boolean {
+export function matches(
+  webhook: Row<'webhook_created'>,
+  team: string,
+  type: string,
+  number: string,
+): boolean {
   if (webhook.team !== team || !webhook.events.includes(type)) return false;
   return webhook.number === null || webhook.number === number;
 }
@@ -150,7 +155,7 @@ export function group<T>(items: readonly T[], keyOf: (item: T) => string): Map<s
 }
 
 /** Joins a key with the team or number within which the key is unique. */
-export function placeOf(owner: string, key: string): string {
+export function keyOf(owner: string, key: string): string {
   return `${owner} ${key}`;
 }
 

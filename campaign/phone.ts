@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer, Api } from './api.ts';
 import { contentOf } from './contents.ts';
-import type { History, Word } from './history.ts';
+import type { History, ReportedOutcome } from './history.ts';
 
 interface PhoneOptions {
   readonly history: History;
@@ -23,7 +23,7 @@ export class Phone {
   #report: Readonly<Record<string, string>> = { last: 'none' };
   #handled = 0;
   #texts = 0;
-  #telling = 0;
+  #statusesInFlight = 0;
 
   constructor(options: PhoneOptions) {
     this.#options = options;
@@ -36,7 +36,7 @@ export class Phone {
 
   /** Whether the phone has nothing left to report. */
   get isAtRest(): boolean {
-    return this.#report.last === 'none' && this.#telling === 0;
+    return this.#report.last === 'none' && this.#statusesInFlight === 0;
   }
 
   async poll(signal: AbortSignal): Promise<void> {
@@ -70,15 +70,15 @@ export class Phone {
   async #send(answer: Answer['json']): Promise<void> {
     const { history, number } = this.#options;
     const [message, to, text] = [String(answer.id), String(answer.to), String(answer.text)];
-    history.record({ did: 'handed', number, message, to, text });
+    history.record({ kind: 'handed_out', number, message, to, text });
     this.#handled += 1;
-    const word = this.#handled % 9 === 0 ? 'failed' : 'sent';
+    const outcome = this.#handled % 9 === 0 ? 'failed' : 'sent';
     this.#report = {
       last: message,
-      ...(word === 'failed' ? { last_status: 'failed', last_error: 'No' } : {}),
+      ...(outcome === 'failed' ? { last_status: 'failed', last_error: 'No' } : {}),
     };
-    if (this.#handled % 4 === 2 && word === 'sent') await this.#tell(message, 'delivered');
-    history.record({ did: 'said', number, message, word });
+    if (this.#handled % 4 === 2 && outcome === 'sent') await this.#sendStatus(message, 'delivered');
+    history.record({ kind: 'report_sent', number, message, outcome });
   }
 
   /** An answer to the poll proves that its report arrived. */
@@ -86,27 +86,28 @@ export class Phone {
     const { history, number } = this.#options;
     const { last: message = 'none', last_status } = this.#report;
     if (message === 'none') return;
-    const word = last_status === 'failed' ? 'failed' : 'sent';
-    history.record({ did: 'heard', number, message, word });
-    if (this.#handled % 4 === 0 && word === 'sent') await this.#tell(message, 'delivered');
+    const outcome = last_status === 'failed' ? 'failed' : 'sent';
+    history.record({ kind: 'report_accepted', number, message, outcome });
+    if (this.#handled % 4 === 0 && outcome === 'sent') await this.#sendStatus(message, 'delivered');
     this.#report = { last: 'none' };
   }
 
-  async #tell(message: string, word: Word): Promise<void> {
+  async #sendStatus(message: string, outcome: ReportedOutcome): Promise<void> {
     const { history, number } = this.#options;
-    this.#telling += 1;
-    history.record({ did: 'said', number, message, word });
-    const answer = await this.#insist('status', { id: message, status: word });
-    this.#telling -= 1;
-    if (answer.ok === '1') history.record({ did: 'heard', number, message, word });
+    this.#statusesInFlight += 1;
+    history.record({ kind: 'report_sent', number, message, outcome });
+    const answer = await this.#insist('status', { id: message, status: outcome });
+    this.#statusesInFlight -= 1;
+    if (answer.ok === '1') history.record({ kind: 'report_accepted', number, message, outcome });
     else this.#stop(`the server refused a status: ${answer.reason}`);
   }
 
   async #pass(text_id: string, from: string, text: string): Promise<void> {
     const { history, number } = this.#options;
-    history.record({ did: 'texted', number, text_id, from, text });
+    history.record({ kind: 'inbound_sent', number, text_id, from, text });
     const answer = await this.#insist('inbound', { id: text_id, from, text });
-    if (answer.ok === '1') history.record({ did: 'taken', number, text_id, message: String(answer.id) });
+    if (answer.ok === '1')
+      history.record({ kind: 'inbound_accepted', number, text_id, message: String(answer.id) });
     else this.#stop(`inbound ${answer.reason}`);
   }
 
@@ -133,6 +134,6 @@ export class Phone {
   }
 
   #stop(reason: string): void {
-    this.#options.history.record({ did: 'stopped', number: this.#options.number, reason });
+    this.#options.history.record({ kind: 'poll_stopped', number: this.#options.number, reason });
   }
 }

@@ -77,7 +77,7 @@ export class Receivers {
     this.#requests += 1;
     const number = this.#requests;
     this.#history.record({
-      did: 'received',
+      kind: 'delivery_received',
       request: number,
       webhook,
       headers,
@@ -87,7 +87,7 @@ export class Receivers {
     const status = isGenuine ? this.#answerOf(endpoint.mood, number) : 401;
     if (endpoint?.mood === 'slow' && !this.#isHealed) await pause(300 * Math.random());
     await answer(response, status);
-    this.#history.record({ did: 'answered', request: number, webhook, status });
+    this.#history.record({ kind: 'delivery_answered', request: number, webhook, status });
   }
 
   #answerOf(mood: Mood, number: number): number {

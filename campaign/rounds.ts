@@ -56,7 +56,7 @@ export class Rounds {
       return false;
     }
     if (end !== 'SIGKILL') throw new Error(`Ownline ended with ${end}.\n${await this.#ownline.lastWords()}`);
-    this.#history.record({ did: 'killed', point });
+    this.#history.record({ kind: 'process_killed', point });
     return true;
   }
 
@@ -64,7 +64,7 @@ export class Rounds {
     this.#misses.set(point, misses);
     if (misses >= missesMax) this.unreached.add(point);
     await this.#ownline.kill();
-    this.#history.record({ did: 'killed', point: fromOutside });
+    this.#history.record({ kind: 'process_killed', point: fromOutside });
   }
 
   /** Kills the service at a random moment; in one of four cases while it starts. */
@@ -75,7 +75,7 @@ export class Rounds {
     if (!this.#ownline.isRunning)
       throw new Error(`Ownline ended by itself.\n${await this.#ownline.lastWords()}`);
     await this.#ownline.kill();
-    this.#history.record({ did: 'killed', point: fromOutside });
+    this.#history.record({ kind: 'process_killed', point: fromOutside });
     return true;
   }
 
@@ -86,9 +86,9 @@ export class Rounds {
   async #killDatabase(): Promise<boolean> {
     await this.#ownline.start();
     await pause(1_500 * Math.random());
-    this.#history.record({ did: 'killed', point: database });
+    this.#history.record({ kind: 'process_killed', point: database });
     await this.#ownline.killDatabase();
-    this.#history.record({ did: 'killed', point: database });
+    this.#history.record({ kind: 'process_killed', point: database });
     await this.#ownline.kill();
     return true;
   }
@@ -105,7 +105,7 @@ function pointsOf({ failpoints, perPoint, outside, database: ofDatabase }: KillP
 
 function shuffled<T>(items: readonly T[]): T[] {
   return items
-    .map((item) => ({ item, place: Math.random() }))
-    .sort((a, b) => a.place - b.place)
+    .map((item) => ({ item, rank: Math.random() }))
+    .sort((a, b) => a.rank - b.rank)
     .map(({ item }) => item);
 }

@@ -50,7 +50,7 @@ export class Sender {
     let answer: Answer | undefined;
     while (!answer || answer.status >= 500) {
       if (answer) await api.again();
-      history.record({ did: 'asked', team, key, from, to, content, ...file });
+      history.record({ kind: 'send_requested', team, key, from, to, content, ...file });
       answer = await api
         .call({
           method: 'POST',
@@ -61,7 +61,7 @@ export class Sender {
         .catch(() => ({ status: 599, text: '', json: {} }));
     }
     if (answer.status === 202)
-      history.record({ did: 'accepted', team, key, message: String(answer.json.id) });
-    else history.record({ did: 'refused', team, key, answer: `${answer.status} ${answer.text}` });
+      history.record({ kind: 'send_accepted', team, key, message: String(answer.json.id) });
+    else history.record({ kind: 'send_refused', team, key, answer: `${answer.status} ${answer.text}` });
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Deed, Envelope, Row, Word } from './history.ts';
+import type { Entry, Envelope, ReportedOutcome, Row } from './history.ts';
 import { signedHeaders } from './signature.ts';
 
 const everything = ['message.received', 'message.sent', 'message.delivered', 'message.failed'];
@@ -55,30 +55,30 @@ class Story {
 
   constructor() {
     for (const team of ['team_a', 'team_b'])
-      this.#tell({
-        did: 'opened',
+      this.#record({
+        kind: 'team_ready',
         team,
         numbers: this.numbers.flatMap(([of, n]) => (of === team ? [n] : [])),
       });
-    for (const webhook of this.#webhooks) this.#tell({ did: 'subscribed', ...webhook });
+    for (const webhook of this.#webhooks) this.#record({ kind: 'webhook_created', ...webhook });
   }
 
   /** Adds a message from its sender to its phone, and the phone's reports. `repeats` repeats the send. */
-  send(team: string, number: string, words: readonly Word[], repeats = false): void {
+  send(team: string, number: string, words: readonly ReportedOutcome[], repeats = false): void {
     const { key, message, content } = this.#names();
-    const asked = { did: 'asked', team, key, from: number, to: contact, content } as const;
+    const request = { kind: 'send_requested', team, key, from: number, to: contact, content } as const;
     for (let time = 0; time < (repeats ? 2 : 1); time += 1) {
-      this.#tell(asked);
-      this.#tell({ did: 'accepted', team, key, message });
+      this.#record(request);
+      this.#record({ kind: 'send_accepted', team, key, message });
     }
     const made: Made = { message, team, number, direction: 'outbound', content, events: 0, status: 'queued' };
     this.#made.push(made);
     if (words.length === 0) this.#happen(made, 'failed', { error_code: 'device_timeout' });
-    else this.#tell({ did: 'handed', number, message, to: contact, text: content });
-    for (const word of words) {
-      this.#tell({ did: 'said', number, message, word });
-      this.#tell({ did: 'heard', number, message, word });
-      this.#happen(made, word, word === 'failed' ? { error_code: 'device_error' } : {});
+    else this.#record({ kind: 'handed_out', number, message, to: contact, text: content });
+    for (const outcome of words) {
+      this.#record({ kind: 'report_sent', number, message, outcome });
+      this.#record({ kind: 'report_accepted', number, message, outcome });
+      this.#happen(made, outcome, outcome === 'failed' ? { error_code: 'device_error' } : {});
     }
   }
 
@@ -86,8 +86,8 @@ class Story {
   receive(team: string, number: string): void {
     const { key, message, content } = this.#names();
     for (let time = 0; time < 2; time += 1) {
-      this.#tell({ did: 'texted', number, text_id: key, from: contact, text: content });
-      this.#tell({ did: 'taken', number, text_id: key, message });
+      this.#record({ kind: 'inbound_sent', number, text_id: key, from: contact, text: content });
+      this.#record({ kind: 'inbound_accepted', number, text_id: key, message });
     }
     const made: Made = {
       message,
@@ -99,26 +99,27 @@ class Story {
       status: 'received',
     };
     this.#made.push(made);
-    this.#happen(made, 'received', {});
+    this.#happen(made, 'delivery_received', {});
   }
 
   /** Adds a kill right after a receiver's answer, so that the delivery is repeated. */
   kill(): void {
-    const taken = this.#rows.findLast((row) => row.did === 'received');
-    this.#tell({ did: 'killed', point: 'answered' });
-    if (taken?.did === 'received') this.#deliver(taken.webhook, taken.headers, taken.body, 200);
+    const taken = this.#rows.findLast((row) => row.kind === 'delivery_received');
+    this.#record({ kind: 'process_killed', point: 'answered' });
+    if (taken?.kind === 'delivery_received') this.#deliver(taken.webhook, taken.headers, taken.body, 200);
   }
 
   end(): Row[] {
-    for (const [team, events] of this.#feed) this.#tell({ did: 'read', team, reader: 'walker', events });
+    for (const [team, events] of this.#feed)
+      this.#record({ kind: 'feed_read', team, reader: 'walker', events });
     for (const made of this.#made) {
       const { message, team, direction, status, number, content } = made;
       const [from, to] = direction === 'outbound' ? [number, contact] : [contact, number];
-      this.#tell({ did: 'listed', team, message, direction, status, from, to, content });
+      this.#record({ kind: 'message_listed', team, message, direction, status, from, to, content });
     }
     for (const [, number] of this.numbers) {
       const messages_today = this.#made.filter((made) => made.number === number).length;
-      this.#tell({ did: 'counted', number, messages_today });
+      this.#record({ kind: 'number_counted', number, messages_today });
     }
     return this.#rows;
   }
@@ -129,9 +130,9 @@ class Story {
     return { key: `key-${name}`, message: `msg_${name}`, content: `Text ${name} "’\u2028🎈` };
   }
 
-  #tell(deed: Deed): void {
+  #record(entry: Entry): void {
     this.#atMs += 7;
-    this.#rows.push({ at: this.#atMs, ...deed });
+    this.#rows.push({ at: this.#atMs, ...entry });
   }
 
   /** Adds a change: its event, a feed page, and deliveries, of which every third needs two attempts. */
@@ -147,7 +148,7 @@ class Story {
     const timestamp = new Date(this.#atMs).toISOString();
     const envelope = { id, type, timestamp, data, team_id: team, api_version: 'v1', sequence: made.events };
     this.#feed.set(team, [...(this.#feed.get(team) ?? []), envelope]);
-    this.#tell({ did: 'read', team, reader: 'follower', events: [envelope] });
+    this.#record({ kind: 'feed_read', team, reader: 'follower', events: [envelope] });
     const body = Buffer.from(JSON.stringify(envelope));
     for (const { webhook, secret, ...asks } of this.#webhooks) {
       const isOwed = asks.team === team && asks.events.includes(type) && [null, number].includes(asks.number);
@@ -160,7 +161,7 @@ class Story {
 
   #deliver(webhook: string, headers: Readonly<Record<string, string>>, body: string, status: number): void {
     const request = this.#rows.length;
-    this.#tell({ did: 'received', request, webhook, headers, body });
-    this.#tell({ did: 'answered', request, webhook, status });
+    this.#record({ kind: 'delivery_received', request, webhook, headers, body });
+    this.#record({ kind: 'delivery_answered', request, webhook, status });
   }
 }

@@ -16,8 +16,8 @@ export function drawTable(
   points: readonly string[],
   violations: readonly Violation[],
 ): string {
-  const kills = rowsOf(ledger.rows, 'killed');
-  const pointOf = placeFinder(kills);
+  const kills = rowsOf(ledger.rows, 'process_killed');
+  const pointOf = pointFinder(kills);
   const names = [...points, afterwards];
   const lines = names.map((name) => {
     const count = (rows: readonly (Row | undefined)[]) =>
@@ -36,7 +36,7 @@ export function drawTable(
 }
 
 /** Returns a function that finds the target of the next kill after a time. */
-function placeFinder(kills: readonly Row<'killed'>[]): (at: number) => string {
+function pointFinder(kills: readonly Row<'process_killed'>[]): (at: number) => string {
   return (at) => {
     let [low, high] = [0, kills.length];
     while (low < high) {

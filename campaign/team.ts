@@ -117,7 +117,7 @@ export class Team {
     this.#phones = await Promise.all(this.#plan.numbers.map((number) => this.#connect(number)));
     const polling = this.#phones.map((phone) => phone.poll(signal));
     while (!this.#phones.every((phone) => phone.isConnected)) await this.#api.again();
-    this.#history.record({ did: 'opened', team: this.#id, numbers: this.#plan.numbers });
+    this.#history.record({ kind: 'team_ready', team: this.#id, numbers: this.#plan.numbers });
     for (const webhook of this.#plan.webhooks) await this.#subscribe(receivers, webhook);
     return polling;
   }
@@ -126,7 +126,7 @@ export class Team {
    * Checks messages first, then phones, then deliveries, because each of these can still cause the next.
    * @returns the reason why the team has work left; undefined for none
    */
-  async unrest(): Promise<string | undefined> {
+  async findUnfinishedWork(): Promise<string | undefined> {
     const operator = this.operator;
     return (
       (await operator.unfinishedMessages()) ??
@@ -139,7 +139,7 @@ export class Team {
    * Records the final state of the team's messages and deliveries. @param today the date of the run; undefined where
    * midnight passed
    */
-  async look(today: string | undefined): Promise<void> {
+  async recordFinalState(today: string | undefined): Promise<void> {
     for (let cursor = '', more = true; more; ) {
       const page = await this.#api.get(`/v1/messages?limit=100&cursor=${cursor}`);
       for (const item of itemsOf(page, 'messages')) this.#list(item);
@@ -149,14 +149,14 @@ export class Team {
     if (today !== new Date().toISOString().slice(0, 10)) return;
     for (const number of itemsOf(await this.#api.get('/v1/numbers'), 'numbers')) {
       const messages_today = Number(number.messages_today);
-      this.#history.record({ did: 'counted', number: String(number.phone_number), messages_today });
+      this.#history.record({ kind: 'number_counted', number: String(number.phone_number), messages_today });
     }
   }
 
   #list(item: Readonly<Record<string, unknown>>): void {
     const text = (field: string) => String(item[field]);
     this.#history.record({
-      did: 'listed',
+      kind: 'message_listed',
       team: this.#id,
       message: text('id'),
       direction: text('direction'),
@@ -183,6 +183,6 @@ export class Team {
       throw new Error(`The creation of a webhook was answered ${made.status}: ${made.text}`);
     const [webhook, secret] = [String(made.json.id), String(made.json.secret)];
     receivers.serve(path, { webhook, secret, mood });
-    this.#history.record({ did: 'subscribed', team: this.#id, webhook, secret, events, number });
+    this.#history.record({ kind: 'webhook_created', team: this.#id, webhook, secret, events, number });
   }
 }

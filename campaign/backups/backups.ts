@@ -184,25 +184,25 @@ class Run {
     clients.read();
     await pause(holdMs, undefined, { signal: clients.signal });
     const out = this.#history.rows.filter(
-      (row) => row.at > startedAt && (row.did === 'handed' || row.did === 'received'),
+      (row) => row.at > startedAt && (row.kind === 'handed_out' || row.kind === 'delivery_received'),
     );
     if (out.length > 0) this.#faults.push(`${out.length} went out before the resume.`);
     await ownline.command('restore', '--resume');
   }
 
   async #judge(name: string, clients: Clients): Promise<void> {
-    const unrest = await clients.settle();
+    const unfinished = await clients.settle();
     const rows = cutAtSnapshots(this.#history.rows, this.#restores);
     const violations = check(rows);
     if (violations.length > 0) say(describeViolations(violations));
-    if (unrest) this.#faults.push(`${name}: it did not become quiet: ${unrest}.`);
+    if (unfinished) this.#faults.push(`${name}: it did not become quiet: ${unfinished}.`);
     if (violations.length > 0) this.#faults.push(`${name}: ${violations.length} violations.`);
     const { takenAt, startedAt } = this.#restores.at(-1) ?? { takenAt: 0, startedAt: 0 };
-    const answered = rowsOf(this.#history.rows, 'accepted');
+    const answered = rowsOf(this.#history.rows, 'send_accepted');
     const before = answered.filter((row) => row.at <= takenAt).length;
-    const listed = rowsOf(rows, 'listed').length;
-    const lost = rowsOf(this.#history.rows, 'handed').filter(({ at }) => at > takenAt && at < startedAt);
-    const handed = new Set(rowsOf(rows, 'handed').map((row) => row.message));
+    const listed = rowsOf(rows, 'message_listed').length;
+    const lost = rowsOf(this.#history.rows, 'handed_out').filter(({ at }) => at > takenAt && at < startedAt);
+    const handed = new Set(rowsOf(rows, 'handed_out').map((row) => row.message));
     say(
       `${name}: ${before} sends answered before the snapshot; ${listed} messages at the end, ` +
         `${lost.filter((row) => handed.has(row.message)).length} handed out once more, ${violations.length} violations`,

@@ -132,12 +132,12 @@ export class Clients {
   async settle(): Promise<string | undefined> {
     this.#traffic.abort();
     await Promise.all(this.#trafficEnds);
-    const unrest = await untilQuiet([this.#usual, this.#flooding], this.signal);
+    const unfinished = await this.#untilQuiet();
     const day = new Date().toISOString().slice(0, 10);
     for (const team of [this.#usual, this.#flooding]) await team.reader.walk();
     await this.endReading();
-    for (const team of [this.#usual, this.#flooding]) await team.look(day);
-    return unrest;
+    for (const team of [this.#usual, this.#flooding]) await team.recordFinalState(day);
+    return unfinished;
   }
 
   async close(): Promise<void> {
@@ -145,6 +145,21 @@ export class Clients {
     for (const part of [this.#rest, this.#traffic, this.#reading]) part.abort();
     await Promise.allSettled([...this.#running, ...this.#trafficEnds, ...this.#readers]);
     await this.#receivers.close();
+  }
+
+  async #untilQuiet(): Promise<string | undefined> {
+    const deadlineMs = performance.now() + quietWithinMs;
+    for (const team of [this.#usual, this.#flooding]) {
+      for (
+        let unfinished = await team.findUnfinishedWork();
+        unfinished;
+        unfinished = await team.findUnfinishedWork()
+      ) {
+        if (performance.now() > deadlineMs) return unfinished;
+        await pause(500, undefined, { signal: this.signal });
+      }
+    }
+    return undefined;
   }
 
   #watch(kept: Promise<void>[], actors: readonly Promise<void>[]): void {

@@ -24,26 +24,26 @@ export function cutAtSnapshots(rows: readonly Row[], restores: readonly Restore[
   const last = restores.at(-1)?.startedAt ?? 0;
   const isLost = ({ at }: Row) => restores.some(({ takenAt, startedAt }) => at > takenAt && at < startedAt);
   const now = rows.filter(({ at }) => at >= last);
-  const ends = new Map(rowsOf(now, 'listed').map((row) => [row.message, row.status]));
+  const ends = new Map(rowsOf(now, 'message_listed').map((row) => [row.message, row.status]));
   const isOfLostMessage = lostReports(rows, isLost, ends);
   const events = new Set(
-    rowsOf(now, 'read').flatMap((row) => (row.reader === 'walker' ? row.events.map(idOf) : [])),
+    rowsOf(now, 'feed_read').flatMap((row) => (row.reader === 'walker' ? row.events.map(idOf) : [])),
   );
   const counts = (row: Row): boolean => {
-    switch (row.did) {
-      case 'listed':
-      case 'counted':
+    switch (row.kind) {
+      case 'message_listed':
+      case 'number_counted':
         return row.at >= last;
-      case 'accepted':
-      case 'taken':
+      case 'send_accepted':
+      case 'inbound_accepted':
         return !isLost(row) || ends.has(row.message);
-      case 'handed':
+      case 'handed_out':
         return !isLost(row);
-      case 'heard':
-        return !isLost(row) || ends.get(row.message) === row.word;
-      case 'stopped':
+      case 'report_accepted':
+        return !isLost(row) || ends.get(row.message) === row.outcome;
+      case 'poll_stopped':
         return !isOfLostMessage(row);
-      case 'read':
+      case 'feed_read':
         return row.reader === 'follower' ? !isLost(row) : row.at >= last;
       default:
         return true;
@@ -58,14 +58,14 @@ function lostReports(
   rows: readonly Row[],
   isLost: (row: Row) => boolean,
   ends: ReadonlyMap<string, string>,
-): (row: Row<'stopped'>) => boolean {
-  const accepted = rowsOf(rows, 'accepted').filter((row) => isLost(row) && !ends.has(row.message));
+): (row: Row<'poll_stopped'>) => boolean {
+  const accepted = rowsOf(rows, 'send_accepted').filter((row) => isLost(row) && !ends.has(row.message));
   const lost = new Set(accepted.map((row) => row.message));
   return ({ reason, number, at }) => {
-    const said = rowsOf(rows, 'said').findLast(
-      (row) => row.number === number && row.at <= at && row.word === 'delivered',
+    const report = rowsOf(rows, 'report_sent').findLast(
+      (row) => row.number === number && row.at <= at && row.outcome === 'delivered',
     );
-    return reason === 'status unknown_message' && said !== undefined && lost.has(said.message);
+    return reason === 'status unknown_message' && report !== undefined && lost.has(report.message);
   };
 }
 
@@ -73,7 +73,9 @@ const idOf = (envelope: Envelope) => String(envelope.id);
 
 /** Adds a kill at each snapshot, because a delivery answered just before it may lack its result. */
 function withRestores(rows: readonly Row[], restores: readonly Restore[]): Row[] {
-  const kills = restores.map(({ takenAt }): Row => ({ did: 'killed', at: takenAt, point: 'the snapshot' }));
+  const kills = restores.map(
+    ({ takenAt }): Row => ({ kind: 'process_killed', at: takenAt, point: 'the snapshot' }),
+  );
   return [...rows, ...kills].sort((a, b) => a.at - b.at);
 }
 
@@ -81,8 +83,8 @@ function withRestores(rows: readonly Row[], restores: readonly Restore[]): Row[]
 function withoutUnknownReports(rows: readonly Row[]): Row[] {
   const handed = new Set<string>();
   return rows.filter((row) => {
-    if (row.did === 'handed') handed.add(row.message);
-    return row.did !== 'heard' || handed.has(row.message);
+    if (row.kind === 'handed_out') handed.add(row.message);
+    return row.kind !== 'report_accepted' || handed.has(row.message);
   });
 }
 
@@ -91,21 +93,26 @@ function withoutRepeats(
   events: ReadonlySet<string>,
   isLost: (row: Row) => boolean,
 ): Row[] {
-  const placeOf = (row: Row<'received'>) => `${row.webhook} ${row.headers['webhook-id']}`;
-  const lastAt = new Map(rowsOf(rows, 'received').map((row) => [placeOf(row), isLost(row) ? 0 : row.at]));
+  const keyOf = (row: Row<'delivery_received'>) => `${row.webhook} ${row.headers['webhook-id']}`;
+  const lastAt = new Map(
+    rowsOf(rows, 'delivery_received').map((row) => [keyOf(row), isLost(row) ? 0 : row.at]),
+  );
   const gone = new Set<number>();
-  for (const row of rowsOf(rows, 'received')) {
+  for (const row of rowsOf(rows, 'delivery_received')) {
     const isKnown = events.has(row.headers['webhook-id'] ?? '');
-    if (isLost(row) && (!isKnown || (lastAt.get(placeOf(row)) ?? 0) > row.at)) gone.add(row.request);
+    if (isLost(row) && (!isKnown || (lastAt.get(keyOf(row)) ?? 0) > row.at)) gone.add(row.request);
   }
-  return rows.filter((row) => !(row.did === 'received' || row.did === 'answered') || !gone.has(row.request));
+  return rows.filter(
+    (row) =>
+      !(row.kind === 'delivery_received' || row.kind === 'delivery_answered') || !gone.has(row.request),
+  );
 }
 
 /** Removes events from the follower's pages that it has read before an earlier restore. */
 function followedOnce(rows: readonly Row[], restores: readonly Restore[]): Row[] {
   const seen = new Map<string, number>();
   return rows.map((row) => {
-    if (row.did !== 'read' || row.reader !== 'follower') return row;
+    if (row.kind !== 'feed_read' || row.reader !== 'follower') return row;
     const life = restores.filter(({ startedAt }) => startedAt <= row.at).length;
     const events = row.events.filter((event) => (seen.get(idOf(event)) ?? life) === life);
     for (const event of events) seen.set(idOf(event), life);

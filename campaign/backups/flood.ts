@@ -44,11 +44,11 @@ export class Flood {
     for (let count = 1; !signal.aborted; count += 1) {
       const key = `flood-${from}-${to}-${count}`;
       const content = `Message ${count} from ${from} to ${to}`;
-      history.record({ did: 'asked', team, key, from, to, content });
+      history.record({ kind: 'send_requested', team, key, from, to, content });
       const startMs = performance.now();
       const { status, text } = await this.#post(key, JSON.stringify({ from, to, content }));
-      if (status !== 202) history.record({ did: 'refused', team, key, answer: `${status} ${text}` });
-      else history.record({ did: 'accepted', team, key, message: String(JSON.parse(text).id) });
+      if (status !== 202) history.record({ kind: 'send_refused', team, key, answer: `${status} ${text}` });
+      else history.record({ kind: 'send_accepted', team, key, message: String(JSON.parse(text).id) });
       this.answered.push({ at: Date.now(), latencyMs: performance.now() - startMs });
     }
   }

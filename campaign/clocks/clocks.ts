@@ -102,6 +102,30 @@ export async function runClocks(options: ClocksOptions, signal: AbortSignal): Pr
       await postgres.stop();
     }
   });
+  let isClean = false;
+  try {
+    await postgres.start();
+    await ownline.start();
+    const stage: Stage = { options, signal, history, ownline, logFile, fake };
+    const { results, unfinished, probeFailure } = await runSteps(stage);
+    const violations = check(history.rows);
+    process.stdout.write(`${drawTable(results)}\n`);
+    for (const { clock, step, missing } of results)
+      if (missing.length > 0) process.stdout.write(`\n${clock} ${named(step)}: ${missing.join('; ')}.\n`);
+    if (violations.length > 0) process.stdout.write(`\n${describeViolations(violations)}\n`);
+    if (unfinished) process.stdout.write(`\nIt did not become quiet: ${unfinished}.\n`);
+    if (probeFailure) process.stdout.write(`\nThe probe of the limits ended: ${probeFailure}.\n`);
+    const count = history.rows.filter((row) => row.kind === 'send_accepted').length;
+    process.stdout.write(`\n${count} sends accepted, ${violations.length} violations.\n`);
+    isClean = !unfinished && !probeFailure && violations.length === 0 && results.every(holds);
+    return isClean;
+  } finally {
+    await ownline.stop();
+    await postgres.stop();
+    history.close();
+    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
+    else process.stdout.write(`\nHistory, log and data: ${folder}\n`);
+  }
 }
 
 interface Stage {
@@ -115,7 +139,7 @@ interface Stage {
 
 interface StepResults {
   readonly results: readonly Result[];
-  readonly unrest: string | undefined;
+  readonly unfinished: string | undefined;
   /** Why the requests that look for wrong 429s ended before the run; undefined if they did not. */
   readonly probeFailure: string | undefined;
 }
@@ -143,10 +167,10 @@ async function runSteps(stage: Stage): Promise<StepResults> {
       }
     }
     // If a limit refuses a request of the campaign itself, the results so far are still printed.
-    const unrest = await world.settle().catch((error: unknown) => String(error));
+    const unfinished = await world.settle().catch((error: unknown) => String(error));
     over.abort();
     await probing;
-    return { results, unrest, probeFailure };
+    return { results, unfinished, probeFailure };
   } finally {
     over.abort();
     await world.close();

@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 
-const places = [
+const libraryPatterns = [
   '/usr/lib/*/faketime/libfaketime.so.1',
   '/usr/lib/faketime/libfaketime.so.1',
   '/usr/local/lib/faketime/libfaketime.so.1',
@@ -10,7 +10,7 @@ const places = [
 /** Finds libfaketime, which shows a process a wrong time of day. @throws where it is not installed */
 export function findFaketime(): string {
   const named = process.env.FAKETIME_LIBRARY;
-  const found = named ?? places.flatMap((place) => globSync(place)).at(0);
+  const found = named ?? libraryPatterns.flatMap((pattern) => globSync(pattern)).at(0);
   if (found !== undefined && existsSync(found)) return found;
   throw new Error(
     'This campaign needs libfaketime. Install it (apt-get install libfaketime), or set FAKETIME_LIBRARY to libfaketime.so.1.',
