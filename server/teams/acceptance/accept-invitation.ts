@@ -31,9 +31,10 @@ import {
   loadInvitation,
 } from './load-invitation.ts';
 
-type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> & RoleChangeServices;
+export type AcceptanceServices = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'> &
+  RoleChangeServices;
 
-interface Acceptance {
+export interface Acceptance {
   readonly token: string;
   readonly signedIn: SignedIn | undefined;
   /** The fields that a person without an account sends; an empty text counts as missing. */
@@ -64,7 +65,10 @@ interface NewPerson {
  * has to be verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where
  * the plan has no free seat
  */
-export async function acceptInvitation(services: Services, acceptance: Acceptance): Promise<Accepted> {
+export async function acceptInvitation(
+  services: AcceptanceServices,
+  acceptance: Acceptance,
+): Promise<Accepted> {
   const { token, signedIn, fields, formToken = '', request } = acceptance;
   const opened = await loadInvitation(services, token, signedIn);
   if (opened.needs === 'sign_in') throw signInRequired(opened);
@@ -99,7 +103,7 @@ export async function acceptInvitation(services: Services, acceptance: Acceptanc
 
 /** Validates all fields of a new person, then hashes the password, both before the transaction locks a row. */
 async function parsePerson(
-  { database }: Services,
+  { database }: AcceptanceServices,
   { invitation, needs }: LoadedInvitation,
   fields: AcceptInvitationRequest,
 ): Promise<NewPerson> {

@@ -1,5 +1,5 @@
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { AcceptInvitationRequest } from '#contract/member.ts';
 import { findSignedIn, type RequireSession } from '#server/accounts/sessions/session-authenticator.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { isMailEnabled } from '#server/mail/queue-mail.ts';
@@ -11,19 +11,28 @@ import { parseForm } from '#server/platform/http/parse-form.ts';
 import { type Answer, type HandlerContext, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import type { RoleChangeServices } from '#server/teams/members/apply-role.ts';
-import { acceptInvitation } from './accept-invitation.ts';
 import { type FormProblem, renderAcceptancePage, renderInvitationEnd } from './acceptance-page.ts';
-import { resolveDoubleSubmit } from './double-submit.ts';
 import { findInvitationEnd, loadInvitation } from './load-invitation.ts';
+import { submitAcceptance } from './submit-acceptance.ts';
 
 const html = Type.String();
 const shown = { 200: html, 404: html };
 /** Errors that show the same page again, with an error text. */
 const errorAnswers = { 400: html, 401: html, 402: html, 403: html, 409: html, 415: html, 503: html };
 
+/** The fields of the page's form; a missing one is ''. */
+interface AcceptanceForm {
+  readonly formToken: string;
+  readonly fields: { readonly email: string; readonly name: string; readonly password: string };
+}
+
+const emptyForm: AcceptanceForm = { formToken: '', fields: { email: '', name: '', password: '' } };
+
 /**
  * Routes of the page that an invitation opens; it needs no script (specification section 12.4). Opening the page
- * changes nothing, so a mail scanner that opens links accepts no invitation.
+ * changes nothing, so a mail scanner that opens links accepts no invitation. A submit of its form joins the team and
+ * redirects to the dashboard. A refused submit shows the form again, with the error's text. If the invitation has
+ * ended, both show how.
  */
 export function acceptancePageRoutes(
   services: Runtime & RoleChangeServices,
@@ -34,13 +43,9 @@ export function acceptancePageRoutes(
   const pageHeaders = pageHeadersFor({ base: pathTo('') });
   const page = (body: string, status: number): Answer => ({ status, body, headers: pageHeaders });
 
-  const show = async (
-    { params, request }: HandlerContext,
-    refused?: FormProblem,
-    status = 200,
-  ): Promise<Answer> => {
-    const token = params.token ?? '';
-    const opened = await loadInvitation(services, token, await findSignedIn(requireSession, request));
+  const showForm = async (call: HandlerContext, refused?: FormProblem, status = 200): Promise<Answer> => {
+    const token = tokenOf(call);
+    const opened = await loadInvitation(services, token, await findSignedIn(requireSession, call.request));
     return page(
       renderAcceptancePage(opened, {
         token,
@@ -53,55 +58,40 @@ export function acceptancePageRoutes(
     );
   };
 
-  const join = async (
-    { params, request }: HandlerContext,
-    formToken: string,
-    fields: AcceptInvitationRequest,
-  ) => {
-    const signedIn = await findSignedIn(requireSession, request);
-    // The audit log records a refused attempt for this account.
-    if (signedIn) request.caller = { signedIn };
-    const submission = { token: params.token ?? '', formToken, signedIn, request };
-    try {
-      return (await acceptInvitation(services, { ...submission, fields })).cookies;
-    } catch (error) {
-      // The invitation has ended, or its address has an account by now. Both may come from an earlier submit of this
-      // form.
-      const mayBeAgain = error instanceof AppError && (error.status === 404 || error.status === 409);
-      const cookies = mayBeAgain ? await resolveDoubleSubmit(services, submission) : undefined;
-      if (cookies) return cookies;
-      throw error;
-    }
-  };
-
-  const accept = async (call: HandlerContext): Promise<Answer> => {
+  const submitForm = async (call: HandlerContext): Promise<Answer> => {
     const { request } = call;
-    let field: (name: string) => string = () => '';
+    let form = emptyForm;
     try {
-      field = parseForm(request);
-      const fields = { email: field('email'), name: field('name'), password: field('password') };
-      const cookies = await join(call, field('form_token'), fields);
-      return {
-        status: 303,
-        body: '',
-        headers: { ...pageHeaders, location: pathTo('/'), 'set-cookie': cookies },
-      };
+      form = parseAcceptanceForm(request);
+      const signedIn = await findSignedIn(requireSession, request);
+      // The audit log records a refused attempt for this account.
+      if (signedIn) request.caller = { signedIn };
+      const cookies = await submitAcceptance(services, { ...form, token: tokenOf(call), signedIn, request });
+      const headers = { ...pageHeaders, location: pathTo('/'), 'set-cookie': cookies };
+      return { status: 303, body: '', headers };
     } catch (error) {
       if (!(error instanceof AppError) || error.status === 404 || error.status === 500) throw error;
       // The answer is the form with the error text. Metrics and the log still count it as an error.
       request.errorCode = error.code;
       const { message, param, status, headers } = error;
-      const refused = { message, param, email: field('email'), name: field('name') };
-      const answer = await show(call, refused, status);
+      const { email, name } = form.fields;
+      const answer = await showForm(call, { message, param, email, name }, status);
       return { ...answer, headers: { ...headers, ...answer.headers } };
     }
   };
 
-  const onExpired = async (error: unknown, { params }: HandlerContext): Promise<Answer> => {
-    if (!(error instanceof AppError && error.code === 'not_found')) throw error;
-    const end = await findInvitationEnd(services.database.pool, services.clock, params.token ?? '');
-    return page(renderInvitationEnd(end, pathTo), 404);
-  };
+  /** Shows how the invitation ended, if the handler throws 404. */
+  const withEndPage =
+    (handle: (call: HandlerContext) => Promise<Answer>) =>
+    async (call: HandlerContext): Promise<Answer> => {
+      try {
+        return await handle(call);
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+        const end = await findInvitationEnd(services.database.pool, services.clock, tokenOf(call));
+        return page(renderInvitationEnd(end, pathTo), 404);
+      }
+    };
 
   return [
     route({
@@ -109,7 +99,7 @@ export function acceptancePageRoutes(
       path: '/invite/:token',
       audience: 'page',
       answers: shown,
-      handle: (call) => show(call).catch((error) => onExpired(error, call)),
+      handle: withEndPage((call) => showForm(call)),
     }),
     route({
       method: 'POST',
@@ -118,7 +108,19 @@ export function acceptancePageRoutes(
       looseBody: textFieldsSchema('form_token', 'email', 'name', 'password'),
       audit: 'member.joined',
       answers: { ...shown, ...errorAnswers, 303: html },
-      handle: (call) => accept(call).catch((error) => onExpired(error, call)),
+      handle: withEndPage(submitForm),
     }),
   ];
+}
+
+function parseAcceptanceForm(request: FastifyRequest): AcceptanceForm {
+  const field = parseForm(request);
+  return {
+    formToken: field('form_token'),
+    fields: { email: field('email'), name: field('name'), password: field('password') },
+  };
+}
+
+function tokenOf({ params }: HandlerContext): string {
+  return params.token ?? '';
 }
