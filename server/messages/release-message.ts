@@ -11,35 +11,37 @@ import { findMessage } from './message-store.ts';
  * Release: returns a message to its position in the queue. The hand-out is deleted, and no longer counts for pacing and
  * the conversation.
  */
-const release = transactionStatement<[TeamId, NumberId, MessageId, DeviceSessionId, number, Date, string]>(
+const release = transactionStatement<
+  [TeamId, NumberId, MessageId, DeviceSessionId, poll: number, at: Date, contact: string]
+>(
   'messages.release',
-  `WITH landed AS (
+  `WITH ended AS (
      -- 1. End the hand-out, if this poll still has it.
      DELETE FROM in_flight WHERE number_id = $2 AND message_id = $3 AND session_id = $4 AND poll_sequence = $5
      RETURNING message_id, hand_out, seq
-   ), forgotten AS (
+   ), deleted_hand_out AS (
      -- 2. Delete its record.
-     DELETE FROM hand_outs h USING landed l WHERE h.message_id = l.message_id AND h.hand_out = l.hand_out
-   ), back AS (
+     DELETE FROM hand_outs h USING ended e WHERE h.message_id = e.message_id AND h.hand_out = e.hand_out
+   ), requeued AS (
      -- 3. Set the message's status back to queued.
-     UPDATE messages m SET status = ${sqlNextStatus('release')}, hand_out_count = l.hand_out - 1
-     FROM landed l WHERE m.team_id = $1 AND m.id = $3 AND m.id = l.message_id AND ${sqlStatusGuard('release', 'm')}
+     UPDATE messages m SET status = ${sqlNextStatus('release')}, hand_out_count = e.hand_out - 1
+     FROM ended e WHERE m.team_id = $1 AND m.id = $3 AND m.id = e.message_id AND ${sqlStatusGuard('release', 'm')}
      RETURNING m.id
-   ), uncounted AS (
+   ), unpaced AS (
      -- 4. Delete it from the windows of pacing: it is the newest there. With pacing off there is no row.
-     DELETE FROM recent_hand_outs r USING back b, landed l
-     WHERE r.number_id = $2 AND r.message_id = b.id AND r.hand_out = l.hand_out
+     DELETE FROM recent_hand_outs r USING requeued q, ended e
+     WHERE r.number_id = $2 AND r.message_id = q.id AND r.hand_out = e.hand_out
        AND r.ordinal = (SELECT s.hand_out_total FROM device_sessions s WHERE s.number_id = $2)
      RETURNING r.ordinal
-   ), counted AS (
+   ), session AS (
      -- 5. Count the release, so that a claim that runs meanwhile finds no message.
      UPDATE device_sessions s SET requeue_count = s.requeue_count + 1, handed_out_at = NULL,
-       hand_out_total = s.hand_out_total - (SELECT count(*) FROM uncounted)
-     FROM back b WHERE s.number_id = $2
+       hand_out_total = s.hand_out_total - (SELECT count(*) FROM unpaced)
+     FROM requeued q WHERE s.number_id = $2
    ), conversation AS (
      -- 6. Find out whether the hand-out opened the conversation.
      SELECT c.contact, c.opened_by = 'team' AND c.last_inbound_at IS NULL AND c.unanswered_count <= 1 AS is_opened_by_it
-     FROM conversations c JOIN back b ON c.number_id = $2 AND c.contact = $7 FOR UPDATE OF c
+     FROM conversations c JOIN requeued q ON c.number_id = $2 AND c.contact = $7 FOR UPDATE OF c
    ), unopened AS (
      -- 7. If so, delete the conversation.
      DELETE FROM conversations c USING conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND o.is_opened_by_it
@@ -48,8 +50,9 @@ const release = transactionStatement<[TeamId, NumberId, MessageId, DeviceSession
      UPDATE conversations c SET unanswered_count = greatest(c.unanswered_count - 1, 0)
      FROM conversation o WHERE c.number_id = $2 AND c.contact = o.contact AND NOT o.is_opened_by_it
    )
+   -- 9. Queue it again at its former position.
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at)
-   SELECT b.id, $1, $2, l.seq, $7, $6 FROM back b JOIN landed l ON l.message_id = b.id
+   SELECT q.id, $1, $2, e.seq, $7, $6 FROM requeued q JOIN ended e ON e.message_id = q.id
    RETURNING seq`,
   { changes: 'message', team: '$1', ids: '$3' },
 );
