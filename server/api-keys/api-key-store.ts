@@ -23,7 +23,7 @@ export interface LiveKeyRow extends ApiKeyRow {
 const columns = 'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at';
 
 /** SQL condition: the person of membership $2 created the key, in this or an earlier membership of the team. */
-const isMadeBy = `created_by IN (
+const sqlIsCreatedBy = `created_by IN (
   SELECT m.id FROM members m JOIN members own ON own.account_id = m.account_id AND own.team_id = m.team_id
   WHERE own.team_id = $1 AND own.id = $2)`;
 const insert = statement<[TeamId, KeyId, string, Grant[], MemberId | null, Buffer, Date]>(
@@ -52,7 +52,7 @@ export const listLiveKeys = statement<[teamId: TeamId], ApiKeyRow>(
 /** Lists the valid keys that a person created, in any membership of the team. */
 export const listLiveKeysByMember = statement<[teamId: TeamId, memberId: MemberId], ApiKeyRow>(
   'api-keys.list-live-of-member',
-  `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND ${isMadeBy} AND revoked_at IS NULL ORDER BY id`,
+  `SELECT ${columns} FROM api_keys WHERE team_id = $1 AND ${sqlIsCreatedBy} AND revoked_at IS NULL ORDER BY id`,
 ).rows;
 const anyUsed = statement<[TeamId], { found: boolean }>(
   'api-keys.any-used',
@@ -78,7 +78,7 @@ export const writeKeyUses = statement<[keyIds: readonly KeyId[], usedAt: readonl
 const revokeOf = statement<[TeamId, MemberId, Date, readonly KeyId[] | null], Pick<ApiKeyRow, 'id' | 'name'>>(
   'api-keys.revoke-of-member',
   `UPDATE api_keys SET revoked_at = $3
-   WHERE team_id = $1 AND ${isMadeBy} AND revoked_at IS NULL AND ($4::uuid[] IS NULL OR id = ANY($4))
+   WHERE team_id = $1 AND ${sqlIsCreatedBy} AND revoked_at IS NULL AND ($4::uuid[] IS NULL OR id = ANY($4))
    RETURNING id, name`,
   { changes: 'key', team: '$1', ids: 'id' },
 );

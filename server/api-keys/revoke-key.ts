@@ -34,7 +34,7 @@ export async function revokeKey(
     }
     const key = await lockKey(trx, keyId);
     if (!key || (teamId !== undefined && key.team_id !== teamId)) throw notFound('API key');
-    if (member && !allows(roleGrants[member.role], 'team:write') && !(await isMadeBy(trx, key, member))) {
+    if (member && !allows(roleGrants[member.role], 'team:write') && !(await isCreatedBy(trx, key, member))) {
       throw forbidden(
         'Another person made this key. Ask them, or an owner or admin of the team, to revoke it.',
       );
@@ -52,7 +52,7 @@ export async function revokeKey(
 }
 
 /** Whether the member's account created the key, in this or an earlier membership of the team. */
-async function isMadeBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
-  const maker = key.created_by && (await findAccountByMember(trx, key.team_id, key.created_by));
-  return maker?.id === member.account_id;
+async function isCreatedBy(trx: Transaction, key: ApiKeyRow, member: MemberRow): Promise<boolean> {
+  const creator = key.created_by && (await findAccountByMember(trx, key.team_id, key.created_by));
+  return creator?.id === member.account_id;
 }

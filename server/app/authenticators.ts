@@ -40,11 +40,11 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
   const accountOf = async (request: FastifyRequest) =>
     request.headers.cookie === undefined
       ? undefined
-      : (await accepted(() => requireSession(request)))?.accountId;
+      : (await ifAuthenticated(() => requireSession(request)))?.accountId;
   const teamOf = async (request: FastifyRequest) =>
     request.headers['x-api-key'] === undefined
       ? undefined
-      : (await accepted(() => authenticate(request)))?.teamId;
+      : (await ifAuthenticated(() => authenticate(request)))?.teamId;
   const limiterOf = (
     perMinute: number,
     findSource: (request: FastifyRequest) => Promise<string | undefined>,
@@ -80,7 +80,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
 }
 
 /** Runs an authenticator. @returns its result; undefined for a refused request */
-async function accepted<T>(authenticate: () => Promise<T>): Promise<T | undefined> {
+async function ifAuthenticated<T>(authenticate: () => Promise<T>): Promise<T | undefined> {
   try {
     return await authenticate();
   } catch {

@@ -15,7 +15,7 @@ export async function checkMailServer(
 ): Promise<void> {
   const error = await check();
   if (error === undefined) return;
-  health.fails = true;
+  health.isFailing = true;
   logger.warn(
     `No mail can be sent: the server of SMTP_URL, ${server.host}:${server.port}, failed with ${error}. ${adviceOn(error)} ` +
       'Mail waits and is retried for a day. Until a mail is sent, invitations show their link as well.',

@@ -38,6 +38,6 @@ export function registerMailMetrics(
   for (const end of ['sent', 'failed', 'given_up'] as const) attempts.inc({ end }, 0);
   return (end) => {
     attempts.inc({ end });
-    if (end === 'sent') health.fails = false;
+    if (end === 'sent') health.isFailing = false;
   };
 }

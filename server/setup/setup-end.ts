@@ -4,12 +4,12 @@ import type { AddressProblem } from '#server/platform/network/unreachable-links.
 import { keptField } from './hand-ticks.ts';
 import { type FormContext, hiddenFields } from './page-forms.ts';
 import type { MarkName, SetupProgress } from './setup-progress.ts';
-import { areChecksDone, type LeftThing, listLeft } from './setup-step-list.ts';
+import { areChecksDone, listRemainingTasks, type RemainingTask } from './setup-step-list.ts';
 import { endFormId } from './tick-line.ts';
 
 /** The number of remaining tasks in words; undefined if none is left. */
 export function leftWords(progress: SetupProgress): string | undefined {
-  const { length } = listLeft(progress);
+  const { length } = listRemainingTasks(progress);
   if (length === 0) return undefined;
   return `${areChecksDone(progress) ? 'Almost done' : 'Not finished yet'}: ${length} left`;
 }
@@ -24,12 +24,12 @@ export function renderEnd(context: FormContext, progress: SetupProgress): Html {
   const form = (label: string, style: string) =>
     html`<form id="${endFormId}" method="post" action="${context.path}/done" data-ticks="${context.path}/ticks" data-plain>${hiddenFields(context)}<input type="hidden" name="${keptField}" value="${progress.ticked.join(' ')}"><button class="${style}">${label}</button></form>`;
   const heading = leftWords(progress);
-  const [first] = listLeft(progress);
+  const [first] = listRemainingTasks(progress);
   return html`<section id="end" data-live>${
     heading === undefined
       ? html`<h2>All done</h2><p>Close this link, so that it connects no other phone. ${keepIt}</p>${form('Finish and close the link', 'first')}`
       : html`<h2>${heading}</h2>
-<ul class="left">${listLeft(progress).map(({ step, title }) => html`<li>${title} <span class="of-step">(step ${step})</span></li>`)}</ul>
+<ul class="left">${listRemainingTasks(progress).map(({ step, title }) => html`<li>${title} <span class="of-step">(step ${step})</span></li>`)}</ul>
 ${context.isPhone && first && html`<a class="button" href="#content-${first.step}">Go on with step ${first.step}</a>`}
 <p><b>To go on later,</b> leave this page and open its link again. It works for 24 hours.</p>
 <h3>Stop here?</h3>
@@ -85,7 +85,7 @@ export function renderClosed({ phoneNumber, progress, addressProblem }: ClosedSe
   readonly body: Html;
 } {
   const missing = missingWords(progress);
-  const left = listLeft(progress);
+  const tasks = listRemainingTasks(progress);
   const number = html`<bdi class="number">${formatPhoneNumber(phoneNumber)}</bdi>`;
   if (progress.marks.some(({ name, state }) => name === 'poll' && state !== 'done'))
     return {
@@ -94,22 +94,22 @@ export function renderClosed({ phoneNumber, progress, addressProblem }: ClosedSe
 <section><h2>Ask for a new link</h2><p>${newLink(progress)} With the new link, begin again with step 2.</p></section>`,
     };
   const passed = progress.marks.filter(({ state }) => state === 'done').map(({ title }) => title);
-  const body = html`${renderOutcome(number, missing, left)}
+  const body = html`${renderOutcome(number, missing, tasks)}
 ${
   addressProblem === 'plain_http' &&
   html`<div class="notice mild"><p><b>Without https:</b> what the iPhone sends and receives can be read on its way. Tell the operator of this server.</p></div>`
 }
-${left.length > 0 && html`<section><h2>Still to do on this iPhone</h2><p class="quiet">You can do these steps without a link. Take screenshots of the whole list.</p><ul class="remedies">${left.map(({ title, remedy }) => html`<li><b>${title}.</b> ${remedy}</li>`)}</ul></section>`}
+${tasks.length > 0 && html`<section><h2>Still to do on this iPhone</h2><p class="quiet">You need no link for these. Take screenshots of the whole list.</p><ul class="remedies">${tasks.map(({ title, remedy }) => html`<li><b>${title}.</b> ${remedy}</li>`)}</ul></section>`}
 ${missing !== undefined && html`<section><h2>To repeat the tests</h2><p>You need a new link, and begin again with step 2. ${newLink(progress)}</p></section>`}
 ${passed.length > 0 && html`<section><h2>Checked</h2><ul>${passed.map((title) => html`<li>${title}</li>`)}</ul></section>`}
 <p class="quiet">After an update of iOS, check in Shortcuts that each automation still says Run Immediately.</p>`;
   if (missing !== undefined) return { title: 'Setup not finished', body };
-  return { title: left.length === 0 ? 'Setup done' : 'Setup almost done', body };
+  return { title: tasks.length === 0 ? 'Setup done' : 'Setup almost done', body };
 }
 
-function renderOutcome(number: Html, missing: string | undefined, left: readonly LeftThing[]): Html {
+function renderOutcome(number: Html, missing: string | undefined, tasks: readonly RemainingTask[]): Html {
   if (missing !== undefined)
-    return html`<h1>Not finished: ${missing}</h1><p>The link of ${number} is closed. The iPhone keeps its shortcuts and automations.</p>`;
-  if (left.length === 0) return html`<h1>${number} is set up</h1><p>The link is closed. ${keepIt}</p>`;
-  return html`<h1>${number} works. Almost done: ${left.length} left</h1><p>The link is closed. The remaining steps keep it working while the iPhone is locked and after a restart.</p>`;
+    return html`<h1>Not finished: ${missing}</h1><p>The link of ${number} is closed. The iPhone goes on with what it has.</p>`;
+  if (tasks.length === 0) return html`<h1>${number} is set up</h1><p>The link is closed. ${keepIt}</p>`;
+  return html`<h1>${number} works. Almost done: ${tasks.length} left</h1><p>The link is closed. What is left keeps it working while the iPhone is locked and after it restarts.</p>`;
 }

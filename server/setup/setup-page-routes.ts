@@ -55,10 +55,10 @@ export function setupPageRoutes(services: SetupServices): Route[] {
   const base = withAppBasePath(config.appUrl, '');
   const headers = setupPageHeaders(base);
   const page = (html: string, status = 200): Answer => ({ status, body: html, headers });
-  const over = () => page(renderSetupExpired(base), 404);
+  const expiredPage = () => page(renderSetupExpired(base), 404);
   /** Answers a click on the page of a link that ended after it was looked up. */
-  const onOver = (error: unknown): Answer => {
-    if (error instanceof AppError && error.code === 'not_found') return over();
+  const onExpired = (error: unknown): Answer => {
+    if (error instanceof AppError && error.code === 'not_found') return expiredPage();
     throw error;
   };
   const formOf = (setup: Setup, isPhone: boolean, isTokenShown: boolean) => ({
@@ -107,7 +107,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
     (handle: (setup: Setup, call: HandlerContext) => Promise<Answer>) =>
     async (call: HandlerContext): Promise<Answer> => {
       const setup = await findSetup(services, call.params.token ?? '');
-      return setup ? handle(setup, call).catch(onOver) : over();
+      return setup ? handle(setup, call).catch(onExpired) : expiredPage();
     };
 
   /** Runs a form's work and shows the page again, with the problem if there is one. */
@@ -177,7 +177,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
           disconnectSignal(reply),
           read,
         );
-        if (outcome.kind === 'ended') return over();
+        if (outcome.kind === 'ended') return expiredPage();
         if (outcome.kind === 'changed') return page(String(outcome.parts.markup));
         const headers = outcome.kind === 'full' ? { 'retry-after': String(progressRetrySeconds) } : {};
         return { status: 204, body: '', headers };
@@ -228,7 +228,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
           ? connectionOf(services.secrets.deviceToken(setup.token))
           : undefined;
         const file = shortcut && (await readShortcutFile(services, shortcut, connection));
-        if (!shortcut || !file) return over();
+        if (!shortcut || !file) return expiredPage();
         return {
           body: file,
           headers: {

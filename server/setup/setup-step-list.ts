@@ -50,14 +50,14 @@ export function ticksOfStep({ ticks }: SetupProgress, step: number): readonly Ti
 }
 
 /** A remaining task: a check that has not passed, or a line that is not ticked. */
-export interface LeftThing {
+export interface RemainingTask {
   readonly step: number;
   readonly title: string;
   /** How to do this once the page is closed, as a sentence. */
   readonly remedy: string;
 }
 
-export function listLeft(progress: SetupProgress): readonly LeftThing[] {
+export function listRemainingTasks(progress: SetupProgress): readonly RemainingTask[] {
   return setupSteps.flatMap((_, index) => {
     const step = index + 1;
     const marks = marksOfStep(progress, step).filter(({ state }) => state !== 'done');

@@ -18,7 +18,7 @@ const from = { MAIL_FROM: 'texts@example.com' };
 
 describe('the check of the mail server at start (specification section 10.6)', () => {
   /** Checks the mail server as a start does. @returns the log lines about it */
-  async function logged(smtpUrl: string): Promise<{ readonly log: string; readonly fails: boolean }> {
+  async function logged(smtpUrl: string): Promise<{ readonly log: string; readonly isFailing: boolean }> {
     const { mail } = readConfig({ SMTP_URL: smtpUrl, ...from });
     assert.ok(mail);
     let log = '';
@@ -32,7 +32,7 @@ describe('the check of the mail server at start (specification section 10.6)', (
       },
     );
     await checkMailServer(createSmtpCheck(mail), mail, health, logger);
-    return { log, fails: health.fails };
+    return { log, isFailing: health.isFailing };
   }
 
   it('a failed check is logged in a sentence with SMTP_URL and advice, and without the password', async () => {
@@ -48,7 +48,7 @@ describe('the check of the mail server at start (specification section 10.6)', (
     assert.doesNotMatch(login.log, /wrong-password/);
     const tls = await logged(`smtps://127.0.0.1:${server.port}`);
     assert.match(tls.log, /SMTP_URL, .* failed with .*smtps:\/\/ /);
-    assert.ok(refused.fails && login.fails && tls.fails);
+    assert.ok(refused.isFailing && login.isFailing && tls.isFailing);
     await server.close();
   });
 

@@ -26,7 +26,7 @@ export class AccountSessionLookup {
       clock,
       rateLimits: config.rateLimits,
       find: (hashes) => findLiveSessions(database.pool, hashes, clock.expiryNow()),
-      startsAnew: true,
+      sharesLookups: false,
     });
   }
 

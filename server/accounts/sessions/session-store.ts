@@ -99,13 +99,13 @@ export async function insertAccountSession(
 
 /**
  * Ends the sessions of an account, locked in the order of their ids.
- * @param but the session that does not end
+ * @param exceptId the session that does not end
  * @returns the number of ended sessions
  */
 export async function endSessions(
   db: Queryable,
   accountId: AccountId,
-  but?: AccountSessionId,
+  exceptId?: AccountSessionId,
 ): Promise<number> {
-  return endAll.count(db, accountId, but ?? null);
+  return endAll.count(db, accountId, exceptId ?? null);
 }

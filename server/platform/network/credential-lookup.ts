@@ -20,8 +20,8 @@ interface CredentialLookupOptions<Row> {
   readonly rateLimits: boolean;
   /** Finds the rows of the valid credentials with these hashes, in any order. */
   readonly find: (hashes: readonly Buffer[]) => Promise<readonly Row[]>;
-  /** If true, a request never shares a look-up that began earlier, so that an ended credential is refused at once. */
-  readonly startsAnew?: boolean;
+  /** If false, a request never shares a look-up that began earlier, so that an ended credential is refused at once. */
+  readonly sharesLookups?: boolean;
 }
 
 /**
@@ -37,7 +37,7 @@ interface CredentialLookupOptions<Row> {
 export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   readonly #clock: Clock;
   readonly #rateLimits: boolean;
-  readonly #startsAnew: boolean;
+  readonly #sharesLookups: boolean;
   readonly #refusals: FixedWindowLimiter;
   readonly #fast: Batcher<Buffer, Found<Row>>;
   readonly #slow: Batcher<Buffer, Found<Row>>;
@@ -45,10 +45,10 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   /** Unknown credentials with the end of their refusal from memory, oldest first. */
   readonly #unknown = new Map<string, number>();
 
-  constructor({ clock, rateLimits, find, startsAnew = false }: CredentialLookupOptions<Row>) {
+  constructor({ clock, rateLimits, find, sharesLookups = true }: CredentialLookupOptions<Row>) {
     this.#clock = clock;
     this.#rateLimits = rateLimits;
-    this.#startsAnew = startsAnew;
+    this.#sharesLookups = sharesLookups;
     this.#refusals = new FixedWindowLimiter(clock, refusedCredentialsPerMinute);
     const batcher = (windowMs: number, inFlightMax: number) =>
       new Batcher<Buffer, Found<Row>>({
@@ -70,14 +70,14 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
   }
 
   /**
-   * Looks a credential up. Requests with the same credential share the look-up, except with `startsAnew`.
+   * Looks a credential up. Requests with the same credential share the look-up, if `sharesLookups` is set.
    * @param credential well-formed; the caller refuses others without a query
    * @param ip the client's address; undefined for a recently valid credential, which has no limit
    */
   async find(credential: string, ip: string | undefined): Promise<Row | undefined> {
     const refusedUntilMs = this.#unknown.get(credential);
     if (refusedUntilMs !== undefined && refusedUntilMs > this.#clock.elapsedMs()) return undefined;
-    if (this.#startsAnew) return this.#lookUp(credential, ip);
+    if (!this.#sharesLookups) return this.#lookUp(credential, ip);
     const inFlight = this.#inFlight.get(credential);
     if (inFlight) return inFlight;
     const found = this.#lookUp(credential, ip);
