@@ -44,45 +44,22 @@ export async function runKills(options: KillsOptions, signal: AbortSignal): Prom
     const rounds = new Rounds(ownline, history);
     try {
       await ownline.start();
-      const unrest = await runWorld(history, ownline, rounds, { ...options, failpoints }, signal);
+      const unfinished = await runWorld(history, ownline, rounds, { ...options, failpoints }, signal);
       const violations = check(history.rows);
       const missed = violations.length > 0 ? [] : unfoundFaults(history.rows);
-      const wasKilled = (place: string) =>
-        history.rows.some((row) => row.did === 'killed' && row.point === place);
-      const places = [...failpoints, ...[fromOutside, database].filter(wasKilled)];
-      say(drawTable(new Ledger(history.rows), places, violations));
+      const wasKilled = (point: string) =>
+        history.rows.some((row) => row.kind === 'process_killed' && row.point === point);
+      const points = [...failpoints, ...[fromOutside, database].filter(wasKilled)];
+      say(drawTable(new Ledger(history.rows), points, violations));
       if (violations.length > 0) say(`\n${describeViolations(violations)}`);
       for (const point of rounds.unreached) say(`\nThe failpoint "${point}" was never reached.`);
       for (const name of missed) say(`\nThe checker would not have found in this history: ${name}.`);
-      if (unrest) say(`\nIt did not become quiet: ${unrest}.`);
-      return !unrest && violations.length === 0 && rounds.unreached.size === 0 && missed.length === 0;
+      if (unfinished) say(`\nIt did not become quiet: ${unfinished}.`);
+      return !unfinished && violations.length === 0 && rounds.unreached.size === 0 && missed.length === 0;
     } finally {
       await ownline.stop();
     }
   });
-  const rounds = new Rounds(ownline, history);
-  let isClean = false;
-  try {
-    await ownline.start();
-    const unfinished = await runWorld(history, ownline, rounds, { ...options, failpoints }, signal);
-    const violations = check(history.rows);
-    const missed = violations.length > 0 ? [] : unfound(history.rows);
-    const wasKilled = (point: string) =>
-      history.rows.some((row) => row.kind === 'process_killed' && row.point === point);
-    const points = [...failpoints, ...[fromOutside, database].filter(wasKilled)];
-    say(drawTable(new Ledger(history.rows), points, violations));
-    if (violations.length > 0) say(`\n${describeViolations(violations)}`);
-    for (const point of rounds.unreached) say(`\nThe failpoint "${point}" was never reached.`);
-    for (const name of missed) say(`\nThe checker would not have found in this history: ${name}.`);
-    if (unfinished) say(`\nIt did not become quiet: ${unfinished}.`);
-    isClean = !unfinished && violations.length === 0 && rounds.unreached.size === 0 && missed.length === 0;
-    return isClean;
-  } finally {
-    await ownline.stop();
-    history.close();
-    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
-    else say(`\nHistory, log and data: ${folder}`);
-  }
 }
 
 async function runWorld(

@@ -57,8 +57,12 @@ export async function createTeam(
 export async function untilQuiet(teams: readonly Team[], signal: AbortSignal): Promise<string | undefined> {
   const deadlineMs = performance.now() + quietWithinMs;
   for (const team of teams) {
-    for (let unrest = await team.unrest(); unrest; unrest = await team.unrest()) {
-      if (performance.now() > deadlineMs) return unrest;
+    for (
+      let unfinished = await team.findUnfinishedWork();
+      unfinished;
+      unfinished = await team.findUnfinishedWork()
+    ) {
+      if (performance.now() > deadlineMs) return unfinished;
       await pause(500, undefined, { signal });
     }
   }

@@ -96,27 +96,12 @@ export class World {
     this.#traffic.abort();
     await Promise.all(this.#ends);
     this.#receivers.heal();
-    const unfinished = await this.#untilQuiet();
+    const unfinished = await untilQuiet(this.#teams, this.signal);
     for (const team of this.#teams) await team.reader.walk();
     this.#rest.abort();
     await Promise.all(this.#lasting);
     for (const team of this.#teams) await team.recordFinalState(this.#day);
     return unfinished;
-  }
-
-  async #untilQuiet(): Promise<string | undefined> {
-    const deadlineMs = performance.now() + quietWithinMs;
-    for (const team of this.#teams) {
-      for (
-        let unfinished = await team.findUnfinishedWork();
-        unfinished;
-        unfinished = await team.findUnfinishedWork()
-      ) {
-        if (performance.now() > deadlineMs) return unfinished;
-        await pause(500, undefined, { signal: this.signal });
-      }
-    }
-    return undefined;
   }
 
   async close(): Promise<void> {

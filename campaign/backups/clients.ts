@@ -132,7 +132,7 @@ export class Clients {
   async settle(): Promise<string | undefined> {
     this.#traffic.abort();
     await Promise.all(this.#trafficEnds);
-    const unfinished = await this.#untilQuiet();
+    const unfinished = await untilQuiet([this.#usual, this.#flooding], this.signal);
     const day = new Date().toISOString().slice(0, 10);
     for (const team of [this.#usual, this.#flooding]) await team.reader.walk();
     await this.endReading();
@@ -145,21 +145,6 @@ export class Clients {
     for (const part of [this.#rest, this.#traffic, this.#reading]) part.abort();
     await Promise.allSettled([...this.#running, ...this.#trafficEnds, ...this.#readers]);
     await this.#receivers.close();
-  }
-
-  async #untilQuiet(): Promise<string | undefined> {
-    const deadlineMs = performance.now() + quietWithinMs;
-    for (const team of [this.#usual, this.#flooding]) {
-      for (
-        let unfinished = await team.findUnfinishedWork();
-        unfinished;
-        unfinished = await team.findUnfinishedWork()
-      ) {
-        if (performance.now() > deadlineMs) return unfinished;
-        await pause(500, undefined, { signal: this.signal });
-      }
-    }
-    return undefined;
   }
 
   #watch(kept: Promise<void>[], actors: readonly Promise<void>[]): void {

@@ -86,46 +86,22 @@ export async function runClocks(options: ClocksOptions, signal: AbortSignal): Pr
       await postgres.start();
       await ownline.start();
       const stage: Stage = { options, signal, history, ownline, logFile, fake };
-      const { results, unrest, probeFailure } = await runSteps(stage);
+      const { results, unfinished, probeFailure } = await runSteps(stage);
       const violations = check(history.rows);
       process.stdout.write(`${drawTable(results)}\n`);
       for (const { clock, step, missing } of results)
         if (missing.length > 0) process.stdout.write(`\n${clock} ${named(step)}: ${missing.join('; ')}.\n`);
       if (violations.length > 0) process.stdout.write(`\n${describeViolations(violations)}\n`);
-      if (unrest) process.stdout.write(`\nIt did not become quiet: ${unrest}.\n`);
+      if (unfinished) process.stdout.write(`\nIt did not become quiet: ${unfinished}.\n`);
       if (probeFailure) process.stdout.write(`\nThe probe of the limits ended: ${probeFailure}.\n`);
-      const count = history.rows.filter((row) => row.did === 'accepted').length;
+      const count = history.rows.filter((row) => row.kind === 'send_accepted').length;
       process.stdout.write(`\n${count} sends accepted, ${violations.length} violations.\n`);
-      return !unrest && !probeFailure && violations.length === 0 && results.every(holds);
+      return !unfinished && !probeFailure && violations.length === 0 && results.every(holds);
     } finally {
       await ownline.stop();
       await postgres.stop();
     }
   });
-  let isClean = false;
-  try {
-    await postgres.start();
-    await ownline.start();
-    const stage: Stage = { options, signal, history, ownline, logFile, fake };
-    const { results, unfinished, probeFailure } = await runSteps(stage);
-    const violations = check(history.rows);
-    process.stdout.write(`${drawTable(results)}\n`);
-    for (const { clock, step, missing } of results)
-      if (missing.length > 0) process.stdout.write(`\n${clock} ${named(step)}: ${missing.join('; ')}.\n`);
-    if (violations.length > 0) process.stdout.write(`\n${describeViolations(violations)}\n`);
-    if (unfinished) process.stdout.write(`\nIt did not become quiet: ${unfinished}.\n`);
-    if (probeFailure) process.stdout.write(`\nThe probe of the limits ended: ${probeFailure}.\n`);
-    const count = history.rows.filter((row) => row.kind === 'send_accepted').length;
-    process.stdout.write(`\n${count} sends accepted, ${violations.length} violations.\n`);
-    isClean = !unfinished && !probeFailure && violations.length === 0 && results.every(holds);
-    return isClean;
-  } finally {
-    await ownline.stop();
-    await postgres.stop();
-    history.close();
-    if (isClean && !options.keep) await rm(folder, { recursive: true, force: true });
-    else process.stdout.write(`\nHistory, log and data: ${folder}\n`);
-  }
 }
 
 interface Stage {

@@ -99,7 +99,7 @@ ${
   addressProblem === 'plain_http' &&
   html`<div class="notice mild"><p><b>Without https:</b> what the iPhone sends and receives can be read on its way. Tell the operator of this server.</p></div>`
 }
-${tasks.length > 0 && html`<section><h2>Still to do on this iPhone</h2><p class="quiet">You need no link for these. Take screenshots of the whole list.</p><ul class="remedies">${tasks.map(({ title, remedy }) => html`<li><b>${title}.</b> ${remedy}</li>`)}</ul></section>`}
+${tasks.length > 0 && html`<section><h2>Still to do on this iPhone</h2><p class="quiet">You can do these steps without a link. Take screenshots of the whole list.</p><ul class="remedies">${tasks.map(({ title, remedy }) => html`<li><b>${title}.</b> ${remedy}</li>`)}</ul></section>`}
 ${missing !== undefined && html`<section><h2>To repeat the tests</h2><p>You need a new link, and begin again with step 2. ${newLink(progress)}</p></section>`}
 ${passed.length > 0 && html`<section><h2>Checked</h2><ul>${passed.map((title) => html`<li>${title}</li>`)}</ul></section>`}
 <p class="quiet">After an update of iOS, check in Shortcuts that each automation still says Run Immediately.</p>`;
@@ -109,7 +109,7 @@ ${passed.length > 0 && html`<section><h2>Checked</h2><ul>${passed.map((title) =>
 
 function renderOutcome(number: Html, missing: string | undefined, tasks: readonly RemainingTask[]): Html {
   if (missing !== undefined)
-    return html`<h1>Not finished: ${missing}</h1><p>The link of ${number} is closed. The iPhone goes on with what it has.</p>`;
+    return html`<h1>Not finished: ${missing}</h1><p>The link of ${number} is closed. The iPhone keeps its shortcuts and automations.</p>`;
   if (tasks.length === 0) return html`<h1>${number} is set up</h1><p>The link is closed. ${keepIt}</p>`;
-  return html`<h1>${number} works. Almost done: ${tasks.length} left</h1><p>The link is closed. What is left keeps it working while the iPhone is locked and after it restarts.</p>`;
+  return html`<h1>${number} works. Almost done: ${tasks.length} left</h1><p>The link is closed. The remaining steps keep it working while the iPhone is locked and after a restart.</p>`;
 }
