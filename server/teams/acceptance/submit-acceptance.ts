@@ -3,8 +3,8 @@ import { type Acceptance, type AcceptanceServices, acceptInvitation } from './ac
 import { resolveDoubleSubmit } from './double-submit.ts';
 
 /**
- * Accepts an invitation by a submit of its page's form. The invitation may have ended, or its address may have an
- * account by now, because of an earlier submit of the same form: then this submit succeeds, too.
+ * Accepts an invitation by a submit of its page's form. An earlier submit of the same form may have accepted it, or
+ * created the account of its address. Then this submit succeeds, too.
  * @returns the set-cookie headers of a session; empty for a signed-in person
  * @throws AppError as acceptInvitation does
  */
