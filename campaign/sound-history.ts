@@ -99,7 +99,7 @@ class Story {
       status: 'received',
     };
     this.#made.push(made);
-    this.#happen(made, 'delivery_received', {});
+    this.#happen(made, 'received', {});
   }
 
   /** Adds a kill right after a receiver's answer, so that the delivery is repeated. */

@@ -56,7 +56,7 @@ describe('the check of the mail server at start (specification section 10.6)', (
     const server = await startMailServer({ login: { user: 'texts', password: 'right-password' } });
     assert.deepEqual(await logged(`smtp://texts:right-password@127.0.0.1:${server.port}`), {
       log: '',
-      fails: false,
+      isFailing: false,
     });
     assert.equal(server.received.length, 0);
     await server.close();
