@@ -1,0 +1,80 @@
+/** Reads settings from environment variables. A problem with a setting is collected, so that one error lists them all. */
+export class SettingReader {
+  /** A sentence for each invalid setting. */
+  readonly problems: string[] = [];
+  /** The names of all settings that were read. */
+  readonly names = new Set<string>();
+  readonly #environment: Readonly<Record<string, string | undefined>>;
+
+  constructor(environment: Readonly<Record<string, string | undefined>>) {
+    this.#environment = environment;
+  }
+
+  /** The trimmed text; undefined if the variable is unset or empty. */
+  text(name: string): string | undefined {
+    this.names.add(name);
+    return this.#environment[name]?.trim() || undefined;
+  }
+
+  /** The parts of a text with commas, without empty ones. */
+  list(name: string): string[] {
+    return (this.text(name) ?? '').split(',').flatMap((part) => part.trim() || []);
+  }
+
+  /**
+   * Parses a setting.
+   * @param parse returns undefined for an invalid text
+   * @param problem a sentence that says how the setting is written
+   * @returns undefined if the setting is unset or invalid
+   */
+  parsed<Value>(
+    name: string,
+    parse: (text: string) => Value | undefined,
+    problem: (text: string) => string,
+  ): Value | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = parse(text);
+    if (value === undefined) this.problems.push(problem(text));
+    return value;
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const parse = (text: string) => {
+      const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    };
+    const problem = (text: string) => `${name} must be a whole number from ${min} to ${max}, not "${text}".`;
+    return this.parsed(name, parse, problem) ?? fallback;
+  }
+
+  oneOf<Word extends string>(name: string, fallback: Word, words: readonly Word[]): Word {
+    const parse = (text: string) => words.find((word) => word === text);
+    const problem = (text: string) => `${name} must be one of ${words.join(', ')}, not "${text}".`;
+    return this.parsed(name, parse, problem) ?? fallback;
+  }
+
+  /** An http or https address, without a trailing slash. */
+  address(name: string, fallback: string): string {
+    const problem = (text: string) =>
+      `${name} must be an address such as https://texts.example.com, not "${text}".`;
+    return this.parsed(name, parseAddress, problem) ?? fallback;
+  }
+
+  /** An address without a path, because clients append the API's paths to it. */
+  addressWithoutPath(name: string, fallback: string): string {
+    const url = this.address(name, fallback);
+    if (!URL.canParse(url) || new URL(url).pathname === '/') return url;
+    this.problems.push(
+      `${name} must be an address without a path, such as ${new URL(url).origin}, not "${url}": the API is served at the ` +
+        'root of a host. Only APP_URL may have a path, which the proxy removes.',
+    );
+    return fallback;
+  }
+}
+
+function parseAddress(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isAddress = url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username;
+  return isAddress ? text.replace(/\/+$/, '') : undefined;
+}
