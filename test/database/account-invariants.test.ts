@@ -76,7 +76,7 @@ describe('the invariants of accounts and their sign-ins (docs/architecture.md)',
     created_at: at,
     ...columns,
   });
-  const nobody = () => ids.next('acc');
+  const unknownAccount = () => ids.next('acc');
 
   it('the schema refuses a second account with the same address', async () => {
     await assertConstraint(
@@ -131,7 +131,7 @@ describe('the invariants of accounts and their sign-ins (docs/architecture.md)',
   });
 
   it('the schema refuses a session, link, passkey or challenge of an account that does not exist', async () => {
-    const account_id = nobody();
+    const account_id = unknownAccount();
     const rows: [string, Record<string, unknown>][] = [
       ['account_sessions', { id: ids.next('acs'), ...session({ account_id }) }],
       ['magic_links', { id: ids.next('alk'), ...link({ account_id }) }],

@@ -124,10 +124,10 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
   });
 
   it('the schema allows only owner links without an address', async () => {
-    const nobody = { email: null, normalized_email: null };
-    await insertInvitation({ ...nobody, role: 'owner' });
+    const withoutAddress = { email: null, normalized_email: null };
+    await insertInvitation({ ...withoutAddress, role: 'owner' });
     for (const role of ['admin', 'member', 'viewer']) {
-      await assertConstraint(insertInvitation({ ...nobody, role }), /^23514 invitations_check/);
+      await assertConstraint(insertInvitation({ ...withoutAddress, role }), /^23514 invitations_check/);
     }
     await assertConstraint(
       insertInvitation({ normalized_email: null, role: 'owner' }),

@@ -206,9 +206,9 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
         const webhooks = { webhookId, rotatingWebhookId: webhookId, deliveryId };
         const { numberId } = canary.number;
         const foreign = { ...things, numberId, messageId, memberId, invitationId, ...webhooks };
-        const [told, wanted] = [await ask(team.api, name, foreign), await ask(team.api, name, never)];
+        const [answer, wanted] = [await ask(team.api, name, foreign), await ask(team.api, name, never)];
         assert.equal(wanted.status, 404, `${name}: ${wanted.text}`);
-        assert.deepEqual(bytesOf(told), bytesOf(wanted), name);
+        assert.deepEqual(bytesOf(answer), bytesOf(wanted), name);
       }
     }
     assert.deepEqual(await stateOf(canary.team.api), before, 'another team’s request changed something');
@@ -228,10 +228,10 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     const before = await stateOf(other.api);
     for (const [method, path, body] of requests) {
       const asFree = (text: string) => text.replaceAll(taken.slice(1), free.slice(1));
-      const told = await team.api.request(method, path, { body });
+      const answer = await team.api.request(method, path, { body });
       const freeBody = body === undefined ? undefined : JSON.parse(asFree(JSON.stringify(body)));
       const wanted = await team.api.request(method, asFree(path), { body: freeBody });
-      assert.deepEqual(bytesOf({ ...told, text: asFree(told.text) }), bytesOf(wanted), path);
+      assert.deepEqual(bytesOf({ ...answer, text: asFree(answer.text) }), bytesOf(wanted), path);
     }
     assert.deepEqual(await stateOf(other.api), before, 'another team’s request changed something');
   });

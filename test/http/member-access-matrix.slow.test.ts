@@ -222,9 +222,9 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
       deliveryId: canary.deliveryId,
     };
     for (const name of names.filter((operation) => operation.includes('/:id'))) {
-      const [told, wanted] = [await ask(owner, name, foreign), await ask(owner, name, never)];
+      const [answer, wanted] = [await ask(owner, name, foreign), await ask(owner, name, never)];
       assertRefused(wanted, 404, 'not_found', name);
-      assert.equal(told.text, wanted.text, name);
+      assert.equal(answer.text, wanted.text, name);
     }
     assert.deepEqual(await stateOf(canary.team.api), before, 'another team’s request changed something');
   });

@@ -127,8 +127,8 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
         }
       }
       assert.deepEqual(await audited(team), before);
-      const nobody = '/v1/team/members/usr_01h2xcejqtf2nbrexx3vqjhp41/role';
-      assertRefused(await team.api.put(nobody, {}), 404, 'not_found');
+      const unknownMember = '/v1/team/members/usr_01h2xcejqtf2nbrexx3vqjhp41/role';
+      assertRefused(await team.api.put(unknownMember, {}), 404, 'not_found');
     });
 
     it('setting the role of an owner is refused (param id), and setting the role owner is refused (param role) (§4.1/set-role)', async () => {

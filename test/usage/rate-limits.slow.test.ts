@@ -46,24 +46,28 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     nextMinute();
     const team = await service.newTeam({ plan: 'starter' });
     const narrow = await service.newKey(team.id, ['numbers:read']);
-    const told = [
+    const counted = [
       await get(team.api),
       await get(narrow),
       await team.api.post('/v1/messages/send', { nothing: 1 }),
       await team.api.get('/v1/messages/msg_01h2xcejqtf2nbrexx3vqjhp41'),
     ];
-    const untold = [
+    const uncounted = [
       await get(new ApiClient(service.baseUrl, 'own_live_wrong')),
       await team.api.get('/v1/nothing'),
       await team.api.post('/v1/numbers', {}),
       await team.api.get('/v1/messages/%'),
     ];
     assert.deepEqual(
-      told.map(({ status, headers }) => [status, headers.has('ratelimit'), headers.has('ratelimit-policy')]),
+      counted.map(({ status, headers }) => [
+        status,
+        headers.has('ratelimit'),
+        headers.has('ratelimit-policy'),
+      ]),
       [200, 403, 400, 404].map((status) => [status, true, true]),
     );
     assert.deepEqual(
-      untold.map(({ status, headers }) => [
+      uncounted.map(({ status, headers }) => [
         status,
         headers.has('ratelimit'),
         headers.has('ratelimit-policy'),

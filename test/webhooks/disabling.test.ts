@@ -43,8 +43,8 @@ describe('the tenth failure in a row (§6.3/failure-count)', () => {
       ['skipped'],
     );
 
-    const told = [(await mail.next()).to, (await mail.next()).to].flat().sort();
-    assert.deepEqual(told, [owner.account.email, admin.account.email].sort());
+    const recipients = [(await mail.next()).to, (await mail.next()).to].flat().sort();
+    assert.deepEqual(recipients, [owner.account.email, admin.account.email].sort());
     const [message] = mail.received;
     assert.match(String(message?.text), /10 attempts in a row/);
 

@@ -25,17 +25,17 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
   }
 
   it('four addresses of a name are tried, in their order (§6.5/dns-look-up)', async () => {
-    const nobody = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
+    const refusing = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5'];
     const receiver = kept(await startReceiver({ certificate }));
     let addresses: readonly string[] = [];
     const dns = kept(await startDnsServer(() => ({ addresses })));
     const http = guard({ nameServers: [dns.address] });
     const url = `https://${host}:${receiver.port}/`;
-    addresses = [...nobody.slice(0, 3), '127.0.0.1'];
+    addresses = [...refusing.slice(0, 3), '127.0.0.1'];
     assert.equal((await send(http, url)).said, 200);
-    addresses = [...nobody, '127.0.0.1'];
+    addresses = [...refusing, '127.0.0.1'];
     const { said, address } = await send(http, url);
-    assert.deepEqual([said, address], ['connection_refused', nobody[3]]);
+    assert.deepEqual([said, address], ['connection_refused', refusing[3]]);
   });
 
   it('an answer of DNS is used for its TTL, and for a minute at most (§6.5/dns-look-up)', async (t) => {

@@ -20,8 +20,8 @@ describe('failure classes of our own network (specification section 6.5)', () =>
       const { http } = await withNames(() => said);
       assert.equal(await classOf(http, `https://${host}/`), 'no_network', said);
     }
-    const nobody = guard({ nameServers: [`127.0.0.1:${await freePort()}`] });
-    assert.equal(await classOf(nobody, `https://${host}/`), 'no_network', 'nothing listens');
+    const withoutDns = guard({ nameServers: [`127.0.0.1:${await freePort()}`] });
+    assert.equal(await classOf(withoutDns, `https://${host}/`), 'no_network', 'nothing listens');
 
     // The name is still cached. The receiver accepts the connection and never answers the TLS handshake.
     let answer: DnsAnswer = here;

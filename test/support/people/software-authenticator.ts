@@ -14,7 +14,7 @@ export interface RequestOptions {
 }
 
 /** Deliberate faults of the authenticator's answer. */
-interface Twist {
+interface Override {
   readonly origin?: string;
   readonly rpId?: string;
   readonly type?: string;
@@ -57,17 +57,21 @@ export class SoftwareAuthenticator {
   }
 
   /** Makes the browser's response to the registration of a passkey. */
-  create(options: CreationOptions, twist: Twist = {}) {
+  create(options: CreationOptions, override: Override = {}) {
     this.#userHandle = options.user.id;
-    const clientData = this.#clientData('webauthn.create', options.challenge, twist);
+    const clientData = this.#clientData('webauthn.create', options.challenge, override);
     const length = Buffer.alloc(2);
     length.writeUInt16BE(this.credentialId.length);
     const key = coseKey(this.#keys.publicKey);
     const data = Buffer.concat([
-      this.#authenticatorData(options.rp.id, (twist.flags ?? userPresent | userVerified) | attested, twist),
+      this.#authenticatorData(
+        options.rp.id,
+        (override.flags ?? userPresent | userVerified) | attested,
+        override,
+      ),
       ...[Buffer.alloc(16), length, this.credentialId, key],
     ]);
-    const { format = 'none', fields = new Map() } = twist.selfSigned
+    const { format = 'none', fields = new Map() } = override.selfSigned
       ? {
           format: 'packed',
           fields: new Map<string, unknown>([
@@ -75,7 +79,7 @@ export class SoftwareAuthenticator {
             ['sig', this.#sign(data, clientData)],
           ]),
         }
-      : (twist.statement ?? {});
+      : (override.statement ?? {});
     const parts = { fmt: format, attStmt: fields, authData: data };
     const object = cbor(new Map(Object.entries(parts)));
     return {
@@ -89,16 +93,20 @@ export class SoftwareAuthenticator {
   }
 
   /** Makes the browser's response to a sign-in. */
-  get(options: RequestOptions, twist: Twist = {}) {
-    const clientData = this.#clientData('webauthn.get', options.challenge, twist);
-    const data = this.#authenticatorData(options.rpId, twist.flags ?? userPresent | userVerified, twist);
+  get(options: RequestOptions, override: Override = {}) {
+    const clientData = this.#clientData('webauthn.get', options.challenge, override);
+    const data = this.#authenticatorData(
+      options.rpId,
+      override.flags ?? userPresent | userVerified,
+      override,
+    );
     return {
       ...this.#credential(),
       response: {
         clientDataJSON: clientData.toString('base64url'),
         authenticatorData: data.toString('base64url'),
         signature: this.#sign(data, clientData).toString('base64url'),
-        userHandle: twist.userHandle ?? this.#userHandle,
+        userHandle: override.userHandle ?? this.#userHandle,
       },
     };
   }
@@ -113,20 +121,20 @@ export class SoftwareAuthenticator {
     return { id, rawId: id, type: 'public-key', clientExtensionResults: {} };
   }
 
-  #clientData(type: string, challenge: string, twist: Twist): Buffer {
-    const { origin = this.#origin } = twist;
-    const data = { type: twist.type ?? type, challenge: twist.challenge ?? challenge, origin };
+  #clientData(type: string, challenge: string, override: Override): Buffer {
+    const { origin = this.#origin } = override;
+    const data = { type: override.type ?? type, challenge: override.challenge ?? challenge, origin };
     return Buffer.from(JSON.stringify({ ...data, crossOrigin: false }));
   }
 
-  #authenticatorData(rpId: string, flags: number, twist: Twist): Buffer {
+  #authenticatorData(rpId: string, flags: number, override: Override): Buffer {
     if (this.#counts) this.#counter += 1;
     const rest = Buffer.alloc(5);
     rest.writeUInt8(flags);
-    rest.writeUInt32BE(twist.counter ?? this.#counter, 1);
+    rest.writeUInt32BE(override.counter ?? this.#counter, 1);
     return Buffer.concat([
       createHash('sha256')
-        .update(twist.rpId ?? rpId)
+        .update(override.rpId ?? rpId)
         .digest(),
       rest,
     ]);

@@ -4,7 +4,7 @@ import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 
-interface Told {
+interface EventFields {
   readonly messageId?: MessageId;
   readonly numberId?: NumberId;
   readonly type?: MessageEventType;
@@ -13,8 +13,13 @@ interface Told {
 }
 
 /** Appends an event as a change of a message does, for tests that need no message. */
-export function putEvent(trx: Transaction, runtime: Runtime, teamId: TeamId, told: Told = {}): Promise<void> {
-  return appendEvents(trx, runtime, [newEvent(runtime, teamId, told)]);
+export function putEvent(
+  trx: Transaction,
+  runtime: Runtime,
+  teamId: TeamId,
+  fields: EventFields = {},
+): Promise<void> {
+  return appendEvents(trx, runtime, [newEvent(runtime, teamId, fields)]);
 }
 
 /** Appends `count` events, one after the other. */
@@ -33,7 +38,7 @@ export async function putEventsAtOnce(runtime: Runtime, teamId: TeamId, count: n
 function newEvent(
   { ids }: Runtime,
   teamId: TeamId,
-  { messageId, numberId, type = 'message.sent', sequence = 1, data }: Told,
+  { messageId, numberId, type = 'message.sent', sequence = 1, data }: EventFields,
 ) {
   return {
     teamId,
