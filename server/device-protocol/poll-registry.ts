@@ -56,7 +56,7 @@ export class HeldPoll extends LongPoll<WaitEnd> {
     return this.#heldBack !== 'none';
   }
 
-  /** Records what pacing holds back. The caller has set a timer that wakes the poll, and one for `endCheckPause`. */
+  /** Records what pacing holds back. The caller sets a timer that wakes the poll, and one for `endCheckPause`. */
   pace(isWholeNumber: boolean): void {
     this.#heldBack = isWholeNumber ? 'number' : 'contacts_paused';
     this.#isMessageNew = false;

@@ -108,8 +108,8 @@ export class Dispatcher {
   async #fillSlots(): Promise<void> {
     if (this.#services.restoreHold.isHeld) return;
     let alarmAt: Date | undefined;
-    // Webhooks before the first position were not walked in this round. One that a claim left for want of slots may
-    // have more due rows. In both cases the walk begins again when it ends.
+    // A walk that begins in the middle skips the first webhooks. A claim that fills all free slots may leave due rows
+    // of its webhooks. In both cases another walk follows, from the first webhook on.
     let needsAnotherWalk = this.#after !== firstWebhookId;
     while (!this.#isStopping) {
       const free = Math.min(claimBatchMax, processSlots - this.#attempts.size);

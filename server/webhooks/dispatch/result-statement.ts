@@ -60,7 +60,7 @@ const write = statement<WriteParams, { readonly omitted: number }>(
      -- 2. Lock the webhooks, only to block disabling: another transaction counts failures.
      SELECT id, generation, failure_count FROM webhooks WHERE id = ANY ($16::uuid[]) ORDER BY id FOR KEY SHARE
    ), included AS MATERIALIZED (
-     -- 3. If the caller counts no failures, omit counted results of a webhook that has failures.
+     -- 3. If the caller counts no failures, omit counted results of a webhook that has failures in this generation.
      SELECT i.*, coalesce(h.generation = i.generation, false) AS is_of_generation
      FROM input i LEFT JOIN hooks h ON h.id = i.webhook_id
      WHERE $17 OR NOT i.is_counted OR h.id IS NULL OR h.generation <> i.generation OR h.failure_count = 0
