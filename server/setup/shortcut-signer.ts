@@ -141,7 +141,7 @@ export class ShortcutSigner {
     try {
       await new Promise<void>((resolve, reject) => {
         const fail = (problem: string) => reject(new Error(`${problem}. ${firstLines(said)}`.trim()));
-        const stop = () => reject(new Error('the service stopped before the command ended.'));
+        const stop = () => reject(new Error('The service stopped before the signing command had ended.'));
         signal.addEventListener('abort', stop);
         cancels.push(
           () => signal.removeEventListener('abort', stop),

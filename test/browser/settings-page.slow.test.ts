@@ -171,6 +171,24 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.context().close();
   });
 
+  it('the sign-in page shows no error if the browser offers no suggestions of passkeys (§12.2/passkey-button)', async () => {
+    const { page } = await open(await newOwner('quiet@example.com'), desktop);
+    await page.context().clearCookies();
+    await page.addInitScript(`(() => {
+      window.refusals = 0;
+      navigator.credentials.get = async () => {
+        window.refusals += 1;
+        throw new DOMException('not allowed', 'NotAllowedError');
+      };
+    })()`);
+    await page.goto(`${origin}/sign-in`);
+    await until('the suggestions are refused', () => page.evaluate<boolean>('refusals === 1'));
+    assert.equal(await page.locator('#passkey [role=alert]').isVisible(), false);
+    await page.locator('#passkey button').click();
+    await page.getByText('No passkey was used').waitFor();
+    await page.context().close();
+  });
+
   it('a person changes the password, signs out another browser, and then signs out all browsers (§12.2/end-sessions)', async () => {
     const owner = await newOwner('sessions@example.com');
     const other = await newCookie(service, owner.account, 'link');

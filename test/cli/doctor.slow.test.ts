@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { Check } from '#server/cli/doctor/check.ts';
@@ -16,6 +16,7 @@ import { startChangingProxy } from '#test/support/proxies/changing-proxy.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { until } from '#test/support/service/until.ts';
+import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 const metricsToken = 'a-token-for-tests';
 
@@ -61,6 +62,7 @@ describe('ownline doctor (specification section 10.11)', () => {
         'clock ok',
         'restore ok',
         'secrets_key ok',
+        'webhook_secrets ok',
         'disk ok',
         'files ok',
         'backup warning',
@@ -83,15 +85,16 @@ describe('ownline doctor (specification section 10.11)', () => {
       const { output } = await commands.run(['doctor', '--quick'], settings);
       assert.match(output, /^✓ settings: All settings can be read\.\n✓ service: /);
       assert.match(output, /\n! address: .* no iPhone can reach it\.\n {4}Set BASE_URL to an https address/);
-      assert.match(output, /\n\n0 failed, 2 warnings, 21 ok\n$/);
+      assert.match(output, /\n\n0 failed, 2 warnings, 22 ok\n$/);
     } finally {
       await proxy.close();
     }
   });
 
-  it('ownline doctor checks the rest if the service does not run, and exits 1 if the database is away', async () => {
+  it('ownline doctor exits 1 if the service does not run, and checks the rest', async () => {
     const stopped = await examine([], { PORT: '1' });
-    assert.equal(stopped.code, 0);
+    assert.equal(stopped.code, 1);
+    assert.deepEqual(statesOf(stopped.of('service')), ['service failed']);
     assert.match(stopped.of('service')[0]?.message ?? '', /No service answers at 127\.0\.0\.1:1/);
     assert.deepEqual(statesOf(stopped.of('schema')), ['schema ok']);
     assert.match(stopped.of('address')[0]?.message ?? '', /was not checked/);
@@ -102,9 +105,12 @@ describe('ownline doctor (specification section 10.11)', () => {
     assert.match(database.message, /127\.0\.0\.1:1, where no PostgreSQL listens/);
     assert.ok(!JSON.stringify(away.checks).includes('secret-word'));
     const embedded = await examine([], { DATABASE_URL: '', DATA_DIR: folder, PORT: '1' });
-    assert.equal(embedded.code, 0);
+    assert.deepEqual(statesOf(embedded.of('database')), ['database warning']);
     assert.match(embedded.of('database')[0]?.message ?? '', /No embedded database runs in DATA_DIR/);
     assert.deepEqual(statesOf(embedded.of('secrets_key')), ['secrets_key warning']);
+    await mkdir(join(folder, 'pg'), { recursive: true });
+    const keyless = await examine([], { DATABASE_URL: '', DATA_DIR: folder, PORT: '1' });
+    assert.deepEqual(statesOf(keyless.of('secrets_key')), ['secrets_key failed']);
   });
 
   it('ownline doctor names each wrong or misspelt setting, and a wrong secrets key', async () => {
@@ -135,6 +141,18 @@ describe('ownline doctor (specification section 10.11)', () => {
     } finally {
       await table.restore();
     }
+  });
+
+  it('ownline doctor names the webhooks whose secret the secrets key does not open', async () => {
+    const team = await service.newTeam();
+    const { publicId } = await putWebhook(service, team.id, ['message.sent']);
+    const { code, of } = await examine();
+    assert.equal(code, 1);
+    const [check] = of('webhook_secrets');
+    assert.equal(check?.state, 'failed');
+    assert.ok(check.message.includes(publicId), check.message);
+    await team.api.delete(`/v1/webhooks/${publicId}`);
+    assert.deepEqual(statesOf((await examine()).of('webhook_secrets')), ['webhook_secrets ok']);
   });
 
   it('ownline doctor names files that other users may read, and the file of the first start', async () => {

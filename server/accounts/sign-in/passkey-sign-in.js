@@ -7,6 +7,9 @@
   const { base, next } = part.dataset;
   /** A new challenge is requested after this time, because the server accepts an answer for 5 minutes only. */
   const renewMs = 240_000;
+  const unused = new Error(
+    'No passkey was used: the question of your browser was closed, or this device has none.',
+  );
   let pending;
   let renewal;
 
@@ -49,11 +52,7 @@
       .catch(() => undefined);
     if (mine.signal.aborted) return;
     clearTimeout(renewal);
-    if (!credential) {
-      throw new Error(
-        'No passkey was used: the question of your browser was closed, or this device has none.',
-      );
-    }
+    if (!credential) throw unused;
     const { id, rawId, type, response } = credential;
     const { clientDataJSON, authenticatorData, signature, userHandle } = response;
     await post('', {
@@ -72,10 +71,15 @@
     location.assign(next);
   }
 
-  /** Offers passkeys among the suggestions of the address field. A failure is shown once, and the request is not repeated. */
+  /**
+   * Offers passkeys among the suggestions of the address field. A failure is silent unless a passkey was chosen, because
+   * the person has asked for nothing yet.
+   */
   async function suggest() {
     if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
-    await ask('conditional').catch((error) => show(error.message));
+    await ask('conditional').catch((error) => {
+      if (error !== unused) show(error.message);
+    });
   }
 
   button.addEventListener('click', async () => {

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { type LastBackups, readLastBackups } from '#server/database/backup/backups-store.ts';
 import { sampleDatabaseClock } from '#server/database/clock-store.ts';
 import { Database, errorCodeOf } from '#server/database/database.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
+import { engineLayout } from '#server/database/engine/engine-layout.ts';
 import { inspectDatabase } from '#server/database/inspect-database.ts';
 import { createReadiness } from '#server/database/readiness.ts';
 import { RestoreHold } from '#server/database/restore-hold.ts';
@@ -10,11 +12,13 @@ import { inspectSecretsKey } from '#server/database/secrets-key.ts';
 import { createWriteErrorMapper } from '#server/database/write-error.ts';
 import type { Config } from '#server/platform/config.ts';
 import type { Secrets } from '#server/platform/crypto.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
 import { commandLine } from '#server/platform/process/command-line.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { createHostClock } from '#server/platform/time/host-clock.ts';
+import { listUnreadableWebhooks } from '#server/webhooks/endpoints/unreadable-webhooks.ts';
 import { databaseUrlOf } from '../command-context.ts';
 import { type Check, failed, gigabytes, ok, warning } from './check.ts';
 
@@ -25,6 +29,9 @@ const roundTripWarningMs = 10;
 
 /** How far the machine's clock may be off: TLS and the times of logs depend on it. */
 const hostClockWarningMs = 10_000;
+
+/** How many webhooks a check names. */
+const namedWebhooksMax = 5;
 
 export interface DatabaseFindings {
   readonly checks: readonly Check[];
@@ -43,7 +50,7 @@ export async function checkDatabase(config: Config): Promise<DatabaseFindings> {
     url = await databaseUrlOf(config);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    const key = await checkSecretsKey(undefined, config);
+    const key = await checkSecretsKey(undefined, config, existsSync(engineLayout(config.dataDir).pgFolder));
     const check = warning(
       'database',
       error.message,
@@ -68,12 +75,14 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
   const checks: Check[] = [];
   let serviceMs = hostClock.wallMs();
   let lastBackups: LastBackups | undefined;
+  let version: number | undefined;
   try {
     const {
       facts,
       schemaVersion: found,
       roundTripMs,
     } = await withDatabaseErrors(config.databaseUrl, () => inspectDatabase(database));
+    version = found;
     checks.push(
       ok('database', `PostgreSQL ${facts.version} answers; the database has ${gigabytes(facts.bytes)}.`),
       checkSchema(found),
@@ -99,8 +108,11 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
     const reason = error instanceof StartError ? error.message : describe(error);
     checks.push(failed('database', reason, fix));
   }
-  const key = await checkSecretsKey(database, config);
-  return { checks: [...checks, key.check], secrets: key.secrets, serviceMs, lastBackups };
+  const key = await checkSecretsKey(database, config, (version ?? 0) > 0);
+  checks.push(key.check);
+  if (version === schemaVersion && key.check.state === 'ok' && key.secrets)
+    checks.push(await checkWebhookSecrets(database, key.secrets, new Date(serviceMs)));
+  return { checks, secrets: key.secrets, serviceMs, lastBackups };
 }
 
 function describe(error: unknown): string {
@@ -174,12 +186,28 @@ function checkRestore({ restore }: RestoreHold): Check {
     : ok('restore', 'No restore hold is on.');
 }
 
+/** Finds webhooks that can't be signed, because the secrets key was lost and replaced. */
+async function checkWebhookSecrets({ pool }: Database, secrets: Secrets, at: Date): Promise<Check> {
+  const ids = await listUnreadableWebhooks(pool, secrets, at);
+  if (ids.length === 0) return ok('webhook_secrets', 'The secrets key opens the secrets of all webhooks.');
+  const names = ids.slice(0, namedWebhooksMax).map((id) => publicId('wh', id));
+  const others = ids.length > names.length ? ` and ${ids.length - names.length} others` : '';
+  return failed(
+    'webhook_secrets',
+    `The secrets key does not open the secrets of ${names.join(', ')}${others}: their deliveries wait.`,
+    'Rotate the secret of each with POST /v1/webhooks/:id/rotate-secret (docs/operations.md, "A lost secrets key").',
+  );
+}
+
+/** @param isSetUp true if the database was set up, and so has had a key */
 async function checkSecretsKey(
   database: Database | undefined,
   config: Config,
+  isSetUp: boolean,
 ): Promise<{ readonly check: Check; readonly secrets: Secrets | undefined }> {
   const fix =
     'Restore it from a backup, or set SECRETS_KEY to it. Where it is lost: docs/operations.md, "A lost secrets key".';
+  const missing = `There is no ${config.dataDir}/secrets.key, and SECRETS_KEY is not set`;
   try {
     const state = await inspectSecretsKey(database?.pool, config);
     switch (state.kind) {
@@ -195,11 +223,9 @@ async function checkSecretsKey(
         };
       case 'missing':
         return {
-          check: warning(
-            'secrets_key',
-            `There is no ${config.dataDir}/secrets.key, and SECRETS_KEY is not set.`,
-            `The first start creates it. ${fix}`,
-          ),
+          check: isSetUp
+            ? failed('secrets_key', `${missing}, so the service can't start.`, fix)
+            : warning('secrets_key', `${missing}.`, `The first start creates it. ${fix}`),
           secrets: undefined,
         };
       case 'wrong':

@@ -23,7 +23,13 @@ export async function checkService(config: Config): Promise<ServiceFindings> {
     const message = `No service answers at ${config.host}:${config.port} (${answer.code}): it does not run, or it has other settings.`;
     return {
       isRunning: false,
-      checks: [warning('service', message, 'Start the service to run the checks that need it.')],
+      checks: [
+        failed(
+          'service',
+          message,
+          'Start it: `systemctl start ownline`, or `npm start`. If it runs, give this command its settings.',
+        ),
+      ],
     };
   }
   const { status } = answer;

@@ -109,7 +109,7 @@ export class BackupReader {
       const isLast = head.readUInt8(0) === 1;
       const length = head.readUInt32BE(1);
       if (head.readUInt8(0) > 1 || length > frameBytes)
-        throw new DamagedBackupError('a frame has an unknown mark or an impossible length');
+        throw new DamagedBackupError('a frame has an unknown type or an impossible length');
       const bytes = await readExactly(this.#source, length);
       const plain = this.#seal.open({ bytes, tag: await readExactly(this.#source, tagBytes) }, isLast);
       if (plain === undefined) throw new DamagedBackupError('the checksum of a frame is wrong');
