@@ -52,7 +52,7 @@ export class ApiKeyLookup {
     const untilMs = this.#clock.elapsedMs() + keyCacheMs;
     const row = await this.#lookup.find(text, ip);
     const cached = this.#cached.get(text);
-    // Another request shared this look-up and has cached the key already. That entry expires relative to the look-up's
+    // Another request that shared this look-up has cached the key already, with an expiry counted from the look-up's
     // start.
     if (row && cached?.row === row) return cached.key;
     this.#cached.delete(text);

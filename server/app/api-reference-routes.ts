@@ -102,8 +102,8 @@ const errorResponses: Readonly<Record<number, string>> = {
 const pageHeaders = { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' };
 
 /**
- * Hashes of the style elements that this version of the renderer adds at run time. These are its own styles, those of
- * the theme, of notices, of the editor without and with an answer, and an empty one. If a style changes,
+ * Hashes of the style elements that this version of the renderer adds at run time. They belong to the renderer itself,
+ * its theme, its notices, its request editor (two states), and an empty element. If a style changes,
  * test/browser/reference.slow.test.ts prints its hash.
  */
 const styles = [
@@ -148,7 +148,7 @@ function renderedOnce(): () => Promise<RenderedReference> {
 
 async function renderInWorker(): Promise<RenderedReference> {
   const worker = new Worker(new URL('./render-reference.ts', import.meta.url));
-  // `once` rejects with the error of a worker that fails.
+  // If the worker throws, `once` rejects with the worker's error.
   const [rendered] = (await once(worker, 'message')) as [RenderedReference];
   return rendered;
 }

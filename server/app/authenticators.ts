@@ -31,8 +31,8 @@ interface Authenticators {
 }
 
 /**
- * Creates the authenticators by audience. The one of `operations` checks probe tickets only; the other routes for
- * operators check a token themselves.
+ * Creates the authenticators by audience. For `operations` only probe tickets are checked; the other routes for
+ * operators check METRICS_TOKEN themselves.
  */
 export function createAuthenticators(services: AuthenticatorServices): Authenticators {
   const { clock, config, requireSession } = services;

@@ -45,8 +45,8 @@ import { HistoryPurge } from './history-purge.ts';
 const second = 1_000;
 
 /**
- * Creates the loop that publishes events, which gives them their positions in the feed. It has the process role
- * `maintain`: the feed exists without webhooks, and the loop uses only the database.
+ * Creates the loop that publishes events, which gives them their positions in the feed. Processes with the role
+ * `maintain` run it, because the feed is needed even without webhooks.
  */
 export function createPublisher(services: Runtime): Loop {
   return new Loop({
@@ -58,8 +58,8 @@ export function createPublisher(services: Runtime): Loop {
 }
 
 /**
- * Creates the loop that writes the deliveries of events for many webhooks. It has the process role `deliver`, because
- * only the dispatcher waits for these deliveries.
+ * Creates the loop that writes the deliveries of events for many webhooks. Processes with the role `deliver` run it,
+ * because only their dispatcher waits for these deliveries.
  */
 export function createLargeFanOutLoop(services: Runtime): Loop {
   return new Loop({
@@ -70,7 +70,7 @@ export function createLargeFanOutLoop(services: Runtime): Loop {
   });
 }
 
-/** Creates every process's loop that compares the service's time with the database's clock (decision 0020). */
+/** Creates the loop of every process that compares the service's time with the database's clock (decision 0020). */
 export function createClockLoop(clockSync: ClockSync, logger: Logger): Loop {
   return new Loop({
     name: 'follow the database clock',

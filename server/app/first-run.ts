@@ -22,7 +22,7 @@ export async function firstRun(services: Runtime, terminal: NodeJS.WriteStream):
   const { database, config } = services;
   if (await anyTeamExists(database.pool)) return;
   const shown = await database.transaction(async (trx) => {
-    // The lock makes another process, which may create a first team at the same time, wait.
+    // The lock makes every other process wait, so that only one creates the first team.
     await lockTeams(trx);
     if (await anyTeamExists(trx)) return undefined;
     const team = await createTeam(trx, services, {

@@ -9,9 +9,9 @@ import { endDeliveryLeases } from '#server/webhooks/dispatch/end-delivery-leases
 
 /**
  * Records a restore in the transaction that loads the backup (specification section 10.8). From its commit on, the
- * restore hold lets nothing out until the restore is resumed. The transaction ends all leases of processes and phones,
- * so that handed-out messages become unconfirmed. It also ends all browser sessions. Phones continue with their next
- * poll.
+ * restore hold blocks everything outgoing until the restore is resumed. The transaction ends all leases of processes
+ * and phones, so that handed-out messages become unconfirmed. It also ends all browser sessions. Phones continue with
+ * their next poll.
  */
 export async function recordRestore(trx: Transaction, restore: Restore): Promise<void> {
   await insertRestore(trx, restore);

@@ -9,7 +9,7 @@ import type { OnRoleChanged } from '#server/teams/members/apply-role.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
 
 /*
- * Transaction hooks: functions of a slice that run in the transaction of a slice to its left, which does not import it.
+ * Transaction hooks: one slice's functions that run in another slice's transaction, which does not import that slice.
  * The server and the command line use the same hooks.
  */
 

@@ -19,7 +19,7 @@ export interface AuditRecord {
   readonly refusedWith?: string;
 }
 
-/** Records an action in the transaction that performs it: both commit together, or none does (section 12.6). */
+/** Records an action in the transaction that performs it: both commit, or neither does (section 12.6). */
 export async function recordAudit(
   db: Queryable,
   { ids, clock }: Pick<Runtime, 'ids' | 'clock'>,

@@ -31,7 +31,7 @@ async function run(order: BackupOrder): Promise<BackupOutcome> {
     );
     return { kind: 'done', file, bytes };
   } catch (error) {
-    // Another process runs a backup, or has written the file of the same second.
+    // Another process runs a backup, or has written a backup in the same second.
     if (error instanceof OtherBackupError || error instanceof ExistingFileError)
       return { kind: 'other_runs' };
     const text = error instanceof Error ? error.message : String(error);

@@ -8,7 +8,7 @@ export interface BackupOrder {
   /** Base64. */
   readonly secretsKey: string;
   readonly passphraseFile: string | undefined;
-  /** The service's time minus the time of `steadyNowMs`. */
+  /** Added to `steadyNowMs()`, it gives the service's time. */
   readonly serviceOffsetMs: number;
   readonly folder: string;
   readonly name: string;

@@ -21,7 +21,7 @@ export function databaseUrlOf(config: Config): Promise<string> {
 /**
  * Runs work with the database's URL. If no server runs, it starts DATA_DIR's embedded database for the work, and stops
  * it afterwards.
- * @param create true lets it create a missing embedded database
+ * @param create true creates a missing embedded database
  * @param signal aborts the start of the embedded database
  */
 export async function withDatabaseUrl<T>(

@@ -1,4 +1,4 @@
-/** `1 message`, `2,000 messages`. */
+/** Formats a count with its noun: `1 message`, `2,000 messages`. */
 export function countText(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 }

@@ -31,7 +31,7 @@ export interface RouteRow {
   readonly path: string;
   readonly audience: Audience;
   readonly permission: string | null;
-  /** The permission of members below /app/teams/:team_id; null if members need the same permission as keys. */
+  /** The permission that members need for the route below /app/teams/:team_id; null if it is that of API keys. */
   readonly member_permission: string | null;
   /** True for a long poll, whose answer may be held. */
   readonly held: boolean;

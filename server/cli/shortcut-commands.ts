@@ -38,7 +38,7 @@ export function addShortcutCommands(program: Command): void {
     });
 }
 
-/** `shortcuts sign` takes a shortcut's name from the file's name, so both files have the same. */
+/** `shortcuts sign` names the shortcut after the file, so the signed file keeps the file's name. */
 const signCommandOf = ({ path }: ExportedShortcut) =>
   `shortcuts sign --mode anyone --input "${basename(path)}" --output "signed/${basename(path)}"`;
 

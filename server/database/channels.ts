@@ -1,17 +1,15 @@
-/*
- * NOTIFY channels. A notification is a hint to look again; a sweep backs up each of them.
- */
+/* NOTIFY channels. A notification is a hint to look again; a sweep finds the work of a lost one. */
 
-/** Changes in teams. */
+/** Channel for changes of teams' resources (change.ts). */
 export const changesChannel = 'changes';
 
 /** Channel for changes of the clock's state. */
 export const clockChannel = 'service_clock';
 
-/** Numbers whose phones have something to fetch; the payload lists the numbers' ids. */
+/** Channel for numbers whose phones have something to fetch; the payload lists the numbers' ids. */
 export const phoneQueueChannel = 'phone_queue';
 
-/** New simulated numbers. */
+/** Channel for new simulated numbers. */
 export const simulatedNumbersChannel = 'simulated_numbers';
 
 /** Channel for new sessions of phones; the payload lists number and session. */
@@ -41,5 +39,5 @@ export const feedChannel = 'event_feed';
 /** Channel for the end of a restore hold. */
 export const restoresChannel = 'restores';
 
-/** Settings that all processes of one database must share; the processes compare them. */
+/** Channel on which the processes of one database compare the settings that must be equal. */
 export const settingsChannel = 'settings';

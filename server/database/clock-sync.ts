@@ -14,7 +14,7 @@ import { followClockStep, type PostponeLeases } from './follow-clock-step.ts';
 import { bootClockReadingIntervalMs, clockSettleMs, clockStepMinMs } from './limits.ts';
 import type { Runtime } from './runtime.ts';
 
-/** How often the clock is read at most while other processes change the state. */
+/** Upper bound on reads of the clock in one round, if other processes change its state meanwhile. */
 const readsMax = 3;
 
 const advice = `Until then nothing expires and nothing is deleted. Set the clock right; if it is right now, run \`${commandLine} clock confirm\`.`;
@@ -47,10 +47,7 @@ export class ClockSync {
   readonly #steps: Counter;
   /** The clock's state when this process last read it. */
   #known: ClockState | undefined;
-  /**
-   * A doubt about the clock that this process has had since its start, with the version of the clock's state at that
-   * moment.
-   */
+  /** A doubt about the clock from the start of this process, with the version of the clock's state at that moment. */
   #doubt: { readonly sinceMs: number; readonly version: number } | undefined;
   #aligned: { readonly uptimeMs: number; readonly performanceMs: number };
   #readAtMs = Number.NEGATIVE_INFINITY;

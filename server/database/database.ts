@@ -37,9 +37,9 @@ const clientTimeoutMarginMs = 2_000;
  * slow page can't delay the small hot pool. Every connection has time-outs from its start.
  *
  * Hot statements are planned once, because planning the send statement takes longer than running it. A plan made while
- * a table is empty would use a sequential scan, and later read a day's keys for each batch. So the hot pool disables
- * sequential scans. It also disables bitmap scans, which return rows without an order: finding the first row would sort
- * the whole queue.
+ * a table is empty would use a sequential scan, and later read all idempotency keys of a day for each batch. So the hot
+ * pool disables sequential scans. It also disables bitmap scans, which return rows without an order: finding the first
+ * row would sort the whole queue.
  *
  * The pages pool forces index scans. Otherwise a full sort may look cheaper for a rare handle, or before a table was
  * first analyzed. The cost of a full sort has no bound (decision 0012).

@@ -10,7 +10,7 @@ const checkAnswerMs = 5_000;
 
 /**
  * Listener: receives notifications of all processes. A notification is only a hint to look. After a reconnect every
- * listener is called with an empty payload, and sweeps back up all of them.
+ * listener is called with an empty payload, and sweeps find the work of lost notifications.
  *
  * At the start and every 10 s it notifies itself. That detects a half-open connection, or a pooler that drops
  * notifications; such a connection is replaced.
@@ -106,7 +106,7 @@ export class NotificationListener {
     try {
       await this.#connect();
     } catch (error) {
-      // The database is away: the next round starts earlier.
+      // The database is away, so the next round starts earlier.
       setTimeout(() => this.#loop.notify(), 500).unref();
       this.#logger.warn({ err: error }, 'listening for notifications failed; the server retries');
     }

@@ -42,7 +42,7 @@ interface MigrationOptions {
   readonly signal?: AbortSignal;
   /** The last version to apply, by the number of its file, for tests of an upgrade. */
   readonly upTo?: string;
-  /** How long it waits for the lock of a table; by default 300 ms. */
+  /** How long the migration waits for the lock of a table; by default 300 ms. */
   readonly lockTimeoutMs?: number;
 }
 

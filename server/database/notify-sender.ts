@@ -47,7 +47,7 @@ export class NotifySender {
   }
 
   async #sendAll(): Promise<void> {
-    // One commit notifies several channels in one tick: wait for all of them.
+    // One commit may notify several channels in one tick. A microtask later all of them are known.
     await null;
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, said] of batch)

@@ -10,7 +10,7 @@ const makePartition = statement<[History, string, number]>(
   `SELECT make_partition($1, $2::date, $3) WHERE ${withoutBackupSql}`,
 );
 
-/** Looks up all missing months in one statement, because at most starts none is missing. */
+/** Looks up all missing months in one statement; at most starts it finds none. */
 const findMissing = statement<[string[], readonly History[]], { history: History; month: string }>(
   'partitions.find-missing',
   `SELECT history, month FROM unnest($1::text[]) WITH ORDINALITY AS m (month, month_place),

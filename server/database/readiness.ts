@@ -26,7 +26,7 @@ const writeLog = transactionStatement(
 /** All callers share one check of the database per second (specification section 10.4). */
 const keptMs = 1_000;
 
-/** Resolves if the database answers and can write, both temporary files and a transaction. */
+/** Creates a check that resolves if the database answers, and can write temporary files and a transaction. */
 export function createReadiness({
   database,
   clock,

@@ -59,8 +59,7 @@ export class RestoreHold {
 }
 
 /**
- * The end of the time whose rows are held: the later of backup and restore, because the backup's clock may have been
- * ahead.
+ * Rows from before this time are held: the later of backup and restore, because the backup's clock may have been ahead.
  */
 export function heldBefore({ restored_at, backup_taken_at }: Restore): Date {
   return restored_at > backup_taken_at ? restored_at : backup_taken_at;

@@ -135,8 +135,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 
 async function makeKey(db: Queryable, dataDir: string, file: string): Promise<Buffer> {
   if (await findFingerprint.row(db)) {
-    // Another process that started meanwhile may have written the file: a key is in its file before its fingerprint is
-    // in the database.
+    // Another starting process may have written the file: each writes the key's file before the database's fingerprint.
     const others = await readKey(file);
     if (others) return others;
     throw new ConfigError([

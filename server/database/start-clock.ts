@@ -11,8 +11,8 @@ import { clockStepMinMs, expiryClockAheadMaxMs } from './limits.ts';
 import type { ChangeRecordingPool } from './statement.ts';
 
 /**
- * By how much the growth of the uptime may fall short of the monotonic clock's. More means that the uptime began anew,
- * as in a restarted container.
+ * How much less the uptime may have grown than the monotonic clock. More means that the uptime began anew, as in a
+ * restarted container.
  */
 const uptimeSlackMs = 1_000;
 

@@ -33,7 +33,7 @@ export interface Statement<Params extends readonly unknown[], Row, Db = Queryabl
   readonly hasRow: (db: Db, ...params: Params) => Promise<boolean>;
   /** The number of rows that the statement returned or changed. */
   readonly count: (db: Db, ...params: Params) => Promise<number>;
-  /** Ignores the rows. */
+  /** Runs the statement and ignores its rows. */
   readonly run: (db: Db, ...params: Params) => Promise<void>;
 }
 
@@ -47,7 +47,7 @@ interface Known {
 
 const known = new Map<string, Known>();
 
-/** Every statement of the process by name. Tests explain each one on large tables, and check its changes. */
+/** Every statement of the process by name. Tests run EXPLAIN on each one with large tables, and check its changes. */
 export function allStatements(): ReadonlyMap<string, Known> {
   return known;
 }

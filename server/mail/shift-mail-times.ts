@@ -3,7 +3,7 @@ import { statement, transactionStatement } from '#server/database/statement.ts';
 import { mailLeaseMs } from './limits.ts';
 import { attemptOffsetsMs } from './mail-schedule.ts';
 
-/** Times that are less than this too far ahead are kept, because small corrections of the clock are no clock step. */
+/** Times that are too far ahead by less than this are kept: small corrections of the clock are no clock step. */
 const slackMs = 10_000;
 
 /**

@@ -75,7 +75,7 @@ function drawRow(row: ScreenRow, y: number, isNumbered: boolean): string {
   const end = width - margin - 10;
   const box = [margin, y + 2, width - 2 * margin, rowHeight - 4] as const;
   const card = `<rect class="card" x="${box[0]}" y="${box[1]}" width="${box[2]}" height="${box[3]}" rx="9"/>`;
-  // The mark is at the right end of the element to tap, in front of its text.
+  // Draws a ring around the element to tap, and the tap's number at its right end, in front of its text.
   const marked = (at: number, around: readonly [number, number, number, number] = box) =>
     'tap' in row && row.tap !== undefined ? ring(...around) + badge(at, middle, row.tap, isNumbered) : '';
   switch (row.kind) {

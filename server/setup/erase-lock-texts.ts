@@ -5,7 +5,8 @@ import type { TeamId } from '#server/platform/ids/ids.ts';
 const refusal =
   'its recipient was erased. Send a test text to another number in step 3, and repeat the test.';
 
-// A refusal may quote the recipient, so it is replaced. A text that was not sent no longer counts.
+// A refusal may quote the recipient, so it is replaced. A lock-test text that was not sent no longer counts as a test
+// text.
 const erase = transactionStatement<[TeamId, readonly string[], string], { readonly number_id: string }>(
   'setup.erase-lock-texts',
   `UPDATE setup_tests t SET text_count = t.text_count - (t.lock_text_to IS NOT NULL)::int, lock_text_to = NULL, lock_text_refusal = $3

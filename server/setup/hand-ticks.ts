@@ -80,7 +80,7 @@ export function handTicks(phoneNumber: string): readonly HandTick[] {
   ];
 }
 
-/** Inbound tests for texts that ask for one letter or digit, in the order of the question about them. */
+/** Inbound tests for the letters and digits that a team's texts may ask for, in the order of the page's question. */
 const askedTests = ['y', 'c', '1', '2'];
 
 /** The answer “none” to the question which letters or digits the team's texts ask for. */

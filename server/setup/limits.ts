@@ -29,7 +29,7 @@ export const heldProgressMax = { ofLink: 6, ofProcess: 1_000 } as const;
 /** How long a browser waits before its next request if no further request can be held. */
 export const progressRetrySeconds = 5;
 
-/** Size of a signed shortcut; those of Ownline have some 30 KB. */
+/** Upper bound on a signed shortcut; those of Ownline have some 30 KB. */
 export const shortcutFileMaxBytes = 1_024 * 1_024;
 
 /** How long the signing command may run. */

@@ -71,7 +71,9 @@ function moment(at: Date, shown: 'date' | 'time' = 'date'): Html {
   return html`<time datetime="${iso}" data-shown="${shown}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 }
 
-/** The progress in words. On the phone, each box names its own step; the computer's summary also names the next one. */
+/**
+ * The progress in words. Only the computer's summary names the next step, because the phone shows the steps themselves.
+ */
 function renderSummary(progress: SetupProgress, isPhone: boolean): Html {
   const left = leftWords(progress);
   const step = currentStep(progress);

@@ -15,10 +15,8 @@ function alertOf(problem: FormProblem | undefined, form: FormProblem['form']): H
 
 /** The page's state that its forms send back, so that the answer shows the same view. */
 export interface FormContext {
-  /** Path of the page. */
   readonly path: string;
   readonly isPhone: boolean;
-  /** Whether the device token is shown. */
   readonly isTokenShown: boolean;
 }
 

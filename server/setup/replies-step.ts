@@ -39,7 +39,7 @@ ${renderInboundTest(progress, name)}`,
     const tests = progress.inboundTests.filter(isOf).toSorted(spaceLast);
     return lineList('replies', tests.map(line), after, after !== undefined);
   };
-  /** The ticked answer says that the team's texts ask for this letter or digit. */
+  /** The line with which a person says that the team's texts ask for this letter or digit. */
   const answerLine = (test: InboundTestResult): Line => {
     const letter = test.contains.toUpperCase();
     const label = `Yes, they ask for ${letter}`;

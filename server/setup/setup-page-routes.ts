@@ -247,7 +247,7 @@ export function setupPageRoutes(services: SetupServices): Route[] {
       answers,
       handle: withSetup(async (setup, { request }) => {
         const field = parseForm(request);
-        // Without script, this form is the first to send the ticks of the steps.
+        // Without script, only a form sends the ticks of the steps, and this may be the first form.
         if (field('view') === 'phone') await keepTicks(setup, field);
         const { progress, addressProblem } = await readSetup(
           services,

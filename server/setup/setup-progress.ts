@@ -55,7 +55,6 @@ export interface SetupProgress {
   readonly lockTest: LockTestState;
   /** The recipient of the last test text. */
   readonly testRecipient: string | undefined;
-  /** Count of test texts so far. */
   readonly textCount: number;
 }
 
@@ -145,7 +144,9 @@ function addressMark(input: ProgressInput): Mark {
   return { ...mark, state: 'failed', detail: unreachableDetail(input) };
 }
 
-/** A simulated iPhone may be connected at a loopback address: the text explains that, so that both marks agree. */
+/**
+ * Explains how a simulated iPhone can be connected at a loopback address, so that the marks `address` and `poll` agree.
+ */
 function unreachableDetail({ facts, address: { problem, server } }: ProgressInput): string {
   if (problem === 'private') return `An iPhone reaches ${server} in your own network only.`;
   if (facts.session_id === null) return `No iPhone reaches ${server}.`;

@@ -53,7 +53,7 @@ export function ticksOfStep({ ticks }: SetupProgress, step: number): readonly Ti
 export interface RemainingTask {
   readonly step: number;
   readonly title: string;
-  /** How to do this once the page is closed, as a sentence. */
+  /** How to do the task once the page is closed, as a sentence. */
   readonly remedy: string;
 }
 

@@ -75,7 +75,7 @@ export class ShortcutSigner {
     return job;
   }
 
-  /** Ends a running command, and refuses later ones. */
+  /** Ends the running command, and makes later calls of `sign` fail. */
   stop(): void {
     this.#stopping.abort();
   }

@@ -22,7 +22,7 @@ export function withLatest(before: Thread | undefined, latest: ConversationMessa
   if (!before || !has_more || newestKnown < cursor) {
     return { latest, messages, cursor, hasEarlier: has_more };
   }
-  // A page contains all messages from its cursor on.
+  // The newest page contains all messages from its cursor on, so only messages before the cursor are kept.
   const older = before.messages.filter(({ id }) => id < cursor);
   if (older.length === 0) return { latest, messages, cursor, hasEarlier: has_more };
   return { ...before, latest, messages: [...messages, ...older] };

@@ -6,8 +6,8 @@ import type {
 } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
 
-// Received messages after the read mark are unread (specification section 12.11). The server counts them. Rows of the
-// live stream lack the count of a member, so later messages are added here until the next read.
+// Received messages after the read mark are unread (specification section 12.11). The server counts them up to
+// `countMax`. The live stream sends no counts, so messages that arrive later are added here until the next read.
 
 const countMax: typeof conversationCountMax = 100;
 
@@ -21,7 +21,7 @@ export const unreadText = ({ unread_count }: Pick<Conversation, 'unread_count'>)
 export const hasUnread = (messages: readonly Message[]) => messages.some(isReceived);
 
 /**
- * Counts the messages that a conversation received after `since`: at least its last one, whose handle may be spelled
+ * Counts the messages that a conversation received after `since`. The last message counts even if its handle is spelled
  * differently.
  * @param since the id of the last message that is counted already
  */

@@ -2,7 +2,7 @@ import { type RefObject, useEffect } from 'react';
 
 /**
  * Keys of the page: ↑ and ↓ move the focus into and through the list, Alt+↑ and Alt+↓ open the neighbouring
- * conversation. Esc returns the focus to the row.
+ * conversation. Esc returns the focus from a thread to its row.
  */
 export function useConversationKeys(list: RefObject<HTMLElement | null>): void {
   useEffect(() => {

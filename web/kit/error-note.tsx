@@ -46,7 +46,7 @@ export function sentenceOf(error: Error): string {
   return `The month’s messages are used up: ${amount(limit)} of ${amount(limit)}. You can send again from ${utcDay(resetsAt)} on, or with a larger plan.`;
 }
 
-/** The advice in the API's message. The page shows LimitHelp instead. */
+/** The advice in the API's message, which LimitHelp replaces on the page. */
 const askForPlan = 'ask the operator of this server for a larger plan';
 
 function NextStep({ error }: { readonly error: ApiError }): ReactNode {

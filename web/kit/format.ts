@@ -32,7 +32,7 @@ export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
 
-/** `10:32 AM`. */
+/** Formats a time of day: `10:32 AM`. */
 export function timeOfDay(at: string): string {
   return clockTime.format(new Date(at));
 }
@@ -86,7 +86,7 @@ export function amount(count: number): string {
   return plain.format(count);
 }
 
-/** `1 message`, `2 messages`. */
+/** Formats a count with its noun: `1 message`, `2 messages`. */
 export function counted(count: number, noun: string): string {
   return `${amount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -5,18 +5,19 @@ import { ErrorNote } from './error-note.tsx';
 import { Form } from './field.tsx';
 
 interface TaskDialogProps extends Omit<DialogProps, 'footer' | 'isClosedByButtonsOnly' | 'isBusy'> {
-  /** The call of the operation. */
+  /** The call of the API operation, with its error. */
   readonly work: { readonly error: Error | null; readonly isPending: boolean };
-  /** The text of the button that calls it, with a verb first. */
+  /** The text of the button that calls the operation, with a verb first. */
   readonly action: string;
-  /** The text of the button that closes the dialog. */
   readonly cancel?: string;
   readonly look?: 'primary' | 'danger';
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
-  /** Nothing closes the dialog while the call runs, for example because its answer is shown only once. */
+  /** True: nothing closes the dialog while the operation runs, for example because its answer is shown only once. */
   readonly isHeld?: boolean;
-  /** Replaces the content once the operation has answered. Then only its buttons close the dialog. */
+  /**
+   * Replaces the dialog's content once the operation has answered. Then only the buttons of `footer` close the dialog.
+   */
   readonly answer?: { readonly content: ReactNode; readonly footer: ReactNode } | undefined;
 }
 
@@ -29,7 +30,7 @@ export function FormDialog({
   ...dialog
 }: TaskDialogProps &
   Pick<ComponentProps<typeof Form>, 'fields' | 'onSubmit'> & {
-    /** The error to show, where it is not that of the call. */
+    /** The error to show instead of the operation's own. */
     readonly error?: Error | null;
   }): ReactNode {
   const id = useId();

@@ -8,7 +8,7 @@ const names: readonly LiveEventName[] = ['hello', 'rows', 'changed', 'reload', '
  * itself repeats only broken streams.
  */
 const retryMs = 4_000;
-/** Each refusal doubles the pause, up to this one. EventSource does not expose `retry-after`. */
+/** The longest pause: each refusal doubles the pause. EventSource does not expose `retry-after`. */
 const retryMaxMs = 32_000;
 
 export type LiveHandlers = { readonly [Name in LiveEventName]: (data: LiveEvents[Name]) => void } & {

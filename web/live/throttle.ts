@@ -1,6 +1,6 @@
 /**
- * Rate limiter: runs the work at once, and once more at the end of the interval if `run` was called meanwhile. While
- * calls continue the interval doubles, up to a maximum.
+ * Throttle: runs the work at once, and once more at the end of the interval if `run` was called meanwhile. While calls
+ * continue the interval doubles, up to a maximum.
  */
 export class Throttle {
   readonly #intervalMs: number;

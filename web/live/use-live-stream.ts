@@ -16,7 +16,7 @@ const countsMs = 3_000;
 /** The longest interval between reads of number states, while messages arrive without a pause. */
 const countsMaxMs = 15_000;
 
-/** A short break of the stream, such as a restart of the server, shows no notice. */
+/** How long the stream may be interrupted, as by a restart of the server, before a notice is shown. */
 const noticeMs = 4_000;
 
 /**
@@ -106,7 +106,7 @@ export function useLiveStream(teamId: string): { readonly isAway: boolean } {
   return { isAway };
 }
 
-/** Query keys of threads and timelines, which show more of a message than its row. Open ones are read again. */
+/** Query keys of open threads and timelines, which are read again because they show more of a message than its row. */
 function openDetailsOf({ messages, conversations, numbers }: LiveRows): readonly string[][] {
   return [
     ...messages.map(({ id }) => [`/messages/${id}/timeline`]),

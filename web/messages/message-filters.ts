@@ -31,8 +31,8 @@ export function sourcesOf({
 }
 
 /**
- * Merges pages that were read from one cursor. A page that ends early ends the merged page; older messages of the other
- * pages belong to the next one.
+ * Merges pages that were read from one cursor. The merged page ends where the first of them ends; older messages belong
+ * to the next page.
  */
 export function mergeSources(pages: readonly MessageLog[]): MessageLog {
   const [only] = pages;

@@ -13,7 +13,7 @@ const testReplies: Readonly<Record<InboundCoverage, readonly string[]>> = {
   full: [],
 };
 
-/** The kinds of received texts that arrive, as far as tests have shown, and how to test the others. */
+/** Shows which kinds of received texts arrive, as far as tests have shown, and how to test the other kinds. */
 export function CoverageCard({
   coverage,
   onSetup,

@@ -21,7 +21,7 @@ export interface MadeLink {
   readonly expiresAt: string;
 }
 
-/** A setup link without its URL, after a reload. That happens if the setup page was opened on the same iPhone. */
+/** A setup link, or after a reload only its number: the setup page may have been opened on the same iPhone. */
 export type ShownLink = MadeLink | Pick<MadeLink, 'phoneNumber'>;
 
 /** The validity of a setup link in ms (specification section 4.2). */

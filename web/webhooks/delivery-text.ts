@@ -23,7 +23,10 @@ const tones: Readonly<Record<DeliveryStatus, Tone>> = {
   skipped: 'neutral',
 };
 
-/** The colour and text of a delivery's badge. Retries, and skips after a failed attempt, have their own. */
+/**
+ * The colour and text of a delivery's badge. Retries have their own, and so do deliveries that were skipped after a
+ * failed attempt.
+ */
 export function statusOf({ status, attempt_count }: Delivery): readonly [Tone, string] {
   if (status === 'pending' && attempt_count > 0) return ['warn', 'Retrying'];
   if (status === 'skipped' && attempt_count > 0) return ['bad', 'Stopped'];
@@ -46,7 +49,7 @@ export function outcomeText({ status, attempt_count: attempts, test }: Delivery)
     : `It is not tried again, because the webhook was switched off after ${counted(attempts, 'attempt')}.`;
 }
 
-/** `120 ms`, `4.2 s`. */
+/** Formats a duration: `120 ms`, `4.2 s`. */
 function durationText(ms: number): string {
   return ms < 1_000 ? `${amount(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }

@@ -18,7 +18,7 @@ export function EnableDialog({
 }): ReactNode {
   const team = useTeam();
   const health = useQuery(webhookHealthQuery(team.id, webhook.id));
-  // The time since which events were missed is kept from the opening of the dialog, because enabling clears it.
+  // Keeps the time since which events were missed, because enabling the webhook clears it.
   const since = health.data?.missed_since ?? null;
   const [isReplaying, setIsReplaying] = useState(true);
   const work = useMutation({

@@ -17,7 +17,7 @@ export interface WebhookChoices {
   readonly number: string;
 }
 
-/** The names of the fields, which are those in the API's errors. */
+/** The names of the form's fields, which are the `param` of the API's errors. */
 export const webhookFields = ['url', 'events', 'phone_number'];
 
 /** The fields of the form for a new or an existing webhook. */

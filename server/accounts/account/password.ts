@@ -41,7 +41,7 @@ export async function hashPassword(password: string, param = 'password'): Promis
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
-/** A hash that matches no password: a check for an account without a password takes as long as any other. */
+/** Hash that is checked for an account without a password, so that the check takes as long. It matches no password. */
 const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(randomBytes(saltLength))}$${base64(randomBytes(tagLength))}`;
 
 /**
@@ -50,7 +50,7 @@ const dummyHash = `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${bas
  */
 export async function checkPassword(password: string, hash: string | null | undefined): Promise<boolean> {
   const [, , , , salt = '', tag = ''] = (hash ?? dummyHash).split('$');
-  // A longer text matches no password, so cutting it to this length saves work.
+  // No valid password is longer, so hashing the rest of a longer text would be wasted work.
   const given = await argon2id(password.slice(0, 2 * passwordMaxCharacters), Buffer.from(salt, 'base64'));
   return timingSafeEqual(given, Buffer.from(tag, 'base64')) && hash != null;
 }

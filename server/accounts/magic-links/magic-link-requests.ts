@@ -14,7 +14,7 @@ import { clientNetwork } from '#server/platform/network/client-network.ts';
 import { createMagicLink } from './create-magic-link.ts';
 import type { SendMagicLink } from './send-magic-link.ts';
 
-/** Links requested in this hour for an address: in all, and by one client network. */
+/** Numbers of links that were requested for an address in this hour: in all, and by one client network. */
 interface Counts {
   readonly ofAddress: number;
   readonly ofBoth: number;

@@ -56,7 +56,6 @@ function atFault(problem: PasswordProblem | undefined, name: string): string {
 
 export interface PasswordPageState {
   readonly problem?: PasswordProblem;
-  /** Whether a password was set just now. */
   readonly wasSet?: boolean;
 }
 

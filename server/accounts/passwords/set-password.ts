@@ -85,7 +85,7 @@ export function passwordRequirement(
 }
 
 /**
- * Requires what a new password needs: the present password, or a recent sign-in. @throws 400 for a missing or wrong
+ * Checks what a new password requires: the present password, or a recent sign-in. @throws 400 for a missing or wrong
  * password; 403 for a sign-in that is too old; 429
  */
 async function requireCurrentPassword(

@@ -5,7 +5,7 @@ import { type AppError, forbidden } from '#server/platform/app-error.ts';
  * CSRF guard (specification section 12.3): a request that changes something must come from a page of APP_URL. Browsers
  * state the page's origin in the header Sec-Fetch-Site, which pages can't write. On plain http they omit it, except for
  * localhost. Then the header Origin must be that of APP_URL or, on plain http, the address of the request itself. A
- * foreign host name that resolves to this server gains nothing, because the browser sends that name's cookies.
+ * foreign host name that resolves to this server gains nothing: browsers send it no cookie of APP_URL.
  * @returns 403; undefined for an allowed request
  */
 export function csrfRefusal(request: FastifyRequest, appUrl: string): AppError | undefined {

@@ -21,7 +21,7 @@ export class DeviceCookie {
     this.#cookie = new HostCookie(services.config, 'ownline-known');
   }
 
-  /** @returns the set-cookie header that marks the browser for this account, instead of an earlier one */
+  /** @returns the set-cookie header that marks the browser for this account, in place of an earlier account */
   set({ id }: Pick<AccountRow, 'id'>): string {
     const { secrets, clock } = this.#services;
     const browser = randomBytes(16).toString('base64url');

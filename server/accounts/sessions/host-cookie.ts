@@ -6,8 +6,8 @@ export const cookieDays = 400;
 const cookieSeconds = cookieDays * 86_400;
 
 /**
- * A cookie that scripts can't read. On https the prefix `__Host-` binds it to this host and to Secure. Browsers refuse
- * both on plain http, which the service uses on its own machine at first.
+ * A cookie that scripts can't read. On https the prefix `__Host-` binds it to this host and to Secure. On plain http,
+ * as with APP_URL on localhost, browsers refuse both, so the cookie has neither.
  */
 export class HostCookie {
   readonly #name: string;

@@ -15,7 +15,6 @@ interface SignInPage {
   readonly email: string;
   /** The reason why the last attempt failed. */
   readonly problem?: string;
-  /** Whether this server mails magic links. */
   readonly isMailEnabled: boolean;
   /** Data for the passkey script; undefined where APP_URL has no host name, so that passkeys do not work. */
   readonly passkeys: PasskeyPaths | undefined;
@@ -68,7 +67,7 @@ function passkeyHtml({ base, next }: PasskeyPaths): string {
 interface SwitchAccountPage {
   readonly base: string;
   readonly email: string;
-  /** Paths of the link that continues and of the sign-out form; both include the path of APP_URL. */
+  /** Paths of the link to the next page and of the sign-out form; both include the path of APP_URL. */
   readonly nextPath: string;
   readonly signOutPath: string;
 }

@@ -57,7 +57,8 @@ export async function signInWithPassword(
     throw refusal(services);
   }
   return database.transaction(async (trx) => {
-    // If another password was set since the check, all sessions were ended: none may begin with the old password.
+    // The password may have been changed since the check, which ended all sessions: no session may begin with the old
+    // one.
     const present = await lockAccountForShare(trx, account.id);
     if (present?.password_hash !== account.password_hash) throw refusal(services);
     await refundPasswordAttempt(trx, attempt);

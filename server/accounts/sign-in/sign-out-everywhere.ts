@@ -16,8 +16,7 @@ export function signOutEverywhere(
   by: AuditActor,
 ): Promise<void> {
   return services.database.transaction(async (trx) => {
-    // The lock orders this with a concurrent sign-in by magic link: either the link is revoked before, or the new
-    // session ends.
+    // Locked because of a concurrent sign-in by magic link: its link is revoked first, or its new session ends below.
     await lockAccount(trx, accountId);
     await revokeDeviceCookies(trx, accountId, services.clock.now());
     const links = await revokeMagicLinks(trx, accountId);

@@ -63,8 +63,8 @@ async function revokeCredentials(
 ): Promise<void> {
   await removePasswordHash(trx, id);
   await revokeDeviceCookies(trx, id, services.clock.now());
-  // Passkeys are deleted before sessions: a concurrent sign-in by passkey has created its session before, or finds no
-  // passkey.
+  // Passkeys are deleted before sessions: a concurrent sign-in by passkey finds no passkey, or its new session is
+  // ended.
   const passkeys = await deletePasskeys(trx, id);
   const sessions = await endSessions(trx, id, own);
   await recordAudit(trx, services, {

@@ -5,7 +5,7 @@ import { windowSecondsLeft, windowStartMs } from '#server/platform/time/fixed-wi
 import { incrementCounters } from './throttle-store.ts';
 
 interface CountedWindow {
-  /** In the order of the subjects. */
+  /** The counters' values, in the order of `subjects`. */
   readonly counts: readonly number[];
   /** SHA-256 of each subject. */
   readonly subjects: readonly Buffer[];

@@ -3,7 +3,7 @@ import type { Queryable } from '#server/database/statement.ts';
 import type { AccountId } from '#server/platform/ids/ids.ts';
 import { clientNetwork } from '#server/platform/network/client-network.ts';
 
-/** The id of no account, for the look-up of an unknown address, which must take as long as that of a known one. */
+/** An id that no account has: the look-up of an unknown address must take as long as that of a known one. */
 const unknownAccountId = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 /**

@@ -7,10 +7,10 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
 import { probePath } from './probe-ticket.ts';
 
-/** Upper bound on the hold of a probe, equal to that of DEVICE_HOLD_SECONDS. */
+/** Upper bound on how long a probe request is held, equal to the largest DEVICE_HOLD_SECONDS. */
 const holdMaxMs = 50_000;
 
-/** Text in every answer of the probe. It contains what some proxies rewrite, and must arrive unchanged. */
+/** Text in every answer of the probe. It contains characters that some proxies rewrite, and must arrive unchanged. */
 export const probeText =
   '<a href="mailto:ada@example.com">ada@example.com</a> +1 415 555 0100 “Grüße” 👍🏽 </script> http://example.com/';
 

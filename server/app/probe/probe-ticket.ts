@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type Secrets, sha256 } from '#server/platform/crypto.ts';
 
-/** The path of the probe. It is below the device endpoints, because a proxy may treat those differently. */
+/** The path of the probe. It is below /v1/device, because a proxy may have other rules for the device endpoints. */
 export const probePath = '/v1/device/probe/:ticket';
 
 /** Lifetime of a ticket: a check takes a minute at most, and clocks may differ. */

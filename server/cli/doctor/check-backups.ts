@@ -4,7 +4,7 @@ import { errorCodeOf } from '#server/database/database.ts';
 import type { Config } from '#server/platform/config.ts';
 import { type Check, failed, gigabytes, ok, warning } from './check.ts';
 
-/** Age of the latest backup that is too old; the alert OwnlineBackupOld uses the same. */
+/** At this age the latest backup is too old, as in the alert OwnlineBackupOld. */
 const oldMs = 36 * 3_600_000;
 
 /**

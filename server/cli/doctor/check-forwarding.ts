@@ -47,7 +47,8 @@ function checkClient(
         )
       : ok(name, `TRUST_PROXY names the proxy at ${peerText}; this client counts as ${client}.`);
   }
-  // The service ignores the header of a proxy that it does not trust, so all clients behind the proxy count as one.
+  // The service ignores X-Forwarded-For of a proxy that it does not trust, so all clients behind the proxy count as
+  // one.
   if (!isBare || url.startsWith('https:')) {
     return warning(
       name,

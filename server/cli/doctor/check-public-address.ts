@@ -21,7 +21,6 @@ export interface PublicAddressOptions {
   readonly url: string;
   /** Needed to call the service's probe; undefined if the secrets key is missing. */
   readonly secrets: Secrets | undefined;
-  /** The service's time. */
   readonly serviceMs: number;
   /** True skips the check of a held request, which takes DEVICE_HOLD_SECONDS. */
   readonly isQuick: boolean;

@@ -1,7 +1,7 @@
 import { type Check, failed, warning } from './check.ts';
 import { leadsToThisMachine, type NotAnswered } from './public-client.ts';
 
-/** The check of a failed connection: a warning if the name leads to another machine, otherwise a failure. */
+/** The check of a failed connection: a warning if the host name resolves to another machine, otherwise a failure. */
 export async function explainUnanswered(name: string, url: string, { code }: NotAnswered): Promise<Check> {
   const { host } = new URL(url);
   const isOwn = await leadsToThisMachine(url);

@@ -45,8 +45,8 @@ const readUntil = sqlReadUntil(
 );
 
 /**
- * Reads each conversation through LATERAL, row by row along one index. Unread messages are found by their sender: the
- * condition compares rows of sender and id, which only the index on the sender serves.
+ * Reads each conversation through LATERAL, row by row along one index. The condition on unread messages compares rows
+ * of (sender, id), so the planner uses the index on the sender.
  */
 const facts = statement<[TeamId, string[], string[], MemberId | null, string | null], FactsRow>(
   'conversations.facts',

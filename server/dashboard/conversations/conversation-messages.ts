@@ -5,8 +5,8 @@ import type { ConversationKey } from './conversation-key.ts';
 import { waitingSpellingsExaminedMax } from './limits.ts';
 
 /**
- * A message that the page read: a message of the conversation, or the last one that the scan of one spelling and
- * direction may read.
+ * A row that a scan returns: a message of the conversation (`fits`), or the last row that the scan may read
+ * (`is_bound`).
  */
 export interface ConversationMessageRow extends MessageRow {
   readonly fits: boolean;
@@ -65,8 +65,8 @@ const waiting = statement<[TeamId, NumberId, ConversationKey['contact']], Waitin
 );
 
 /**
- * Lists messages of a conversation before an id. Each spelling and direction returns its newest `limit`; if it stops
- * early, it also returns the row where it stopped.
+ * Lists messages of a conversation before an id. Each spelling and direction is a scan. It returns its newest `limit`
+ * messages and, if it stops early, the row where it stopped.
  * @param handles spellings of the contact
  * @param bounds `examinedMax`: messages that are read at most per spelling and direction
  */

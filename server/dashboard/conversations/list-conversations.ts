@@ -14,8 +14,8 @@ import { comparePositions, formatCursor, readCursor } from './page-position.ts';
 import type { Reader } from './read-store.ts';
 
 /**
- * Lists a page of a team's conversations, latest activity first (specification section 12.11). A conversation that gets
- * a message while a client reads page after page moves to the top, where the next first page has it.
+ * Lists a page of a team's conversations, latest activity first (specification section 12.11). If a conversation gets a
+ * message while a client reads page after page, it moves to the first page.
  * @throws AppError 400, param cursor
  */
 export async function listConversations(

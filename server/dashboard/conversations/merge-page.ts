@@ -11,8 +11,8 @@ export interface PositionedConversation extends ConversationKey {
  * Merges conversations with waiting messages into the page of the others. A conversation that is in both takes the
  * position of its waiting message, even if that is on another page.
  * @param waiting conversations with waiting messages, of all pages and in any order.
- * @param others the page's conversations in order. They are `limit`, one more, and as many more as there are waiting
- * ones, unless the list ends or `bound` was reached.
+ * @param others the page's conversations in order: `limit` + 1 + the number of `waiting`, unless the list ends or
+ * `bound` was reached.
  * @param bound the conversation at which reading stopped; older conversations belong to the next page
  */
 export function mergePage(

@@ -29,7 +29,7 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets' | 'metric
 interface ErasureRequest {
   /** The contact, in any spelling of its handle. */
   readonly contact: string;
-  /** Only counts. */
+  /** True only counts, and erases nothing. */
   readonly dryRun: boolean;
   /**
    * How long the caller waits for the end of the erasure. After that time a process with the role `maintain` completes

@@ -98,7 +98,7 @@ async function eraseContactEvents(batches: Batches, { team_id, contact }: Erasur
     const step = await eraseEventsOfContact(trx, team_id, contact, before, eraseEventData);
     await noteErasedEvents(trx, team_id, step.events);
     const { reached } = step;
-    // At the end of the feed no event is left to find, because retention has deleted the missing ones.
+    // At the end of the feed nothing is left to find: retention has deleted the missing events.
     const left = reached === undefined ? 0 : Math.max(0, walk.contact_events - step.events.length);
     await saveEventWalk(trx, { team_id, contact, contact_events: left, events_before: reached ?? null });
     return left > 0;
@@ -125,7 +125,7 @@ export async function continueErasures(services: Services & Pick<Runtime, 'logge
         logger.info({ team: publicId('team', teamId) }, 'an erasure of a contact has ended');
     });
   }
-  // Erases answers to events that were recorded just after another process had finished their erasure.
+  // Erases receivers' answers that were recorded just after another process had finished the erasure of their events.
   for (const teamId of await listTeamsWithErasedEvents(database.pool))
     await attempt(teamId, () => new Batches(database, roundMs).repeat((trx) => eraseAnswers(trx, teamId)));
 }

@@ -10,7 +10,7 @@ export interface WantedRows {
   readonly hasNewMessages: boolean;
   readonly numberIds: ReadonlySet<string>;
   readonly usage: boolean;
-  /** True if all numbers, the newest messages and the usage are read, even if nothing of them changed. */
+  /** True if all numbers, the newest messages and the usage are read, even if none of them changed. */
   readonly isRefresh: boolean;
 }
 
@@ -40,7 +40,6 @@ export class GatheredChanges {
     }
   }
 
-  /** Adds resource types to announce. */
   announce(...types: readonly ResourceType[]): void {
     for (const type of types) this.#changed.add(type);
   }

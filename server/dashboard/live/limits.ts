@@ -2,12 +2,12 @@
  * Limits and periods of live streams (specification section 12.9).
  */
 
-/** Live streams at a time: of a team and of an account in this process, and of the process. */
+/** Upper bounds on open live streams in this process: of a team, of an account, and in all. */
 export const liveStreamsMax = { ofTeam: 200, ofAccount: 20, ofProcess: 2_000 } as const;
 
 /**
- * Shortest time between two events with rows. The first change after a pause waits shorter, for other changes of its
- * commit.
+ * Shortest time between two events with rows. The first change after a pause waits only `changesGatherMs`, for other
+ * changes of its commit.
  */
 export const rowsIntervalMs = 250;
 
@@ -22,18 +22,21 @@ export const refreshIntervalMs = 30_000;
 /** Newest messages that a refresh reads. */
 export const refreshMessagesMax = 50;
 
-/** Messages in one event. If there are more, they are not read, and `changed` announces them. */
+/** Upper bound on the messages of one event. Beyond it no message is read, and `changed` announces them. */
 export const rowMessagesMax = 200;
 
-/** Conversations in one event; each costs several look-ups. If there are more, `changed` names the type message. */
+/**
+ * Upper bound on the conversations of one event; each costs several look-ups. Beyond it `changed` names the type
+ * message.
+ */
 export const rowConversationsMax = 50;
 
-/** Size of one event's JSON; larger lists of messages are not sent, and `changed` announces them. */
+/** Upper bound on an event's JSON. A larger list of messages is not sent, and `changed` announces it. */
 export const rowsMaxBytes = 256 * 1_024;
 
 /**
- * How far a read of new messages goes back, because a message may commit after one with a later id. A send waits less
- * than this for a lock.
+ * How far a read of new messages goes back, because a message may commit after another one with a later id. A send
+ * waits less than this for a lock.
  */
 export const commitDelayMs = 6_000;
 
@@ -45,7 +48,7 @@ export const keepAliveMs = 15_000;
 /** How often a stream's session, membership and role are checked. */
 export const accessCheckMs = 10_000;
 
-/** Reads of all teams that run at a time, so that they take few of the process's connections. */
+/** Upper bound on concurrent reads of all teams, so that they take few of the process's connections. */
 export const liveReadsRunningMax = 2;
 
 /**

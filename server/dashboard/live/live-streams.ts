@@ -57,7 +57,7 @@ export class LiveStreams {
     if (this.#count === 1) this.#keepAliveLater();
   }
 
-  /** Ends every stream, and refuses later ones. */
+  /** Ends every stream, and refuses new ones. */
   stop(): void {
     this.#isStopping = true;
     for (const feed of [...this.#feeds.values()]) for (const stream of [...feed.streams]) stream.stop();

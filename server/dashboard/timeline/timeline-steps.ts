@@ -106,7 +106,7 @@ function stateSteps(facts: TimelineFacts): TimelineStep[] {
   });
 }
 
-/** Failure codes whose cause is a person or a contact, neither the phone nor the server. */
+/** Failure codes that a person or a contact causes, not the phone or the server. */
 const ofOthers: ReadonlySet<FailureCode | null> = new Set(['cancelled', 'number_removed', 'opted_out']);
 
 function failedBy(facts: TimelineFacts, code: FailureCode | null): TimelineActor | null {

@@ -25,7 +25,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** Files that the build depends on. */
 const sources = ['web/**/*.{ts,tsx,css,svg}', 'web/package.json', 'contract/*.ts', 'package-lock.json'];
 
-/** A file of the build. Its name has a hash of its content, except that of the manifest. */
+/** A file of the build. Its name contains a hash of its content; only manifest.json has a fixed name. */
 export interface WebFile {
   readonly name: string;
   readonly bytes: Buffer<ArrayBuffer>;

@@ -16,9 +16,7 @@ export interface FailedAttemptRow extends Omit<AttemptRow, 'response_body' | 're
   readonly delivery_id: DeliveryId;
 }
 
-/**
- * Deliveries whose latest attempts are compared: the newest ones with an attempt, and those whose retry is due next.
- */
+/** Upper bound on compared deliveries: the newest ones with an attempt, and those whose retry is due next. */
 const comparedMax = 50;
 
 // During a backlog the newest deliveries have no attempt yet, but those in the lane retry do. Attempts are never older
@@ -53,7 +51,7 @@ const findBody = statement<
   Pick<EnvelopeColumns, 'type' | 'message_id'> & { readonly body: string }
 >(
   'webhooks.find-request-body',
-  // The sample of a test has no event, and so no type and no message.
+  // The sample that a test delivers is no event, so it has no type and no message.
   `SELECT '' AS type, NULL AS message_id, body FROM due_deliveries
    WHERE webhook_id = $2 AND delivery_id = $3 AND team_id = $1 AND body IS NOT NULL
    UNION ALL
@@ -74,7 +72,7 @@ export function findLastFailure(
   return findFailure.row(db, teamId, webhookId, end);
 }
 
-/** The body of a delivery's request: its event's, or the sample of a waiting test; null if none is stored. */
+/** The request body of a delivery: that of its event, or the sample of a waiting test; null if none is stored. */
 export async function findRequestBody(
   db: Queryable,
   delivery: {

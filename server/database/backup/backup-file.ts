@@ -68,7 +68,7 @@ async function nameFile(partial: string, path: string): Promise<void> {
     await rename(partial, path);
     return;
   }
-  // The file is complete under its final name, even if its temporary name can't be removed.
+  // The file is complete under its final name, so a temporary name that can't be removed does no harm.
   await rm(partial, { force: true }).catch(() => undefined);
 }
 

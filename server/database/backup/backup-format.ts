@@ -10,7 +10,7 @@ import { BackupError, DamagedBackupError } from './backup-error.ts';
  *
  * The frames together are one zstd stream of records: 1 byte of kind, 4 bytes of length, that many bytes. Numbers are
  * big-endian. A frame's tag covers its place, whether it is the last one, the prologue and its bytes. With a passphrase
- * it is that of AES-256-GCM. So a frame that is changed, moved, repeated or missing is noticed before it is used.
+ * the tag is that of AES-256-GCM. So a frame that is changed, moved, repeated or missing is noticed before it is used.
  */
 
 const magic = Buffer.from('Ownline backup\n');
@@ -22,7 +22,7 @@ export const tagBytes = 16;
 export const frameBytes = 256 * 1_024;
 const headerMaxBytes = 16 * 1_024;
 
-/** Largest record. It exceeds a block of rows, because a single row may have some megabytes. */
+/** Largest record, in bytes. It is larger than `blockBytes`, because a single row may have some megabytes. */
 export const recordMaxBytes = 64 * 1_024 * 1_024;
 
 /** Kinds of records. A manifest comes first, a summary last; rows belong to the table that was named last. */

@@ -32,8 +32,8 @@ export interface ReadBackup {
 }
 
 /**
- * Reads a backup as a stream. A record is passed on only after the tags of its frames were checked. Once the last
- * record was read, the whole file was checked, with its trailer and end.
+ * Reads a backup as a stream. A record is passed on only after the tags of its frames were checked. After the last
+ * record the whole file has been checked, including its trailer and end.
  */
 export class BackupReader {
   readonly header: BackupHeader;
@@ -113,8 +113,7 @@ export class BackupReader {
       const bytes = await readExactly(this.#source, length);
       const plain = this.#seal.open({ bytes, tag: await readExactly(this.#source, tagBytes) }, isLast);
       if (plain === undefined) throw new DamagedBackupError('the checksum of a frame is wrong');
-      // The last frame ends the decompressor, and so the records. So the trailer is checked before that frame is passed
-      // on.
+      // The last frame ends the records, so the trailer is checked before that frame is passed on.
       if (isLast) await this.#checkTrailer();
       yield plain;
       if (isLast) return;

@@ -16,7 +16,6 @@ export interface BackupState {
   /** When the newest successful run began: its backup has the data of that moment. */
   readonly success_at: Date | null;
   readonly failure_at: Date | null;
-  /** Whether the latest run failed. */
   readonly is_failing: boolean;
 }
 

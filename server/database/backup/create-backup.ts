@@ -16,7 +16,6 @@ export interface BackupSource {
   readonly dataDir: string;
   /** undefined: the backup is not encrypted. */
   readonly passphrase: string | undefined;
-  /** The service's time. */
   readonly serviceTime: () => Date;
   readonly progress?: Progress;
   /** Aborts the backup, which then fails. */

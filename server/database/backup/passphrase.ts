@@ -7,7 +7,7 @@ import type { Encryption } from './backup-format.ts';
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-/** Each guess of a passphrase costs 128 MB and some tenths of a second. */
+/** Parameters of scrypt: each guess of a passphrase costs 128 MB and some tenths of a second. */
 const parameters = { n: 131_072, r: 8, p: 1 };
 /** Upper bound on the memory that the header of a file can demand of the reader. */
 const memoryMaxBytes = 256 * 1_024 * 1_024;

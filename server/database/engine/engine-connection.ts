@@ -14,8 +14,8 @@ const notReadyCodes = new Set(['57P03', '53300']);
 const noSocketCodes = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Waits until PostgreSQL accepts connections. There is no time-out, because recovery after a crash may take long; it is
- * logged.
+ * Waits until PostgreSQL accepts connections. There is no time-out, because recovery after a crash may take long; a
+ * long wait is logged.
  * @returns false if PostgreSQL ended instead
  * @throws the reason of `signal`
  */

@@ -85,7 +85,7 @@ export async function installPrograms(
   };
 }
 
-/** Deletes unfinished copies and those of other versions. No process may run from them any more. */
+/** Deletes unfinished copies and those of other versions. The caller has made sure that no process runs from them. */
 export async function removeOtherVersions(
   source: EnginePackage,
   layout: EngineLayout,

@@ -31,8 +31,8 @@ const emptyForm: AcceptanceForm = { formToken: '', fields: { email: '', name: ''
 /**
  * Routes of the page that an invitation opens; it needs no script (specification section 12.4). Opening the page
  * changes nothing, so a mail scanner that opens links accepts no invitation. A submit of its form joins the team and
- * redirects to the dashboard. A refused submit shows the form again, with the error's text. If the invitation has
- * ended, both show how.
+ * redirects to the dashboard. A refused submit shows the form again, with the error's text. After the invitation's end,
+ * the page and the submit show how it ended.
  */
 export function acceptancePageRoutes(
   services: Runtime & RoleChangeServices,

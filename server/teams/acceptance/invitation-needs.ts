@@ -4,11 +4,11 @@ import type { AccountId } from '#server/platform/ids/ids.ts';
 interface Opening {
   /** The address of the invitation; null for an owner link without an address. */
   readonly email: string | null;
-  /** The account with that address; null if there is none. */
+  /** The account with the invited address; null if there is none. */
   readonly accountId: AccountId | null;
   /** The signed-in account; undefined without a session. */
   readonly signedInId: AccountId | undefined;
-  /** Whether the address of that account is verified, by this link or earlier. */
+  /** Whether the address of `accountId` is verified, by this link or earlier. */
   readonly isEmailVerified: boolean;
 }
 

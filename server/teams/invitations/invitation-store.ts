@@ -35,7 +35,7 @@ export interface LoadedInvitationRow extends InvitationRow {
   readonly team_name: string;
   /** The account with the invited address; null if there is none. */
   readonly account_id: AccountId | null;
-  /** Whether the address of that account is verified; null without an account. */
+  /** Whether the address of `account_id` is verified; null without an account. */
   readonly account_verified: boolean | null;
   /** The name of the member who invites, even of a former one; null for an API key or the operator. */
   readonly inviter_name: string | null;

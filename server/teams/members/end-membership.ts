@@ -20,8 +20,8 @@ export type OnMemberRemoved = (trx: Transaction, ending: MembershipEnd) => Promi
 
 /**
  * Ends a membership (specification section 12.4). An account without another team is signed out everywhere. The
- * account's row is locked, so that of two teams that remove it at once, the later one sees the earlier removal. The
- * caller has locked the team's row and has checked the permission.
+ * account's row is locked, so that the later of two concurrent removals sees the earlier one. The caller has locked the
+ * team's row and has checked the permission.
  */
 export async function endMembership(
   trx: Transaction,

@@ -85,7 +85,7 @@ function publicRoutes(services: Services): Route[] {
   ];
 }
 
-/** Routes of the dashboard that no API key may use: owners, and leaving a team. */
+/** Routes of the dashboard that no API key may use: making owners, and leaving a team. */
 function personalRoutes(services: Services): Route[] {
   return [
     ownerRoute(services, 'PUT', promoteOwner),

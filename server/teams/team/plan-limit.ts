@@ -5,9 +5,9 @@ import type { TeamRow } from './team-store.ts';
 
 interface PlanLimit {
   readonly limit: number;
-  /** The number that is used of it. */
+  /** How much of the limit is in use. */
   readonly current: number;
-  /** With the monthly limit: when the count starts again at 0. */
+  /** When the count starts at 0 again; only for the monthly limit of messages. */
   readonly resets_at?: string;
 }
 
