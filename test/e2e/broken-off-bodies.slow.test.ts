@@ -6,7 +6,7 @@ import { givenSpawnedService } from '#test/support/processes/given-spawned-servi
 import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 
-describe('bodies that clients break off', () => {
+describe('request bodies that a client does not send to the end', () => {
   const service = givenSpawnedService();
 
   /** Sends half of a body, waits until the server asks for the rest, and resets the connection. */
@@ -23,7 +23,7 @@ describe('bodies that clients break off', () => {
     await closed;
   }
 
-  it('a body that a client breaks off leaves no error in the log (specification section 10.4)', async () => {
+  it('a client that disconnects in the middle of a body leaves no error in the log (specification section 10.4)', async () => {
     const key = await firstKey(service.dataDir);
     const api = new ApiClient(service.baseUrl, key);
     const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });

@@ -32,7 +32,7 @@ describe('a fleet of phones on two processes (specification section 11.4)', () =
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('each of 4,000 messages is handed out once, every phone gets its share, and each conversation keeps its order (§3.2/handed-out-once, §4.3/order)', async () => {
+  it('each of 4,000 messages is handed out once, to the phone of its number, and each conversation keeps its order (§3.2/handed-out-once, §4.3/order)', async () => {
     const apis = services.map((service) => new ApiClient(service.baseUrl, key));
     const [first] = apis;
     assert.ok(first);

@@ -30,7 +30,7 @@ describe('bodies that are too large (specification sections 7.1 and 11.1)', () =
     }
   });
 
-  it('a phone’s large body is refused in the form of the device protocol', async () => {
+  it('a phone’s large body is refused with an answer of the device protocol', async () => {
     const api = new ApiClient(service.baseUrl, key);
     const { json } = await api.post('/v1/numbers/verify', { phone_number: '+14155550100' });
     const phone = { 'x-device-token': (await claim(api, String(json.setup_url))).token };

@@ -21,7 +21,7 @@ const to = '+14155550101';
 /** Part of every text and name that is sent. The log must not contain it. */
 const mark = 'canary5c1e';
 
-describe('the log at its finest level (specification section 10.1)', () => {
+describe('the log at LOG_LEVEL=trace (specification section 10.1)', () => {
   let wire: DeviceWire;
   const dataDir = givenFolder('ownline-logs-');
   const service = given(
@@ -185,7 +185,7 @@ describe('the log at its finest level (specification section 10.1)', () => {
     assert.deepEqual(statuses, [401, 400, 400, 401, 404, 401]);
   });
 
-  it('a refused request is found in the log by the ids of its answer and of the team', async () => {
+  it('the log line of a refused request has the request-id of its answer and the id of the team', async () => {
     const [team, refused] = [await api.get('/v1/team'), await api.get('/v1/messages/msg_0')];
     const requestId = refused.headers.get('request-id') ?? '';
     const line = await until(
@@ -209,7 +209,7 @@ describe('the log at its finest level (specification section 10.1)', () => {
     );
   });
 
-  it('the log covers rows that PostgreSQL refuses with their values in its message', async () => {
+  it('the log covers rows that PostgreSQL refuses with an error message that quotes their values', async () => {
     const connection = await connectToDatabase(await findEngineUrl(dataDir));
     const refusal = await refuseMessages(connection);
     const answer = await api.post(

@@ -7,7 +7,7 @@ import { firstKey, spawnService } from '#test/support/processes/spawned-service.
 import { ApiClient, field } from '#test/support/service/api-client.ts';
 import { until } from '#test/support/service/until.ts';
 
-it('refusals keep their envelope and name no path after DATA_DIR was deleted (specification section 10.4)', async () => {
+it('after DATA_DIR was deleted, refusals keep the error envelope and contain no path (specification section 10.4)', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'ownline-lost-'));
   await chmod(parent, 0o711);
   const dataDir = join(parent, 'data');

@@ -115,7 +115,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     assert.equal((await link('--email', 'eve@example.com')).opens, 'sign_in');
   });
 
-  it('ownline link for a team with a full plan is refused with the command that makes room', async () => {
+  it('ownline link for a team without a free seat is refused with the command that makes room', async () => {
     const team = await newTeam('--plan', 'free');
     const api = await newKey(team);
     const invited = await api.post('/v1/team/members/invite', { email: 'joe@example.com', role: 'member' });
@@ -131,7 +131,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     assert.equal(own.opens, 'owner_invitation');
   });
 
-  it('the audit log has the operator as the actor of these commands (section 12.6)', async () => {
+  it('the audit log has the operator as the actor of ownline link (section 12.6)', async () => {
     const team = await newTeam('--plan', 'starter');
     await commandLine.json(
       'team',

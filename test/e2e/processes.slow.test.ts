@@ -62,7 +62,7 @@ describe('commands and further processes beside a running server (specification 
     }
   });
 
-  it('a command without a running server says so', async () => {
+  it('a command without a running server fails with advice to start it', async () => {
     const { code, errors } = await ownline(['team', 'create', '--name', 'x'], {
       DATA_DIR: `${service.dataDir}-none`,
     });
@@ -70,7 +70,7 @@ describe('commands and further processes beside a running server (specification 
     assert.match(errors, /npm start/);
   });
 
-  it('secrets.key is readable by its owner only, and another key is refused', async () => {
+  it('secrets.key is readable by its owner only, and a process with another key is refused', async () => {
     assert.equal((await stat(join(service.dataDir, 'secrets.key'))).mode & 0o777, 0o600);
     const other = Buffer.alloc(32, 7).toString('base64');
     await assert.rejects(

@@ -51,7 +51,7 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
   const run = (block: string, values?: Readonly<Record<string, string>>) =>
     runScript(commandsOf(block, values), /./);
 
-  it('the feed answers as printed, and continues after its cursor', async () => {
+  it('the feed requests of the page get the printed answer, and continue after its cursor', async () => {
     const [first, next = ''] = page.all('sh feed');
     const answer = await run(first);
     assert.equal(printedShape(answer), printedShape(page.one('json feed')));
@@ -61,7 +61,7 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
     assert.doesNotMatch(following, /Yes, see you then/);
   });
 
-  it('a webhook is created as printed, and the listener prints a test event with valid signatures', async () => {
+  it('the webhook request of the page gets the printed answer, and the listener prints a test event with valid signatures', async () => {
     const answer = await run(page.one('sh webhook'));
     assert.equal(printedShape(answer), printedShape(page.one('json webhook')));
     const { id, secret } = JSON.parse(answer) as { readonly id: string; readonly secret: string };
@@ -79,7 +79,7 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
     );
   });
 
-  it('both programs accept the signature of a delivery, and refuse another body, another secret and no signature', async () => {
+  it('both programs of the page accept the signature of a delivery, and refuse another body, another secret and no signature', async () => {
     const received = Promise.withResolvers<{ readonly body: Buffer; readonly signature: string }>();
     const receiver = createServer(async (request, response) => {
       const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));

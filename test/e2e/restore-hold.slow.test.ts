@@ -35,7 +35,7 @@ describe('a loss of all data, and the restore of a backup (specification section
       movesClock: true,
     });
 
-  it('a queued message of a backup is sent after ownline restore --resume, once, to a phone with a newer session', async () => {
+  it('a message that is queued in a backup is sent once after ownline restore --resume, even to a phone with a newer session', async () => {
     const lost = join(folder, 'lost');
     const backup = join(folder, 'night.backup');
     service = await start(lost);

@@ -94,7 +94,7 @@ describe('a failed start prints one sentence with the setting and advice (specif
     );
   });
 
-  it('a DATABASE_URL without a server is named, also by the command line', async () => {
+  it('a DATABASE_URL at which no server listens is named by a start and by a command', async () => {
     const DATABASE_URL = 'postgresql://ownline@127.0.0.1:1/ownline';
     const sentence =
       'DATABASE_URL names 127.0.0.1:1, where no PostgreSQL listens. Start it, or correct the host and the port.';

@@ -125,7 +125,7 @@ describe('a stop of the service (specification section 10.3)', () => {
     noProcessIsLeft(dataDir);
   });
 
-  it('signals within a second count as one, and a later one stops PostgreSQL and exits at once with 1', async () => {
+  it('signals within a second count as one, and a signal after that second stops PostgreSQL and exits at once with 1', async () => {
     await start();
     const held = await holdSend();
     const startedMs = performance.now();
@@ -165,7 +165,7 @@ describe('a stop of a start under way (specification section 10.3)', { concurren
     'while PostgreSQL starts': (dataDir) => existsSync(join(dataDir, 'pg', 'postmaster.pid')),
   };
   for (const [phase, isReached] of Object.entries(phases)) {
-    it(`SIGINT to the group ${phase} exits 0, leaves no process and a DATA_DIR that starts`, async () => {
+    it(`SIGINT to the process group ${phase} exits 0 and leaves no process, and the next start with this DATA_DIR succeeds`, async () => {
       const dataDir = join(parent, phase.replaceAll(' ', '-'));
       const settings = { DATA_DIR: dataDir };
       const stopped = await launchService({ settings, command: npmStart, ownGroup: true });
@@ -184,7 +184,7 @@ describe('a stop of a start under way (specification section 10.3)', { concurren
     });
   }
 
-  it('a stop while another process migrates ends the wait for it and exits 0', async () => {
+  it('a process that waits for another process’s migration ends its wait on SIGTERM and exits 0', async () => {
     const database = await createTestDatabase();
     const lock = await holdMigrationLock({ databaseUrl: database.url });
     const settings = { DATABASE_URL: database.url, DATA_DIR: join(parent, 'migrating') };

@@ -62,7 +62,7 @@ describe('a first start and the tour (docs/get-started.md, specification section
     assert.match(output, /^opens +owner_invitation$/m);
   });
 
-  it('the README shows the send of the tour', async () => {
+  it('the README shows the same send request as the tour', async () => {
     const [shown = ''] = (await PageBlocks.read('README.md')).one('sh send').trim().split('\n').slice(-1);
     const steps = (await PageBlocks.read('docs/get-started.md')).all('sh tour');
     assert.ok(steps.some((step) => step.includes(shown)));

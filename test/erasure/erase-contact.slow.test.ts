@@ -170,7 +170,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.equal((await number.wire.poll()).text, 'later');
   });
 
-  it('a report that comes after the erasure does not write the words of the phone (§12.14/erased-rows)', async () => {
+  it('a failed report after the erasure does not store the error text of the phone (§12.14/erased-rows)', async () => {
     const id = await send(ada, secret);
     await handOut(id);
     await number.wire.poll({ last: id });
@@ -202,7 +202,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     assert.deepEqual([attempt?.status_code, attempt?.response_body], [200, null]);
   });
 
-  it('an opt-out event that is older than one round reads is erased in further rounds (§12.14/erased-later)', async () => {
+  it('an opt-out event that lies too far back for one round of the erasure is erased in a later round (§12.14/erased-later)', async () => {
     const { runtime } = service;
     await receive(ada, 'STOP');
     await putEventsAtOnce(runtime, team.id, 11_000);

@@ -84,7 +84,7 @@ describe('appending events (specification sections 6.1 and 6.3, decision 0017)',
     assert.equal(others.length + (await due()), 0);
   });
 
-  it('deliveries sort as their events do and have different ids, however many are written at once', async () => {
+  it('deliveries have different ids that sort in the order of their events, however many are written at once', async () => {
     for (let webhooks = 0; webhooks < 3; webhooks += 1) await putWebhook(service, teamId, eventTypes);
     await commit(Array.from({ length: 200 }, () => 'message.sent'));
     const rows = await deliveries();

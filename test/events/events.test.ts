@@ -110,7 +110,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('an after that is no event of the team, and a wait or limit out of bounds, is refused by name (§4.5/after)', async () => {
+  it('an invalid after (no event of the team), wait or limit is refused with the name of the parameter (§4.5/after)', async () => {
     await put(1);
     const stranger = await service.newTeam();
     await put(1, stranger);
@@ -134,7 +134,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.match(String(field(answer.json, 'error.message')), /Leave it out to begin with the oldest/);
   });
 
-  it('the feed shows nothing of another team, wherever it begins (§4.5/commit-order)', async () => {
+  it('the feed shows no event of another team, whatever position it begins at (§4.5/commit-order)', async () => {
     await put(1);
     const stranger = await service.newTeam();
     await put(3, stranger);
@@ -170,7 +170,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await other.close();
   });
 
-  it('a held request counts once towards the limit of the minute, however long it was held', async () => {
+  it('a held request counts once towards the rate limit, however long it was held', async () => {
     const limited = await startTestService({ ROLES: 'api', RATE_LIMITS: 'on' });
     try {
       const { api, id } = await limited.newTeam();
@@ -190,7 +190,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('a held request is answered within a sweep if the notification of an event was lost (§4.5/long-poll)', async () => {
+  it('a held request is answered by the next sweep if the notification of an event was lost (§4.5/long-poll)', async () => {
     const waiting = await held('?wait=25');
     await putEvents(service.runtime, team.id, 1);
     // A publisher whose process dies between commit and notification leaves events like this.
@@ -198,7 +198,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal(idsOf((await waiting.answer).json as Page).length, 1);
   });
 
-  it('a held request is answered with an empty page and the cursor of after once wait is over (§4.5/long-poll)', async () => {
+  it('after its wait, a held request is answered with an empty page and the cursor that it sent in after (§4.5/long-poll)', async () => {
     await put(1);
     const { cursor } = await get();
     const waiting = await held(`?after=${cursor}&wait=25`);
@@ -262,7 +262,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.equal((await answer).status, 401);
   });
 
-  it('the parameter after may name an event without a position, which the request waits for (§4.5/after)', async () => {
+  it('a request whose after names an event without a position waits until the event has one (§4.5/after)', async () => {
     await putEvents(service.runtime, team.id, 2);
     const [first, second] = await stored();
     assert.ok(first && second);

@@ -38,7 +38,7 @@ describe('held requests for events in a process (specification section 4.5)', ()
     assert.deepEqual(feedPolls.positions, [{ teamId, position: 3 }]);
   });
 
-  it('held requests end together when the process stops, and a later one ends at once (§4.5/long-poll)', () => {
+  it('held requests end together when the process stops, and a new request then ends at once (§4.5/long-poll)', () => {
     const feedPolls = new FeedPollRegistry();
     const register = () => feedPolls.register({ teamId: ids.next('team'), position: 0 });
     const held = [register(), register()];

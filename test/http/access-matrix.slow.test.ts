@@ -100,7 +100,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     }
   });
 
-  it('every route without a key is listed by its audience', () => {
+  it('this test lists every route that needs no API key, by audience', () => {
     for (const [audience, routes] of Object.entries(withoutKey)) {
       assert.deepEqual(served(audience as Audience), routes, audience);
     }
@@ -112,7 +112,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     );
   });
 
-  it('every operation answers 401 for a missing, empty, mistyped, unknown, foreign-looking or revoked key (§5.1/api-key, §7.1/status-401)', async () => {
+  it('every operation answers 401 for a missing, empty, mistyped, unknown, wrongly prefixed or revoked key (§5.1/api-key, §7.1/status-401)', async () => {
     const good = team.api.key;
     const swapped = `${good.slice(0, 12)}${good[13]}${good[12]}${good.slice(14)}`;
     const keys = [

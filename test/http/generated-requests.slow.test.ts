@@ -108,7 +108,7 @@ describe(`generated requests, from seed ${seed} (specification section 7)`, () =
     });
   });
 
-  it('requests of a pipeline are answered in order, and unreadable bytes after them last (§7.2/pipelining, §7.2/unreadable-requests)', async () => {
+  it('pipelined requests are answered in order, and the refusal of unreadable bytes behind them comes last (§7.2/pipelining, §7.2/unreadable-requests)', async () => {
     const host = `Host: a\r\nx-api-key: ${known.keys[0]}\r\n`;
     const json = (line: string, body: string) =>
       `${line} HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

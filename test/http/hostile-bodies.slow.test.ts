@@ -113,7 +113,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     );
   });
 
-  it('a body that is too large gets 413 in the envelope: 200,000 levels, 10 MB (§7.1/status-400)', async () => {
+  it('a body of 200,000 levels or of 10 MB gets 413 in the envelope (§7.1/status-400)', async () => {
     assertRefused(await post('/v1/messages/send', nested(200_000)), '200,000 levels', undefined, 413);
     const large = `{"to":"${to}","from":"${from}","content":"${'a'.repeat(10_000_000)}"}`;
     assertRefused(await post('/v1/messages/send', large), '10 MB', undefined, 413);
@@ -254,7 +254,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     }
   });
 
-  it('the last of two equal keys in a JSON body counts (§2.1/json-bodies)', async () => {
+  it('the last value of a repeated key in a JSON body counts (§2.1/json-bodies)', async () => {
     const answer = await post(
       '/v1/messages/send',
       `{"content":"first","content":5,${valid.replace('Hello', 'last')}}`,

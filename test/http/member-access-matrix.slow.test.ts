@@ -187,7 +187,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     assert.deepEqual(await stateOf(team.api), before, 'a refused request changed something');
   });
 
-  it('a person has in each team the role of that membership (§12.1/account)', async () => {
+  it('a person’s role in one team does not apply in another team (§12.1/account)', async () => {
     const elsewhere = await service.newTeam();
     const person = await newPerson(service);
     const here = await join(service, team, person, 'viewer');

@@ -125,7 +125,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.ok(free > 0 && free <= ((await figure('ownline_data_dir_size_bytes')) ?? 0));
   });
 
-  it('/metrics counts numbers by state and with waiting messages, and shows the age of the oldest message', async () => {
+  it('/metrics counts numbers and numbers with waiting messages by state, and shows the age of the oldest waiting message', async () => {
     const other = await service.newTeam();
     await other.api.post('/v1/numbers/verify', { phone_number: '+14155550102' });
     const change = (status: string) => team.api.put(`/v1/numbers/${number.numberId}`, { status });
@@ -203,7 +203,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('/metrics names no team, number or person, and no address with an id in it', async () => {
+  it('/metrics names no team, number or person, and no path that contains an id', async () => {
     await team.api.get('/v1/messages/msg_01h2xcejqtf2nbrexx3vqjhp41');
     await fetch(`${service.baseUrl}/nowhere/secret-path`);
     const { text, type } = await read();
@@ -214,7 +214,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.match(text, /route="\/v1\/messages\/:id"/);
   });
 
-  it('/metrics answers 401 to every other token than METRICS_TOKEN', async () => {
+  it('/metrics answers 401 to every token other than METRICS_TOKEN', async () => {
     for (const wrong of ['', 'Bearer', `Basic ${metricsToken}`, `Bearer ${metricsToken}x`, metricsToken]) {
       const refused = await scrape(wrong);
       assert.equal(refused.status, 401, wrong);
@@ -224,7 +224,7 @@ describe('GET /metrics (specification section 10.4)', () => {
     assert.equal((await scrape(`bearer  ${metricsToken}`)).status, 200);
   });
 
-  it('/metrics grows by a line for a status of a route, and by none for invented methods and addresses', async () => {
+  it('/metrics gets a new line for each new status of a route, and none for invented methods and paths', async () => {
     const series = async () =>
       (await read()).text.split('\n').filter((line) => line.startsWith('ownline_http_request'));
     const ask = (method: string, path: string, headers = {}) =>
@@ -249,7 +249,7 @@ describe('GET /metrics (specification section 10.4)', () => {
 });
 
 describe('GET /metrics without METRICS_TOKEN (specification section 10.4)', () => {
-  it('/metrics is 404 with the name of the setting, also with an empty token', async () => {
+  it('/metrics is 404 with the name of the setting, even for a request with an empty token', async () => {
     const service = await startTestService();
     try {
       for (const headers of [{}, { authorization: 'Bearer ' }, { authorization: 'Bearer undefined' }]) {

@@ -12,7 +12,7 @@ describe('the probe of ownline doctor (specification section 10.11)', () => {
     fetch(`${service.baseUrl}/v1/device/probe/${ticket}${query}`, { method: 'POST', body });
   const ticket = () => createProbeTicket(service.runtime.secrets, service.clock.nowMs());
 
-  it('the probe answers 404, before reading a body, without a five-minute ticket of this SECRETS_KEY', async () => {
+  it('the probe answers 404 before reading a body if the request has no valid five-minute ticket of this SECRETS_KEY', async () => {
     const good = ticket();
     assert.equal((await call(good)).status, 200);
     const [expiry = '', mac = ''] = good.split('.');
@@ -28,7 +28,7 @@ describe('the probe of ownline doctor (specification section 10.11)', () => {
     assert.equal((await call(good)).status, 404);
   });
 
-  it('the probe holds its answer, and a stop of the service ends the hold', async () => {
+  it('the probe delays its answer by hold_ms, and a stop of the service ends the delay', async () => {
     const other = await service.startAnother();
     const held = fetch(`${other.baseUrl}/v1/device/probe/${ticket()}?hold_ms=50000`, {
       method: 'POST',

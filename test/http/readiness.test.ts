@@ -33,7 +33,7 @@ describe('GET /readyz (specification section 10.4)', () => {
     }
   });
 
-  it('/readyz is 503 with the reason while the database is read-only, as every write is, and 200 afterwards', async (t) => {
+  it('/readyz and writes are 503 with the reason while the database is read-only, and /readyz is 200 afterwards', async (t) => {
     const team = await service.newTeam();
     const ready = new ApiClient(service.baseUrl, '');
     const database = await makeReadOnly(service);

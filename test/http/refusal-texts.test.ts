@@ -50,7 +50,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
     }
   });
 
-  it('the refusal of a value of another type names every allowed type', async () => {
+  it('the refusal of a value of a wrong type names every allowed type', async () => {
     await refusal(send({ media_url: 5 }), 'media_url must be a string or null.', 'media_url');
     await refusal(send({ content: 5 }), 'content must be a string.', 'content');
   });

@@ -131,7 +131,7 @@ describe('requests that match no operation (specification section 7)', () => {
     }
   });
 
-  it('the path of an operation with another method is 405, not 404 as if its last segment were an id (§7.2/head-and-405)', async () => {
+  it('the path of an operation with another method is 405, even where its last segment could be an id (§7.2/head-and-405)', async () => {
     const table: [string, string, string][] = [
       ['GET', '/v1/messages/send', 'POST'],
       ['GET', '/v1/messages/%73end', 'POST'],
@@ -173,14 +173,14 @@ describe('requests that match no operation (specification section 7)', () => {
     assert.ok(long < short * 30, `${long} ms against ${short} ms`);
   });
 
-  it('the allowed methods of a 405 never include the used one', async () => {
+  it('the allowed methods of a 405 never include the method of the request', async () => {
     for (const path of ['/v1/messages/', '/v1/numbers//reconnect', `/v1/messages/${'a'.repeat(10_000)}`]) {
       const answer = await ask(`${path.includes('reconnect') ? 'POST' : 'GET'} ${path} HTTP/1.1`);
       assertEnvelope(answer, 404, 'not_found');
     }
   });
 
-  it('every method that Node reads is answered in the envelope (§7.1/envelope)', async () => {
+  it('every HTTP method that Node can parse is answered in the envelope (§7.1/envelope)', async () => {
     for (const method of METHODS.filter((name) => !['GET', 'HEAD', 'CONNECT'].includes(name))) {
       assertEnvelope(await ask(`${method} /v1/numbers HTTP/1.1`, ['Content-Type: application/json']), 405);
       assertEnvelope(

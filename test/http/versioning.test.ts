@@ -46,7 +46,7 @@ describe('the compatibility of v1 (specification section 9)', () => {
     assert.ok(service.app.routes.some(({ audience }) => audience === 'device'));
   });
 
-  it('only a deprecated operation says so in the reference and in its answers (§9/deprecation)', async () => {
+  it('only a deprecated operation is marked as deprecated in the reference and in its answers (§9/deprecation)', async () => {
     const team = await service.newTeam();
     const paths = document.paths as Record<string, Record<string, { deprecated?: boolean }>>;
     for (const [path, operations] of Object.entries(paths)) {

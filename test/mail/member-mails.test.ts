@@ -28,7 +28,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
 
   const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';
 
-  it('an invitation is mailed with a link below APP_URL, whatever Host is, which its sender does not see (§12.5/links-and-mail)', async () => {
+  it('an invitation is mailed with a link below APP_URL, whatever the Host header, and the inviting member does not see the link (§12.5/links-and-mail)', async () => {
     const answer = await team.api.request('POST', '/v1/team/members/invite', {
       body: { email: 'Grace@example.com', role: 'viewer' },
       headers: { 'x-forwarded-host': 'evil.example.net' },
@@ -156,14 +156,14 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.deepEqual(await noticesOf(broken), [80, 100], 'it is tried again');
   });
 
-  it('later teams get their notice even behind 1,100 teams without recipients (§12.7/usage)', async () => {
+  it('a team gets its notice even if 1,100 teams without recipients come first (§12.7/usage)', async () => {
     await putFullTeams(service, 1_100);
     const { team: last } = await fullTeam('owner');
     await notifyUsageLimits(service.runtime);
     assert.deepEqual(await noticesOf(last), [80, 100]);
   });
 
-  it('a team without recipients gets its notice once it has one, and its usage shows the time (§12.7/usage)', async () => {
+  it('a team without recipients gets its notice once it has an owner, and its usage shows the time (§12.7/usage)', async () => {
     const small = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     await connectNumber(service, small, '+14155550110');
     await small.api.send({ from: '+14155550110', to: '+14155550101', content: 'Hello' });

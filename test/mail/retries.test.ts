@@ -51,7 +51,7 @@ describe('retries of mail (specification section 10.6)', () => {
     assert.equal(server.connections() - before, 9);
   });
 
-  it('a mail arrives once the server accepts it', async () => {
+  it('a mail that was refused for the moment is sent once the server accepts it', async () => {
     const to = 'greylisted@example.com';
     server.behave({ refuse: 450, at: 'recipient' });
     await mailing.queue(to);
@@ -99,7 +99,7 @@ describe('retries of mail (specification section 10.6)', () => {
     }
   });
 
-  it('a server’s words of refusal are neither stored nor logged, as servers quote addresses and links', async () => {
+  it('the text of a mail server’s refusal is neither stored nor logged, as servers quote addresses and links', async () => {
     const words = `<quoted@example.com> sent ${secretLink}`;
     for (const [n, refuse] of [451, 550].entries()) {
       const to = `quoted-${n}@example.com`;
@@ -172,14 +172,14 @@ describe('retries of mail (specification section 10.6)', () => {
     assert.equal(server.connections(), before + 1);
   });
 
-  it('the sweep finds a mail without a notification', async () => {
+  it('the sweep sends a mail whose notification was lost', async () => {
     const to = 'unheard@example.com';
     await mailing.queue(to, 'silently');
     assert.deepEqual((await server.next()).to, [to]);
   });
 });
 
-describe('mail that the server does not take (specification section 10.6)', () => {
+describe('mail that the server does not accept (specification section 10.6)', () => {
   it('a mail that no server accepts is given up once it is two days old', async () => {
     const port = await freePort();
     const mailing = await startMailing({ SMTP_URL: `smtp://127.0.0.1:${port}` });

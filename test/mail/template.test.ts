@@ -11,7 +11,7 @@ const plain: MailContent = {
 };
 
 describe('the template of mails (specification section 10.6)', () => {
-  it('the text part has one line per statement, and the address on its own line', () => {
+  it('the text part has one line per statement, and the link on its own line', () => {
     assert.equal(
       renderMail(plain).text,
       'Sign in\n\nOpen the link to sign in.\n\nIt works once.\n\nSign in:\nhttps://texts.example.com/sign-in/abc\n\n' +
@@ -22,7 +22,7 @@ describe('the template of mails (specification section 10.6)', () => {
     assert.ok(!least.html.includes('<a '));
   });
 
-  it('the HTML part has language, title and heading for screen readers, and shows the address as text', () => {
+  it('the HTML part has language, title and heading for screen readers, and shows the link as text', () => {
     const { html } = renderMail(plain);
     assert.match(html, /^<!doctype html>\n<html lang="en">/);
     assert.match(html, /<title>Sign in to Ownline<\/title>/);

@@ -75,7 +75,7 @@ describe('mail over TLS (specification section 10.6)', () => {
     assert.deepEqual(server.received, []);
   });
 
-  it('mail is unencrypted to this machine, and to a server without login and TLS', async () => {
+  it('mail is sent unencrypted to this machine, and to a server without login and TLS', async () => {
     const here = await open({ login, tls: { ...certificate, from: 'starttls' } }, (port) => {
       return `smtp://${account}@localhost:${port}`;
     });

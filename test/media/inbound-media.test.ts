@@ -45,7 +45,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     });
   }
 
-  it('message, list and event name the same link', async () => {
+  it('the message, the list and the event have the same link to the file', async () => {
     const { id, url } = await receiveFile(png);
     const list = await team.api.get(`/v1/messages?from=${encodeURIComponent(contact)}&limit=1`);
     assert.equal(field(list.json, 'messages.0.media_url'), url);
@@ -58,7 +58,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     assert.equal(event.data.media_url, url);
   });
 
-  it('an inbound file of 5 MB is stored, and a file that is refused never costs the text', async () => {
+  it('an inbound file of 5 MB is stored, and the text of a refused file is stored without it', async () => {
     const { url } = await receiveFile(jpegOf(mediaMaxBytes));
     assert.equal(Buffer.from(await (await fetch(url)).arrayBuffer()).length, mediaMaxBytes);
     const stored = await countStoredMedia(service);
@@ -78,7 +78,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     assert.deepEqual([left.complete, left.chunks], [stored.complete, stored.chunks]);
   });
 
-  it('base64 is read with line breaks and in the alphabet of URLs', async () => {
+  it('the base64 of a file may have line breaks or the URL-safe alphabet', async () => {
     const wrapped = png.toString('base64').replaceAll(/.{20}/g, '$&\r\n');
     const { url } = await receiveFile(png, { media: wrapped });
     assert.ok(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(png));
@@ -99,7 +99,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     );
   });
 
-  it('an equal device-given id is the same message, whatever the file is', async () => {
+  it('two posts with the same device-given id are one message, even with different files', async () => {
     const first = await receiveFile(png, { id: 'picture-1' });
     assert.deepEqual(await receiveFile(jpegOf(500), { id: 'picture-1' }), first);
     assert.ok(Buffer.from(await (await fetch(first.url)).arrayBuffer()).equals(png));
@@ -123,7 +123,7 @@ describe('media of inbound messages (§2.6/media-url, §2.8/media-links)', () =>
     assert.equal((await receive({ media, text: 'again' })).media, 'stored', 'the phone repeats it');
   });
 
-  it('the answer to a message without media has no field for it', async () => {
+  it('the answer to a message without media has no field media', async () => {
     for (const fields of [{}, { media: '' }, { media: 'none' }]) {
       assert.deepEqual(Object.keys(await receive(fields)), ['ok', 'id']);
     }

@@ -56,7 +56,7 @@ describe('a fetch that is claimed a second time (§3.2/media-ends)', () => {
     assert.equal(await chunks(), before + 1);
   });
 
-  it('a fetch is not claimed while a transaction relies on its claim', async () => {
+  it('a fetch whose lease has ended is not claimed while a transaction locks it', async () => {
     await world.service.runtime.database.transaction(async (trx) => {
       assert.equal(await lockCurrentFetch(trx, first), true);
       world.service.clock.advance(leaseMs + 1);

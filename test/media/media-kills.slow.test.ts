@@ -94,7 +94,7 @@ describe('a process that is killed while it fetches media (specification section
     assert.deepEqual(await countStoredMedia(stored), { complete: 1, incomplete: 0, chunks: 12 });
   });
 
-  it('a file whose process dies in each try fails the message (§3.2/media-tries)', async () => {
+  it('a message fails if the process dies in each try to fetch its file (§3.2/media-tries)', async () => {
     host.set('/deadly.jpg', answerOf(200, jpegOf(1_000_000)));
     const id = await send('/deadly.jpg');
     for (let tries = 0; tries < 3; tries += 1) {

@@ -61,7 +61,7 @@ describe('the storage of media (decision 0025)', () => {
     assert.equal((await store(Buffer.alloc(mediaChunkBytes, 'x'))).written, 'unsupported_type');
   });
 
-  it('any part of a file is read, across chunks too', async () => {
+  it('any range of a file can be read, even across chunks', async () => {
     const bytes = jpegOf(3 * mediaChunkBytes);
     const { messageId } = await store(bytes);
     for (const [start, end] of [

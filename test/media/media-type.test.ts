@@ -23,19 +23,19 @@ describe('types of media (§2.8/media-types)', () => {
     });
   }
 
-  it('the type of a file is found however short the file is', async () => {
+  it('the detection of a type does not fail for files of 1 to 15 bytes', async () => {
     for (let size = 1; size < 16; size += 1) {
       for (const [, , bytes] of shownFiles) await sniffMediaType(bytes.subarray(0, size));
     }
   });
 
-  it('browsers show images, videos and sounds, and download documents, contacts and dates', () => {
+  it('browsers show images, videos and sounds, and download documents, contacts and calendar files', () => {
     const shown = shownFiles.map(([type]) => type).filter((type) => !isShownInline(type));
     assert.deepEqual(shown, ['application/pdf', 'text/vcard', 'text/calendar']);
   });
 });
 
-describe('names of media (§2.8/media-names)', () => {
+describe('the file name that a message’s media gets (§2.8/media-names)', () => {
   const cases = [
     ['/pictures/Menu%20of%20May.JPG', 'jpg', 'Menu-of-May.jpg'],
     ['menu.html', 'jpg', 'menu.jpg'],

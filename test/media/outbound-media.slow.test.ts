@@ -61,7 +61,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match(text, /of a type that Messages does not show/);
   });
 
-  it('5 MB arrive, and one byte more is media_too_large, with or without a Content-Length (§2.8/media-size, §3.2/media-too-large)', async () => {
+  it('a file of 5 MB arrives, and one byte more fails with media_too_large, with or without a Content-Length (§2.8/media-size, §3.2/media-too-large)', async () => {
     const full = jpegOf(mediaMaxBytes);
     const more = jpegOf(mediaMaxBytes + 1);
     world.host.set('/full.jpg', answerOf(200, full));
@@ -84,7 +84,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.equal((await world.failure(await world.send('/promise.png'))).code, 'media_too_large');
   });
 
-  it('a Content-Length that is too small cuts the file there, as in HTTP', async () => {
+  it('a file ends at its Content-Length, even if more bytes follow, as HTTP says', async () => {
     world.host.set('/cut.png', answerOf(200, png, { 'content-length': '40' }));
     await assertArrives(await world.send('/cut.png'), png.subarray(0, 40), 'image/png', 'cut.png');
   });
@@ -210,7 +210,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match(text, /redirected to a URL that is not valid/);
   });
 
-  it('repeated Content-Encoding headers are one value, and identity twice is no compression', async () => {
+  it('repeated Content-Encoding headers are joined to one value, and identity twice is no compression', async () => {
     const repeated = (coding: string) => (socket: Socket) => {
       const line = `content-encoding: ${coding}\r\n`;
       socket.write(

@@ -192,7 +192,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal(await used(sender.teamId), 0);
   });
 
-  it('the quota that a repeated row does not need serves the next row', async (t) => {
+  it('a row that turns out to be a repeat uses no quota, so that the next row of the batch is accepted', async (t) => {
     const sender = await newSender(3);
     await acceptSends(service.runtime, [row(sender, 'begin the month')]);
     const lock = await holdRowLock(service, { usageOf: sender.teamId });
@@ -225,7 +225,7 @@ describe('acceptSends (specification section 4.3)', () => {
     assert.equal((await stored(sender.teamId)).length, all.length - refused.length);
   });
 
-  it('a burst of one team delays no send of another team, and fills only the burst’s own queue (§8/waiting-sends)', async () => {
+  it('a burst of sends fills only the queue of its own team, and delays no send of another team (§8/waiting-sends)', async () => {
     const [burst, other] = [await newSender(), await newSender()];
     const acceptor = createSendBatcher({ ...service.runtime, metrics: createMetrics() });
     for (const sender of [burst, other]) await acceptor.accept(row(sender, 'begin the month'));

@@ -73,7 +73,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.equal((await get(team, first)).status, 'failed');
   });
 
-  it('a message that is cancelled repeatedly has one message.failed with the fields of section 6.2 (§6.2/message-failed)', async () => {
+  it('a message that is cancelled repeatedly makes one event message.failed with the fields of section 6.2 (§6.2/message-failed)', async () => {
     const team = await newSender();
     const id = await send(team);
     const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(team, id)));
@@ -199,7 +199,7 @@ describe('POST /v1/messages/:id/cancel (specification sections 3.2 and 4.3)', ()
     assert.deepEqual(await usage(team), { [old]: 1, [young]: 1 });
   });
 
-  it('a cancelled message stays counted where it waited for its second hand-out (retry_once) (§2.6/error, §3.2/refund)', async () => {
+  it('a message that is cancelled while it waits for its second hand-out (retry_once) still counts in the month (§2.6/error, §3.2/refund)', async () => {
     const team = await newSender(1);
     await team.api.put(`/v1/numbers/${team.number.numberId}`, { on_unconfirmed: 'retry_once' });
     const id = await send(team);

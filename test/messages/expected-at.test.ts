@@ -22,11 +22,15 @@ describe('the expected time of a hand-out under pacing (§4.3/expected-at)', () 
   const full = [50, 40, 30].map(minutesAgo);
   const cases: [string, Partial<PacedQueue>, number][] = [
     ['a message with nothing ahead of it goes now', {}, 0],
-    ['a running gap delays it to the end of the gap', { gapUntilMs: nowMs + 4_000 }, 4_000],
+    ['a running gap delays a message to the end of the gap', { gapUntilMs: nowMs + 4_000 }, 4_000],
     ['a gap that is over delays nothing', { gapUntilMs: nowMs - 4_000 }, 0],
-    ['two messages ahead delay it by two mean gaps of 3.5 s', { ahead: 2 }, 7_000],
+    ['two messages ahead delay a message by two mean gaps of 3.5 s', { ahead: 2 }, 7_000],
     ['two messages ahead and a running gap add up', { ahead: 2, gapUntilMs: nowMs + 1_000 }, 8_000],
-    ['a full hour delays it until its oldest hand-out is an hour old', { handedOutAtMs: full }, 10 * 60_000],
+    [
+      'a full hour delays a message until the oldest hand-out is an hour old',
+      { handedOutAtMs: full },
+      10 * 60_000,
+    ],
     ['an hour with one hand-out less than its limit delays nothing', { handedOutAtMs: full.slice(1) }, 0],
     [
       'a message ahead takes the first free slot of the hour',
@@ -35,7 +39,7 @@ describe('the expected time of a hand-out under pacing (§4.3/expected-at)', () 
     ],
     ['three messages ahead fill the hour', { ahead: 3 }, hourMs],
     [
-      'a full day delays it until its oldest hand-out is a day old',
+      'a full day delays a message until the oldest hand-out is a day old',
       { handedOutAtMs: [1_200, 1_100, 1_000, 900, 800].map(minutesAgo) },
       24 * hourMs - 1_200 * 60_000,
     ],
@@ -69,7 +73,7 @@ describe('the expected time of a hand-out under pacing (§4.3/expected-at)', () 
       10 * 60_000,
     ],
     ['two new contacts ahead fill the hour', opensAfter(2), hourMs],
-    ['of three new contacts ahead the third waits for the second hour', opensAfter(3), hourMs],
+    ['the third of three new contacts ahead waits for the second hour', opensAfter(3), hourMs],
     ['four new contacts ahead fill the day', opensAfter(4), 24 * hourMs],
     ['ten new contacts ahead take two days and an hour', opensAfter(10), 49 * hourMs],
     ['a new contact ahead takes the next free slot', { ...opensAfter(1), openedAtMs: hourFull }, 20 * 60_000],

@@ -254,7 +254,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
       assert.equal(repeat.text, first.text);
     }
 
-    it('a concurrent repeat gets its 202, though the first request used up the month', async () => {
+    it('a concurrent repeat gets its 202, though the first request used up the monthly limit', async () => {
       assertReplay(await race({}));
     });
 
@@ -264,7 +264,7 @@ describe('Idempotency-Key (specification section 4.3)', () => {
       );
     });
 
-    it('a concurrent repeat with other fields is 400 for the key, not 402 for the month that the first used up', async () => {
+    it('a concurrent repeat with other fields is 400 for the key, not 402 for the monthly limit that is now used up', async () => {
       const { first, repeat } = await race({ content: 'another thing' });
       assert.equal(first.status, 202, first.text);
       assert.equal(repeat.status, 400, repeat.text);

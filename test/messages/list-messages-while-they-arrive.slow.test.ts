@@ -112,7 +112,7 @@ describe('pages of messages while messages arrive (§4.3/pages)', () => {
     assert.ok(arrived > 50, `${arrived} arrived`);
   });
 
-  it('the pages after one that stopped at its bound of rows neither repeat nor omit messages', async () => {
+  it('if a page stopped at its limit of examined rows, the pages after it neither repeat nor omit messages', async () => {
     await fillHistory();
     const present = await walk(clients, { status: 'delivered' }, () => 100);
     assert.equal(present.length, 86);

@@ -154,7 +154,7 @@ describe('GET /v1/messages (specification section 4.3)', () => {
     assert.ok(shown > 4_000, `${shown}`);
   });
 
-  it('the list begins after any id: one of the list, one of another team, an unknown one (§4.3/pages)', async () => {
+  it('a cursor may be any message id: one of the list, one of another team, an unknown one (§4.3/pages)', async () => {
     const limitOf = randomLimits(11);
     const smallest = 'msg_00000000000000000000000000';
     const largest = 'msg_7zzzzzzzzzzzzzzzzzzzzzzzzz';

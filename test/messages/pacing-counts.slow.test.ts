@@ -42,7 +42,7 @@ describe('the counts of pacing (specification section 8)', () => {
     await assertHeld(phone);
   });
 
-  it('a late failure report subtracts one unanswered message, but not after a reply and not from a sent one (§8/pacing-unanswered)', async () => {
+  it('a late failure report lowers the count of unanswered messages by one, unless the contact has replied or the message was sent (§8/pacing-unanswered)', async () => {
     const { number, phone } = await connect({ mode: 'strict' });
     await paced.send(number, 1);
     const late = await handOut(phone);
@@ -110,7 +110,7 @@ describe('the counts of pacing (specification section 8)', () => {
     assert.equal((await team.api.get(`/v1/messages/${text}`)).json.error_code, null);
   });
 
-  it('hand-outs and openings more than 10 s in the future do not count after a backward clock step (§8/pacing-rows)', async () => {
+  it('hand-outs and new conversations that lie over 10 s in the future after a backward clock step do not count (§8/pacing-rows)', async () => {
     const limits = { mode: 'strict', new_contacts_per_hour: 1 };
     const [hour, contacts] = [await connect({ messages_per_hour: 1 }), await connect(limits)];
     for (const { number, phone } of [hour, contacts]) {

@@ -157,13 +157,13 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
     }
   }
 
-  it('gentle keeps the gap, the hourly and the daily limit and each contact’s order, and sends every message (§8/pacing-gap, §8/pacing-windows, §8/pacing-rows, §4.3/order)', async () => {
+  it('gentle pacing keeps the gap, the hourly and the daily limit and each contact’s order, and sends every message (§8/pacing-gap, §8/pacing-windows, §8/pacing-rows, §4.3/order)', async () => {
     const { sent } = await simulate('gentle');
     const lastsMs = (sent.at(-1)?.atMs ?? 0) - (sent[0]?.atMs ?? 0);
     assert.ok(lastsMs < 3.5 * dayMs, `${lastsMs / dayMs} days for what takes three and a few hours`);
   });
 
-  it('strict also keeps the limits of new contacts and of unanswered contacts (§8/pacing-new-contacts, §8/pacing-unanswered, §8/pacing-order)', async () => {
+  it('strict pacing also keeps the limits of new contacts and of unanswered messages (§8/pacing-new-contacts, §8/pacing-unanswered, §8/pacing-order)', async () => {
     const { sent, repliedAtMs } = await simulate('strict');
     const byContact = Map.groupBy(sent, ({ to }) => to);
     const openings = [...byContact.values()].map(([first]) => first?.atMs ?? 0).sort((a, b) => a - b);

@@ -48,7 +48,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(Math.max(...gaps) - Math.min(...gaps) > 1_000, String(gaps));
   });
 
-  it('the gap begins with the report where that is later than the hand-out, and all processes draw the same gap (§8/pacing-gap)', async () => {
+  it('the gap begins at the hand-out, or at the report if it comes later, and all processes draw the same gap (§8/pacing-gap)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { gap_min_seconds: 100, gap_max_seconds: 200 });
     await sendMany(number, 2, () => 1);
@@ -85,7 +85,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 2);
   });
 
-  it('strict opens 15 conversations an hour, and messages to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
+  it('strict pacing opens 15 conversations an hour, and messages to known contacts go on (§8/pacing-new-contacts, §8/pacing-order)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
     await sendMany(number, 17, (index) => index);
@@ -101,7 +101,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(await storedConversation(service, number.phoneNumber, contactAt(15)));
   });
 
-  it('strict sends a contact 5 messages without a reply, and a reply wakes the held poll (§8/pacing-unanswered)', async () => {
+  it('strict pacing sends a contact 5 messages without a reply, and a reply wakes the held poll (§8/pacing-unanswered)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 });
     await sendMany(number, 6, () => 1);
@@ -116,7 +116,7 @@ describe('pacing (specification section 8)', () => {
     assert.ok(performance.now() - startedMs < pacedCheckMaxMs / 2, 'not by the check of every 10 s');
   });
 
-  it('a message to another contact wakes a poll that pacing holds for one contact, within a second of its look (§8/pacing-held)', async () => {
+  it('a poll that waits for one contact’s reply is woken by a message to another contact, before its next check (§8/pacing-held)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, {
       mode: 'strict',

@@ -125,7 +125,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     }
   });
 
-  it('a to that equals from is refused (§4.3/from-and-to)', async () => {
+  it('a send whose to equals its from is refused (§4.3/from-and-to)', async () => {
     assertInvalid(await send({ to: from, from, content: 'me' }), 'to', 'to itself');
   });
 

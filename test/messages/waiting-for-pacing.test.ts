@@ -26,7 +26,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
   const assertIn = (inMs: number | null, expectedMs: number) =>
     assert.ok(inMs !== null && Math.abs(inMs - expectedMs) < 2_000, `in ${inMs} ms, not ${expectedMs}`);
 
-  it('a message that pacing holds has the reason and the expected time: of the gap, the hour, the day (§4.3/waiting-reason, §4.3/expected-at, §2.6/waiting-reason)', async () => {
+  it('a message that pacing holds shows the reason (gap, hourly or daily limit) and its expected time (§4.3/waiting-reason, §4.3/expected-at, §2.6/waiting-reason)', async () => {
     const { number, phone } = await paced.connect({
       gap_min_seconds: 60,
       gap_max_seconds: 60,
@@ -53,7 +53,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.deepEqual(await waiting(behind), { reason: null, inMs: null });
   });
 
-  it('a message waits for a new contact or a missing reply, and a reason that a person can change comes first (§4.3/waiting-reason, §4.3/expected-at)', async () => {
+  it('waiting_reason is the limit of new contacts or the missing reply, unless the number is paused or the phone offline (§4.3/waiting-reason, §4.3/expected-at)', async () => {
     const strict = { mode: 'strict', gap_min_seconds: 0, gap_max_seconds: 0 };
     const { number, phone } = await paced.connect({
       ...strict,
@@ -101,7 +101,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal(await phone.send(service.runtime), known);
   });
 
-  it('messages that wait for a reply under strict pacing delay no other contact (§4.3/expected-at)', async () => {
+  it('messages that wait for a reply under strict pacing delay no message to another contact (§4.3/expected-at)', async () => {
     const limits = { messages_per_hour: 3, unanswered_per_contact: 1 };
     const { number, phone } = await paced.connect({
       mode: 'strict',

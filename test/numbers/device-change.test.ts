@@ -50,7 +50,7 @@ describe('a device that describes itself differently (§4.7/device-change)', () 
     );
   });
 
-  it('another iOS version is a warning too, but not the same device or one without a name', async () => {
+  it('another iOS version is a warning too, but neither the same device nor a device without a name is', async () => {
     const before = (await actions()).length;
     await takeover({ device_name: 'Anna’s iPhone', os: '18.1' });
     await takeover({ device_name: 'Anna’s iPhone', os: 'none' });

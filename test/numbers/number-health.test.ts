@@ -51,7 +51,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.deepEqual([(await health()).state, (await health()).advice], ['online', '']);
   });
 
-  it('a silent number makes one number.offline and one number.online, however many processes watch (§4.7/events, §6.1/one-per-change, §6.2/number-events)', async () => {
+  it('a number that falls silent and returns makes one number.offline and one number.online event, however many processes watch (§4.7/events, §6.1/one-per-change, §6.2/number-events)', async () => {
     const put = async (types: Parameters<typeof putWebhook>[2], options = {}) =>
       (await putWebhook(service, team.id, types, options)).id;
     const named = await put(['number.offline', 'number.online']);
@@ -89,7 +89,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.ok(Date.parse((await health()).since) > sinceMs);
   });
 
-  it('a round that fails in the middle loses no event and makes no second one (§4.7/events)', async () => {
+  it('a health check that fails in the middle loses no event and makes none twice (§4.7/events)', async () => {
     await putWebhook(service, team.id, ['number.offline']);
     const other = await service.newTeam();
     await connectNumber(service, other, newPhoneNumber());
@@ -136,7 +136,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     assert.deepEqual(await eventTypes(), ['number.offline']);
   });
 
-  it('a reported number stays offline while the server is away and after it, until it polls (§4.7/served-time)', async () => {
+  it('a number that was reported offline stays offline during and after an outage of the server, until its phone polls (§4.7/served-time)', async () => {
     await passWatchedTime(service, 6 * minuteMs);
     service.clock.advance(60 * minuteMs);
     await passWatchedTime(service, 15_000);
@@ -163,7 +163,7 @@ describe('the health of numbers (specification section 4.7)', () => {
     );
   });
 
-  it('the cause names what the phone did last: it took a message or disconnected (§4.7/cause)', async () => {
+  it('the cause names the last action of the phone: it took a message or disconnected (§4.7/cause)', async () => {
     const polling = await heldPoll(service, number);
     polling.leave();
     await until(

@@ -80,7 +80,7 @@ describe('the pacing of a number (specification section 4.2)', () => {
     }
   });
 
-  it('more new conversations or unanswered messages than the limits are a warning (§4.2/pacing-shown)', async () => {
+  it('a number that exceeds a limit of new contacts or unanswered messages shows the limit as a warning (§4.2/pacing-shown)', async () => {
     const other = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, other);
     const pacing = {

@@ -57,7 +57,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     await claim(team.api, links[1] ?? '');
   });
 
-  it('reconnect works for a pending number like a new verify', async () => {
+  it('reconnect of a pending number does the same as a new verify', async () => {
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550102' });
     const old = await claim(team.api, String(verify.json.setup_url));
     const pending = await findNumber(team.api, '+14155550102');

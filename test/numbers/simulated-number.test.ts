@@ -98,7 +98,7 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.ok(conversation && !('simulated' in conversation));
   });
 
-  it('a simulated number is one that is reserved for fiction and free (§12.13/simulated-number)', async () => {
+  it('a simulated number has to be a phone number that is reserved for fiction and not in use (§12.13/simulated-number)', async () => {
     const team = await newOwner();
     for (const phone_number of [
       '+14155550200',

@@ -60,7 +60,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     }
   });
 
-  it('one process leases a number, and another claims it after its release or end, also with an end too far ahead', async () => {
+  it('one process leases a number, and another claims it once the lease is released, has ended, or ends too far ahead', async () => {
     const numberId = await simulate(await service.newTeam());
     const [lease, ...more] = await claim(one);
     assert.ok(lease);

@@ -75,7 +75,7 @@ describe('PUT /v1/numbers/:id (specification section 4.2)', () => {
     }
   });
 
-  it('an update with another value or an unknown field is refused with the name of the field (§2.5/status)', async () => {
+  it('an update with an invalid value or an unknown field is refused with the name of the field (§2.5/status)', async () => {
     const bodies: [unknown, string][] = [
       [{ status: 'stopped' }, 'status'],
       [{ status: 'Paused' }, 'status'],

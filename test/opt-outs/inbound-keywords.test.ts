@@ -65,7 +65,7 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal((await number.wire.poll()).id, id);
   });
 
-  it('STOP, START and STOP within 20 s end opted out, and a late repeat of a device’s id changes nothing (§4.6/inbound-keywords)', async () => {
+  it('STOP, START and STOP within 20 s leave the contact opted out, and a late repeat of a device-given id changes nothing (§4.6/inbound-keywords)', async () => {
     const now = async (text: string, id?: string) =>
       number.wire.call('inbound', { from: contact, text, ...(id === undefined ? {} : { id }) });
     const first = await now('STOP');

@@ -14,7 +14,7 @@ const cases: readonly (readonly [text: string, keyword: 'opt_out' | 'opt_in' | u
   ['stop', 'opt_out', 'lower case'],
   ['Stop.', 'opt_out', 'a full stop'],
   ['STOP!', 'opt_out', 'an exclamation mark'],
-  ['Stop!!!', 'opt_out', 'several of them'],
+  ['Stop!!!', 'opt_out', 'several exclamation marks'],
   ['STOP?', 'opt_out', 'a question mark'],
   ['STOP❗️', 'opt_out', 'the emoji of an exclamation mark, with its variation selector'],
   ['‼️STOP‼️', 'opt_out', 'punctuation with variation selectors'],
@@ -22,26 +22,26 @@ const cases: readonly (readonly [text: string, keyword: 'opt_out' | 'opt_in' | u
   ['ⓢⓣⓞⓟ', 'opt_out', 'letters in circles'],
   ['\u200eStop', 'opt_out', 'a direction mark'],
   ['\u202bStop\u202c', 'opt_out', 'embedded from right to left'],
-  ['\u2068Stop\u2069', 'opt_out', 'isolated'],
+  ['\u2068Stop\u2069', 'opt_out', 'a directional isolate'],
   ['Stop\ufe0f', 'opt_out', 'a variation selector'],
   ['\ufeffStop\u200b', 'opt_out', 'characters without width'],
   ['St\u00adop', 'opt_out', 'a soft hyphen'],
   ['“stop”', 'opt_out', 'quotation marks'],
-  ['«stop»', 'opt_out', 'French ones'],
+  ['«stop»', 'opt_out', 'French quotation marks'],
   ['<STOP>', 'opt_out', 'as some instructions print it'],
   ['*stop*', 'opt_out', 'as some people stress it'],
   ['\t stop \n', 'opt_out', 'white space around it'],
   ['\u00a0stop\u3000', 'opt_out', 'other white space around it'],
   ['S.T.O.P.', 'opt_out', 'punctuation within'],
-  ['stopall', 'opt_out', 'in one'],
-  ['stop  all', 'opt_out', 'in two'],
-  ['opt out', 'opt_out', 'in two'],
+  ['stopall', 'opt_out', 'as one word'],
+  ['stop  all', 'opt_out', 'as two words'],
+  ['opt out', 'opt_out', 'as two words'],
   ['opt-out', 'opt_out', 'with a hyphen'],
-  ['OPTOUT', 'opt_out', 'in one'],
+  ['OPTOUT', 'opt_out', 'as one word'],
   ['opt\nout', 'opt_out', 'on two lines'],
   ['aufho\u0308ren', 'opt_out', 'a combining diaeresis'],
   ['Arrêt', 'opt_out', 'with its accent'],
-  ['arret', 'opt_out', 'without it'],
+  ['arret', 'opt_out', 'without its accent'],
   ['abonelikten çık', 'opt_out', 'Turkish in lower case'],
   ['ABONELİKTEN ÇIK', 'opt_out', 'a dotted capital'],
   ['ABONELIKTEN CIK', 'opt_out', 'Turkish on an English keyboard'],
@@ -49,7 +49,7 @@ const cases: readonly (readonly [text: string, keyword: 'opt_out' | 'opt_in' | u
   ['\u017ftop', 'opt_out', 'a long s'],
   ['START', 'opt_in', 'the word itself'],
   ['start!', 'opt_in', 'with punctuation'],
-  ['Unstop', 'opt_in', 'the other word'],
+  ['Unstop', 'opt_in', 'another word of the list'],
   ['Cancel', undefined, 'appointments use it'],
   ['CANCELAR', undefined, 'appointments use it in Spanish'],
   ['absagen', undefined, 'appointments use it in German'],
@@ -75,7 +75,7 @@ const cases: readonly (readonly [text: string, keyword: 'opt_out' | 'opt_in' | u
 
 describe('keywords (specification section 4.6)', () => {
   for (const [text, keyword, why] of cases) {
-    it(`${JSON.stringify(text)} is ${keyword ?? 'none'}: ${why} (§4.6/keywords)`, () => {
+    it(`${JSON.stringify(text)} is ${keyword ?? 'no keyword'}: ${why} (§4.6/keywords)`, () => {
       assert.equal(findKeyword(text), keyword);
     });
   }

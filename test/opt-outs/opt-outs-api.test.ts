@@ -32,7 +32,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
   ];
   const contactEvents = () => contactEventsOf(service, team.id);
 
-  it('PUT opts a contact out as STOP does, and its answer is the item of the list (§4.6/create-opt-out, §4.6/contact-parameter, §4.6/opt-out-fields, §4.6/refused-sends, §4.6/queued-messages)', async () => {
+  it('PUT opts a contact out as STOP does, and answers with the same item as the list (§4.6/create-opt-out, §4.6/contact-parameter, §4.6/opt-out-fields, §4.6/refused-sends, §4.6/queued-messages)', async () => {
     const waiting = String((await send()).json.id);
     const answer = await put();
     assert.equal(answer.status, 200, answer.text);
@@ -68,7 +68,7 @@ describe('/v1/opt-outs (specification section 4.6)', () => {
     assert.equal((await contactEvents()).length, 1);
   });
 
-  it('an opt-out of a contact that texted STOP has the number and the message (§4.6/opt-out-fields)', async () => {
+  it('the opt-out of a contact that texted STOP shows the number and the id of that text (§4.6/opt-out-fields)', async () => {
     const { id } = await number.wire.call('inbound', { from: contact, text: 'STOP' });
     const { json } = await put();
     assert.deepEqual([json.phone_number, json.message_id], [number.phoneNumber, id]);

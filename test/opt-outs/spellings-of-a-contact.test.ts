@@ -86,7 +86,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     }
   });
 
-  it('a released message to another spelling still belongs to the contact’s one conversation (§4.6/spellings)', async () => {
+  it('a released message still belongs to the contact’s one conversation, whatever spelling it was sent to (§4.6/spellings)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     const phone = await DirectPhone.of(service, number);
@@ -105,7 +105,7 @@ describe('phone numbers with several spellings (specification section 4.6)', () 
     assert.equal((await team.api.get(`/v1/messages/${id}`)).json.error_code, 'opted_out');
   });
 
-  it('a failed report and the end of a lease reach the contact in whichever spelling (§4.6/spellings, §8/pacing-unanswered)', async () => {
+  it('a failed report and the end of a lease apply to the contact, whatever spelling the message was sent to (§4.6/spellings, §8/pacing-unanswered)', async () => {
     team = await service.newTeam();
     const number = await connectNumber(service, team);
     await team.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });

@@ -117,7 +117,7 @@ describe('the batcher (decision 0005)', () => {
     );
   });
 
-  it('calls beyond one batch run in a simultaneous one, up to the limit of batches', async () => {
+  it('calls that do not fit into one batch run in simultaneous batches, up to the limit of batches', async () => {
     const { batcher, batches, turn } = manual({ sizeMax: 1, inFlightMax: 2 });
     const calls = [1, 2, 3].map((n) => batcher.add(n));
     await turn();

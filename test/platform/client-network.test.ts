@@ -7,7 +7,7 @@ describe('the client network of a request (specification section 12.2)', () => {
     for (const spelling of spellings) assert.equal(clientNetwork(spelling), source, spelling);
   };
 
-  it('a client network is an address without its port, of IPv6 a network of 64 bits, in any spelling (§12.2/failed-passwords)', () => {
+  it('a client network is an IPv4 address without its port, or the /64 network of an IPv6 address, in any spelling (§12.2/failed-passwords)', () => {
     assertOne('198.51.100.1', [
       '198.51.100.1',
       '198.51.100.1:49152',

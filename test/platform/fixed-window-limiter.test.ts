@@ -29,7 +29,7 @@ describe('the fixed-window limiter per key and minute (specification sections 7.
     }
   });
 
-  it('the limiter reports a used-up limit without counting the question', () => {
+  it('the check whether a limit is used up does not count as a request', () => {
     const limit = new FixedWindowLimiter(clock, 2);
     assert.equal(limit.isExhausted('key'), false);
     assert.ok(limit.allows('key') && !limit.isExhausted('key') && limit.allows('key'));

@@ -40,7 +40,7 @@ describe('loops and the lifecycle (specification section 10.3)', () => {
     assert.equal(rounds.length, 2, 'nothing begins after stop');
   });
 
-  it('one request makes one more round, and then the loop rests', async () => {
+  it('one request makes one more round, and then the loop waits', async () => {
     let rounds = 0;
     const loop = new Loop({
       name: 'test',

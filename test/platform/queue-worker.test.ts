@@ -55,7 +55,7 @@ describe('a queue worker (specification section 10.3)', () => {
     assert.deepEqual(begun(), [1, 2, 3, 4]);
   });
 
-  it('a stop starts no task, lets running tasks go on for the period, and then aborts them', async (context) => {
+  it('a stop starts no task, lets running tasks go on for the stop period, and then aborts them', async (context) => {
     const { clock, worker, running, begun } = startWorker(context, [1, 2, 3]);
     await settled();
     let isOver = false;
@@ -73,7 +73,7 @@ describe('a queue worker (specification section 10.3)', () => {
     assert.deepEqual(begun(), [1, 2], 'nothing begins after stop');
   });
 
-  it('a stop ends with the last task, and does not wait for the whole period', async (context) => {
+  it('a stop ends with the last task, and does not wait for the whole stop period', async (context) => {
     const { worker, running } = startWorker(context, [1]);
     await settled();
     const stopped = worker.stop();

@@ -24,7 +24,7 @@ describe('the shared cached query', () => {
     assert.equal(await look(), 2);
   });
 
-  it('the query shares a failure as it shares a result', async () => {
+  it('simultaneous callers share a failure of the query as they share a result', async () => {
     const clock = new Clock();
     let looks = 0;
     const look = singleFlightQuery(clock, 60_000, async () => {

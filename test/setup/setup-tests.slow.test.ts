@@ -44,7 +44,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.match(page.html, /The phone could not send the message\. The phone said: no &lt;iMessage&gt;/);
     });
 
-    it('test texts go to one number once one was sent, five in all, and a refused one does not count (§11.8/test-text)', async () => {
+    it('a link sends five test texts at most, all to one number once the first was sent, and does not count refused ones (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const wrong = await sendText(setupUrl, 'my other phone');
       assert.equal(wrong.status, 400);
@@ -88,7 +88,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.match(page.html, /The iPhone has not asked for messages yet/, 'refused ones do not count');
     });
 
-    it('a test text on a link for another phone waits for that phone, and the older one sends none (§11.8/test-text)', async () => {
+    it('a test text on a link for another phone waits for that phone, and the older phone gets none (§11.8/test-text)', async () => {
       const { wire, numberId } = await connectNumber(service, team);
       const { json } = await team.api.post(`/v1/numbers/${numberId}/reconnect`);
       const setupUrl = String(json.setup_url);
@@ -105,7 +105,7 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal((await openSetupPage({ setupUrl })).marks.text, 'done');
     });
 
-    it('later test texts go only to the number of the first one that was sent (§11.8/test-text)', async () => {
+    it('further test texts go only to the number of the first sent one, whatever the state of the latest one (§11.8/test-text)', async () => {
       const { setupUrl, wire } = await connectNumber(service, team);
       const elsewhere = async () => (await sendText(setupUrl, '+14155559902')).status;
       await sendText(setupUrl, friend);

@@ -180,7 +180,7 @@ describe('the signing command (specification section 11.8)', () => {
     assert.equal((await runs()).length, 2);
   });
 
-  it('8 files may wait to be signed, another is refused at once, and calls of one file are one (§11.8/sign-command)', async () => {
+  it('8 files may wait to be signed, another file is refused at once, and simultaneous calls sign a file once (§11.8/sign-command)', async () => {
     const { signer, runs, folder } = await signerWith(
       'until [ -e "$(dirname "$0")/go" ]; do sleep 0.05; done; printf AEA1 > "$2"',
     );

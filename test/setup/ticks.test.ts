@@ -124,7 +124,7 @@ describe('the setup page counts and lists its open items (specification section 
     ]);
   });
 
-  it('the page after Done explains the open items, and without JavaScript takes the ticks of its form (§11.8/closed)', async () => {
+  it('the page after Done explains the open items, and a browser without JavaScript sends its ticks with the form (§11.8/closed)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team);
     for (const text of ['7 pm', 'Seen', 'No', 'Thanks', 'Hi'])
       await wire.call('inbound', { from: friend, text });
@@ -185,7 +185,7 @@ describe('the setup page counts and lists its open items (specification section 
     assert.doesNotMatch(done, /Still to do|left</);
   });
 
-  it('each letter that texts ask for is one more mark, which its reply makes green, and “none” adds no mark (§11.8/asked)', async () => {
+  it('each letter that contacts are asked to reply with adds a mark, which that reply makes green, and “none” adds no mark (§11.8/asked)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team);
     const question = 'Answer the question about Y, C, 1 or 2';
     const ofReplies = async () =>
@@ -204,7 +204,7 @@ describe('the setup page counts and lists its open items (specification section 
     assert.match(html, /The reply 1 comes in\.<\/b> In Shortcuts: [^<]*Message Contains 1,/);
   });
 
-  it('the step of replies is also green once its question is answered (§11.8/asked)', async () => {
+  it('the step of replies is green only once its question is answered too (§11.8/asked)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team);
     for (const text of ['7 pm', 'Seen', 'No', 'Thanks', 'Hi'])
       await wire.call('inbound', { from: friend, text });
@@ -226,7 +226,7 @@ describe('the setup page counts and lists its open items (specification section 
     );
   });
 
-  it('texts of several words are tested by a reply that only the single space catches (§11.8/marks)', async () => {
+  it('the mark of texts with several words needs a text that only the automation for a single space catches (§11.8/marks)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team);
     const receive = async (text: string) => {
       await wire.call('inbound', { from: friend, text });

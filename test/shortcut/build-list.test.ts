@@ -21,7 +21,7 @@ describe('the list to build by hand (specification section 11.11)', () => {
     });
   }
 
-  it('the list to build numbers actions from 1 through all levels, and refers to results by these numbers', () => {
+  it('the list to build by hand numbers actions from 1 through all levels, and refers to results by these numbers', () => {
     const all = flat(listOf(outbox));
     assert.deepEqual(
       all.map(({ number }) => number),
@@ -49,7 +49,7 @@ describe('the list to build by hand (specification section 11.11)', () => {
     );
   });
 
-  it('the list to build is rendered as numbered and indented text', () => {
+  it('the list to build by hand is rendered as numbered and indented text', () => {
     assert.equal(
       renderBuildList(listOf(inbound)),
       `1. Text

@@ -4,7 +4,7 @@ import { given } from '#test/support/service/given.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 import { type ShortcutLine, startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
-describe('Ownline Inbound, as its file is, against the service (specification section 11.5)', () => {
+describe('the file of Ownline Inbound, run against the service (specification section 11.5)', () => {
   const world = given(startShortcutWorld);
   afterEach(() => world.switchOffPhones());
 

@@ -6,7 +6,7 @@ import { given } from '#test/support/service/given.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 import { startShortcutWorld } from '#test/support/shortcuts/shortcut-world.ts';
 
-describe('Ownline Outbox, as its file is, against the service (specification sections 11.2 to 11.4)', () => {
+describe('the file of Ownline Outbox, run against the service (specification sections 11.2 to 11.4)', () => {
   const world = given(startShortcutWorld);
   // A running phone of an earlier test would consume the proxy faults that the next test plans.
   afterEach(() => world.switchOffPhones());

@@ -12,7 +12,7 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const readXml = (value: PropertyList) => plain(parse(writeXmlPropertyList(value)));
 const readBinary = (value: PropertyList) => plain(parseBuffer(writeBinaryPropertyList(value))[0]);
 
-describe('property lists, read by libraries of others (specification section 11.11)', () => {
+describe('property lists, read by third-party libraries (specification section 11.11)', () => {
   const hard: readonly PropertyList[] = [
     '',
     ' ',

@@ -28,8 +28,8 @@ async function startServer(context: TestContext, objects: readonly object[]) {
   return { phone, bodies };
 }
 
-describe('pages of proxies with the marks of ids inside other words (specification section 11.11)', () => {
-  it('Outbox repeats its poll with its report after pages with marks of ids inside other words (§11.11/outbox)', async (context) => {
+describe('proxy pages that contain ses_ and msg_ inside other words (specification section 11.11)', () => {
+  it('Outbox repeats its poll, report included, after proxy pages that contain ses_ and msg_ inside other words (§11.11/outbox)', async (context) => {
     const hello = { action: 'send', session: 'ses_9', id: 'msg_9', to: '+12125550100', text: 'Hello' };
     const { phone, bodies } = await startServer(context, [
       { ...hello, media: 'none', wait: '0' },
@@ -53,7 +53,7 @@ describe('pages of proxies with the marks of ids inside other words (specificati
     );
   });
 
-  it('Inbound posts the text again after pages with marks of ids inside other words (§11.11/inbound)', async (context) => {
+  it('Inbound posts the text again after proxy pages that contain ses_ and msg_ inside other words (§11.11/inbound)', async (context) => {
     const { phone, bodies } = await startServer(context, [
       { ok: '0', reason: 'unavailable' },
       { ok: '0', reason: 'rate_limited' },

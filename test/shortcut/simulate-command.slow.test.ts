@@ -35,7 +35,7 @@ describe('ownline phone simulate (specification section 10.2)', () => {
     ['the shortcuts', []],
     ['a plain client of the protocol', ['--protocol']],
   ] as const) {
-    it(`the command runs ${title} and prints the same lines`, async () => {
+    it(`ownline phone simulate runs ${title}, and prints the same lines in both ways`, async () => {
       const { lines, id, message } = await simulate(...options);
       assert.equal(lines[0].did, 'claimed');
       assert.deepEqual(lines.slice(1), [sent(id), reported(id, 'delivered'), reported(id, 'sent')]);
@@ -43,7 +43,7 @@ describe('ownline phone simulate (specification section 10.2)', () => {
     });
   }
 
-  it('the command with a fail rate is a plain client, which reports failures as a shortcut cannot', async () => {
+  it('ownline phone simulate --fail-rate runs a plain client of the protocol, as a shortcut cannot report failures', async () => {
     const { lines, id, message } = await simulate('--fail-rate', '1');
     assert.deepEqual(
       lines.map(({ did }) => did),

@@ -174,7 +174,7 @@ describe('address and token in the file (specification section 11.11)', () => {
   });
 });
 
-describe('encoding of a description', () => {
+describe('compiling the described actions of a shortcut', () => {
   it("an emoji before a variable moves the variable's position by two", () => {
     const who = text('Ann');
     const [, , greeting] = compileActions('test', [

@@ -257,7 +257,7 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
   });
 
   describe('an invitation that ended', () => {
-    it('a used, revoked or expired invitation is 404 with the reason, and an unknown link is 404 without (§3.5/lifetime)', async () => {
+    it('a used, revoked or expired invitation is 404 with the reason, and an unknown link is 404 without a reason (§3.5/lifetime)', async () => {
       const wanted = await visitor.get(`/app/invitations/${'x'.repeat(43)}`);
       assertRefused(wanted, 404, 'not_found');
       assert.match(wanted.text, /There is no such invitation/);

@@ -41,7 +41,7 @@ describe('invitations that are revoked, sent again or deleted (specification sec
     assert.deepEqual([last?.action, last?.actorKind], ['invitation.sent_again', 'member']);
   });
 
-  it('an expired invitation and one of another team can’t be sent again', async () => {
+  it('an expired invitation and an invitation of another team can’t be sent again', async () => {
     const ada = await newMember(service, team, 'owner');
     const foreign = await invite((await service.newTeam()).api, 'resend@example.com');
     const made = await invite(team.api, 'late@example.com');

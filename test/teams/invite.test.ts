@@ -113,7 +113,7 @@ describe('POST /v1/team/members/invite (specification sections 2.4, 3.5 and 4.1)
     assert.ok(await opens(service, await invite(elsewhere.api, 'new.twice@example.com')));
   });
 
-  it('a revoked or expired invitation leaves its address free for another', async () => {
+  it('a revoked or expired invitation leaves its address free for another invitation', async () => {
     const first = await invite(team.api, 'again@example.com');
     await team.api.delete(`/v1/team/invitations/${first.invitation_id}`);
     const second = await invite(team.api, 'again@example.com');

@@ -67,7 +67,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await bob.get(bob.in('/team/members'))).text, answer.text);
   });
 
-  it('a person has another member id in each team (§2.3/fields)', async () => {
+  it('a person has a different member id in each team (§2.3/fields)', async () => {
     const [one, other] = [await service.newTeam(), await service.newTeam()];
     const person = await newPerson(service);
     const ids = [await join(service, one, person, 'member'), await join(service, other, person, 'admin')];
@@ -81,7 +81,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       team = await service.newTeam();
     });
 
-    it('a new role answers the changed member, and the audit log has the actor and the old role (§4.1/set-role)', async () => {
+    it('setting a role answers with the changed member, and the audit log has the actor and the old role (§4.1/set-role)', async () => {
       const bob = await newMember(service, team, 'viewer');
       for (const role of ['admin', 'member', 'viewer']) {
         const answer = await team.api.put(`/v1/team/members/${bob.memberId}/role`, { role });
@@ -115,7 +115,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
       assert.deepEqual(await audited(team), before);
     });
 
-    it('{}, an empty body and no body answer the member, even an owner, without a change or an audit entry (§4.1/no-ops-and-seats)', async () => {
+    it('a request with {}, an empty body or no body answers with the member, even an owner, without a change or an audit entry (§4.1/no-ops-and-seats)', async () => {
       const people = [await newMember(service, team, 'viewer'), await newMember(service, team, 'owner')];
       const before = await audited(team);
       for (const { memberId } of people) {
@@ -308,7 +308,7 @@ describe('members (specification sections 2.3, 4.1 and 12.4)', () => {
     assert.equal((await team.api.get('/v1/team')).json.name, 'Example team');
   });
 
-  it('a new role and a removal count on every process at once (§12.4/leaving)', async () => {
+  it('a new role and a removal take effect on every process at once (§12.4/leaving)', async () => {
     team = await service.newTeam();
     const bob = await newMember(service, team, 'admin');
     const other = await service.startAnother();

@@ -86,7 +86,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
       assert.deepEqual(await rolesOf(team), ['owner', 'admin']);
     });
 
-    it('two owners who demote each other at once leave one owner, and so do two who leave at once (§12.4/owners)', async () => {
+    it('two owners who demote each other or leave at the same time leave one owner in the team (§12.4/owners)', async () => {
       await begin();
       const eve = await newMember(service, team, 'owner');
       let row = await lockTeamRow();
@@ -118,7 +118,7 @@ describe('owners, and leaving a team (specification section 12.4)', () => {
   describe('leaving a team', () => {
     before(begin);
 
-    it('a member in every role may leave the team, and loses access at once', async () => {
+    it('a member of any role may leave the team, and loses access at once', async () => {
       for (const role of ['admin', 'member', 'viewer', 'owner'] as const) {
         const bob = await newMember(service, team, role);
         await join(service, await service.newTeam(), bob, 'viewer');

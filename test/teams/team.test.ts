@@ -87,7 +87,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     }
   });
 
-  it('the audit log has the actor of a new name, and nothing if the name stays', async () => {
+  it('the audit log has the actor of a new name, and no entry if the name stays', async () => {
     await team.api.put('/v1/team', { name: 'Noted' });
     for (const body of [{}, { name: 'Noted' }, { name: '' }]) await team.api.put('/v1/team', body);
     const noted = (await storedAuditEntries(service, { teamId: team.id })).filter(

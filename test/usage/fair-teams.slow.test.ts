@@ -82,7 +82,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     else assert.deepEqual(others, []);
   }
 
-  it('reads of one team leave connections to other teams, and reads beyond a bound get 503 with retry-after', async () => {
+  it('reads of one team leave connections for other teams, and reads beyond a bound get 503 with retry-after', async () => {
     const held = await holdReads(service.databaseUrl, busy.id);
     const flooded = flood(() => busy.api.get('/v1/messages'));
     try {
@@ -94,7 +94,7 @@ describe('fairness between teams (§8/team-concurrency)', () => {
     await assertServed(flooded);
   });
 
-  it('waiting writes of one team leave connections to other teams, and its members are served beside its keys', async () => {
+  it('waiting writes of one team’s keys leave connections for other teams and for the team’s members', async () => {
     const owner = await newMember(service, busy, 'owner');
     const lock = await holdRowLock(service, { teamId: busy.id });
     const flooded = flood(() => busy.api.put('/v1/team', { name: 'Busy' }));

@@ -36,7 +36,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assert.notEqual((await make({})).json.secret, secret);
   });
 
-  it('repeated events are folded, and an empty list and unknown events are refused (§2.7/events, §4.4/webhook-fields)', async () => {
+  it('repeated events are stored once, and an empty list and unknown events are refused (§2.7/events, §4.4/webhook-fields)', async () => {
     const events = ['message.sent', 'message.received', 'message.sent'];
     assert.deepEqual((await make({ events })).json.events, ['message.sent', 'message.received']);
     for (const wrong of [[], ['message.read'], ['message.sent', 'x'], 'message.sent', null]) {

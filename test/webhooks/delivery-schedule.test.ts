@@ -20,7 +20,7 @@ describe('the start of attempts (specification section 6.3)', () => {
   ];
 
   for (const [attempt, startedMs, dueMs] of table) {
-    it(`attempt ${attempt}, begun ${startedMs} ms after the first, is followed at ${dueMs ?? 'no time'} (§6.3/retry-offsets)`, () => {
+    it(`after attempt ${attempt} at ${startedMs} ms, the next attempt is due at this ms: ${dueMs ?? 'never'} (§6.3/retry-offsets)`, () => {
       const first = new Date(1_000_000);
       const next = nextDeliveryAttemptAt(offsetsMs, {
         attempt,

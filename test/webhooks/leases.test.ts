@@ -187,7 +187,7 @@ describe('results of attempts that end late (specification section 6.3, decision
     });
   }
 
-  it('a failure at the url before a change does not count, and its delivery is tried again (§6.3/failure-count)', async () => {
+  it('a failure at the previous url of a webhook does not count, and its delivery is tried again (§6.3/failure-count)', async () => {
     const { webhook, change, answer, delivery } = await whileOneRuns();
     await change({ url: `${receiver.url}/elsewhere` });
     assert.equal((await answer(0, 500)).isCounted, false);

@@ -34,7 +34,7 @@ describe('manual attempts, replay and rotation, end to end (specification sectio
     await until('it is in the log', async () => (await attemptsOf(service, webhook)).length === made + 1);
   }
 
-  it('a test is signed, has the header of a test, and a failing one does not count', async () => {
+  it('a test is signed and has the header of a test, and its failure does not count', async () => {
     receiver.behave(answering(500));
     assert.equal((await team.api.post(`${path}/test`)).status, 202);
     await receiver.count(1);

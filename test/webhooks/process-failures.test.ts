@@ -26,7 +26,7 @@ describe('log lines of failures that may be due to one process (specification se
   });
   const named = { hostname: hostname(), pid: process.pid, EGRESS_ALLOW_CIDRS: '10.1.0.0/16,fd00::/8' };
 
-  it('a process that may not reach a receiver logs one line for many attempts, with its host, id and ranges', async () => {
+  it('a process that may not reach a receiver logs one line for many attempts, with its host, process id and EGRESS_ALLOW_CIDRS', async () => {
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(service.runtime, teamId, receiver.url);
     const events = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];

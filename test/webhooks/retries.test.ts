@@ -101,7 +101,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     }
   });
 
-  it('an attempt whose process died is made again 20 s after the end of its time, and not before (§6.3/interrupted-attempts)', async () => {
+  it('an attempt whose process died is made again 20 s after its time limit, and not before (§6.3/interrupted-attempts)', async () => {
     const open: ServerResponse[] = [];
     const { webhook, receiver } = await newWebhook((answer) => void open.push(answer));
     await emit(service.runtime, webhook.teamId, ['Hello']);
@@ -165,7 +165,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     assert.ok(seenMs < 1_000, `seen after ${seenMs} ms`);
   });
 
-  it('from the third failure in a row on a webhook has one attempt at a time (§6.3/failure-count)', async () => {
+  it('a webhook has one attempt at a time after its third failure in a row (§6.3/failure-count)', async () => {
     const { webhook, receiver } = await newWebhook(answering(500));
     const counted = (failures: number) =>
       until('it is counted', async () => (await stateOf(service, webhook)).failureCount === failures);

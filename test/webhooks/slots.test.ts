@@ -10,7 +10,7 @@ const places = { live: 128, replay: 16, retry: 32, manual: 8 };
 describe('slots of a webhook (specification section 6.3)', () => {
   const service = givenWebhookService({ ROLES: 'api' });
 
-  it('a webhook has 128 first, 32 later, 16 replayed and 8 manual attempts at a time, over all processes (§6.3/slots)', async () => {
+  it('a webhook has at most 128 first attempts, 32 retries, 16 replayed and 8 manual attempts at a time, over all processes (§6.3/slots)', async () => {
     const { runtime, clock } = service;
     const { id: teamId } = await service.newTeam();
     const webhook = await addWebhook(runtime, teamId, 'https://hooks.example.com/');

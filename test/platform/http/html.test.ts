@@ -11,7 +11,7 @@ describe('the template function for HTML', () => {
     );
   });
 
-  it('HTML stays HTML, lists are joined at every level, and undefined and false write nothing', () => {
+  it('HTML values are not escaped again, lists are joined at every level, and undefined and false write nothing', () => {
     const items = ['<a>', 'b'].map((text) => html`<li>${text}</li>`);
     assert.equal(
       String(html`${rawHtml('<hr>')}${undefined}${false}<ul>${items}</ul>${[['<', [html`<br>`]]]}`),

@@ -33,7 +33,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     assert.equal(await classOf(http, `https://${host}:${silent.port}/`), 'no_network', 'no connection');
   });
 
-  it('name servers that are back before the time-out make it the receiver’s, though an earlier query failed (§6.5/class-no-network)', async () => {
+  it('a request that times out after the name servers are back has class timeout, though an earlier query failed (§6.5/class-no-network)', async () => {
     let answer: DnsAnswer = here;
     const { http, dns } = await withNames(() => answer);
     const receiver = await startKept({ certificate });
@@ -66,7 +66,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     }
   });
 
-  it('a fault on an open connection is the receiver’s, whatever the name servers do', async () => {
+  it('a fault on an open connection counts as the receiver’s, whatever the name servers do', async () => {
     let answer: DnsAnswer = here;
     const { http } = await withNames(() => answer);
     const receiver = await startKept({ certificate, answer: (socket) => void socket.resume() });
@@ -75,7 +75,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     assert.equal(await classOf(http, `https://${host}:${receiver.port}/`, 1_000), 'timeout');
   });
 
-  it('a name server that needs more than a second once is waited for, after any number of fast answers (§6.5/class-no-network)', async () => {
+  it('a DNS answer that takes more than a second is waited for, even after many fast answers (§6.5/class-no-network)', async () => {
     const { http } = await withNames((name) =>
       name === host ? { addresses: ['127.0.0.1'], afterMs: 1_300 } : { addresses: ['127.0.0.1'] },
     );

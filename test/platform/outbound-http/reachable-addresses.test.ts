@@ -84,7 +84,7 @@ describe('the addresses that a name resolves to (§6.5/dns-look-up)', () => {
 describe('TLS verification of outgoing requests (§6.5/tls-verification)', () => {
   const { guard, kept, startKept, withNames } = outboundSuite();
 
-  it('nothing is sent to an expired, untrusted or another name’s certificate, whatever the environment says (§6.5/class-tls)', async () => {
+  it('nothing is sent to a receiver whose certificate is expired, untrusted or for another name, whatever the environment says (§6.5/class-tls)', async () => {
     const expired = makeCertificate([host], '200102');
     const unknown = makeCertificate([host]);
     const { http } = await withNames(() => here, { authorities: [certificate.cert, expired.cert] });

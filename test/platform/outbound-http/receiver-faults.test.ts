@@ -133,7 +133,7 @@ describe('failure classes of a receiver (specification section 6.5)', () => {
     }
   });
 
-  it('a request that its caller or the end of the guard aborts ends at once (§6.5/class-own-fault)', async () => {
+  it('a request ends at once when its caller aborts it or OutboundHttp is closed (§6.5/class-own-fault)', async () => {
     const http = guard();
     const receiver = await startKept({ answer: () => undefined });
     const url = `http://127.0.0.1:${receiver.port}/`;

@@ -100,7 +100,7 @@ describe('streamed response bodies (decision 0015)', () => {
     assert.ok(written < 30_000_000, `${written} bytes were taken by the sockets`);
   });
 
-  it('a sink that has enough ends the connection', async () => {
+  it('the connection is closed once the sink takes no more bytes', async () => {
     const receiver = await startKept({ answer: answerOf(200, large) });
     const { sink, bytes } = keepingSink(500_000);
     const outcome = await guard().send(get(`http://127.0.0.1:${receiver.port}/`, { sink }));
@@ -109,7 +109,7 @@ describe('streamed response bodies (decision 0015)', () => {
     await until('it is closed', () => receiver.open() === 0);
   });
 
-  it('a body that the sink refuses, or of another status, is not streamed, and none is inflated', async () => {
+  it('a body is not streamed if the sink refuses it or its status is 404, and compressed bodies are not inflated', async () => {
     const bomb = gzipSync(Buffer.alloc(1_000_000));
     const receiver = await startKept({ answer: answerOf(200, bomb, { 'content-encoding': 'gzip' }) });
     const compressed = keepingSink();
@@ -137,7 +137,7 @@ describe('redirects of outgoing requests (§3.2/media-redirects, §6.5/deadline-
     assert.equal(end.requests.length, 0);
   });
 
-  it('a redirect of https leads to https only, whatever addresses are allowed', async () => {
+  it('a redirect from https leads to https only, whatever addresses are allowed', async () => {
     const plain = await startKept();
     const secure = await startKept({ certificate });
     const start = await startKept({

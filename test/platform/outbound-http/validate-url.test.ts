@@ -149,7 +149,7 @@ describe('the URL check of outgoing requests (specification section 6.5)', () =>
       assert.equal(target(url), undefined, url);
   });
 
-  it('the result of the check names the host as it will be connected to (§6.5/literal-addresses)', () => {
+  it('the result of the check has the normalized host that the connection goes to (§6.5/literal-addresses)', () => {
     assert.deepEqual(target('https://EXAMPLE.com.:443/a/../b?c=d#e'), {
       origin: 'https://example.com',
       secure: true,
