@@ -35,7 +35,7 @@ const owedBy: Readonly<Record<string, readonly EventType[]>> = {
   received: ['message.received'],
 };
 
-/** An answered report and the message's final status each have their events. */
+/** Each answered report has its event, and so has the final status of each message. */
 function lost(
   { reportsAccepted, listed }: Ledger,
   message: KnownMessage,

@@ -76,7 +76,7 @@ export type Entry =
     }
   /** A phone got a stop. The campaign never causes one. */
   | { readonly kind: 'poll_stopped'; readonly number: string; readonly reason: string }
-  /** A webhook receiver read a whole request; `body` is is in base64. */
+  /** A webhook receiver read a whole request; `body` is in base64. */
   | {
       readonly kind: 'delivery_received';
       readonly request: number;
@@ -111,7 +111,7 @@ export type Entry =
     }
   /** A number's `messages_today`, read at the end of the run. */
   | { readonly kind: 'number_counted'; readonly number: string; readonly messages_today: number }
-  /** A process died that the campaign had killed or given a failpoint. */
+  /** A process died because the campaign killed it, or at the failpoint that the campaign set. */
   | { readonly kind: 'process_killed'; readonly point: string };
 
 export type EntryKind = Entry['kind'];

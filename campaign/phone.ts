@@ -54,7 +54,10 @@ export class Phone {
     }
   }
 
-  /** Passes on texts until the signal aborts, each until it is stored. Every fourth is passed on twice at once. */
+  /**
+   * Passes on texts until the signal aborts, and repeats each text until it is stored. Every fourth text is passed on
+   * twice at once.
+   */
   async receive(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#texts += 1;

@@ -8,7 +8,7 @@ export const shortTimes = {
   LOG_LEVEL: 'warn',
 };
 
-/** The same without rate limits, with times for processes that are killed. */
+/** The same settings without rate limits, and with times for processes that are killed. */
 export const killSettings = {
   ...shortTimes,
   MEDIA_TIMEOUT_MS: '2000',

@@ -8,8 +8,9 @@ const headings = ['killed at', 'kills', 'messages', 'events', 'repeats', 'violat
 const afterwards = '(afterwards)';
 
 /**
- * Draws one line per failpoint, with the counts up to each kill there. Messages are the accepted and the inbound ones.
- * Repeats are deliveries that receivers accepted and got again. A violation counts at its first evidence.
+ * Draws one line per failpoint. It counts the messages, repeats and violations between the previous kill and each kill
+ * there. Messages are the accepted and the inbound ones. Repeats are deliveries that receivers accepted and got again.
+ * A violation counts at its first evidence.
  */
 export function drawTable(
   ledger: Ledger,

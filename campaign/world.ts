@@ -23,7 +23,7 @@ export class World {
     this.#receivers = receivers;
   }
 
-  /** Creates the teams after the service's first start. @param signal ends the clients, also half-way */
+  /** Creates the teams after the service's first start. @param signal ends the clients, even while they are created */
   static async open(
     history: History,
     ownline: Installation,

@@ -9,7 +9,7 @@ export const resourceTypes = [
   'key',
   'number',
   'message',
-  /** Events are notified when they have got their position in the feed. */
+  /** An event is notified once it has its position in the feed. */
   'event',
   'opt_out',
   'webhook',

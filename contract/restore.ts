@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { nullable, strictObject, timestamp } from './schema.ts';
 
-/** The highest exact count of waiting messages, deliveries or mails. One more means that there are more. */
+/** The highest exact count of waiting messages, deliveries or mails; `heldCountMax` + 1 means that there are more. */
 export const heldCountMax = 10_000;
 
 const count = Type.Integer({ minimum: 0, maximum: heldCountMax + 1 });

@@ -56,7 +56,7 @@ const resourceLimit = (description: string) =>
     { description },
   );
 
-/** A team's plan and the used part of its limits (specification section 12.7). Usage has the messages. */
+/** A team's plan and the used part of its limits (specification section 12.7). The count of messages is in `Usage`. */
 export const PlanUsage = strictObject({
   plan: stringEnum(planNames, { description: 'Decides the limits of section 8.' }),
   members: resourceLimit('Live invitations included.'),

@@ -136,7 +136,7 @@ export type DeliveryList = Type.Static<typeof DeliveryList>;
 const attemptOutcomes = ['succeeded', ...(Object.keys(attemptFailures) as AttemptFailure[])] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-/** Upper bound on the attempts in an answer. It has the latest ones; attempt_count counts all. */
+/** Upper bound on the attempts in an answer, which has the latest ones; attempt_count counts all attempts. */
 export const shownAttemptsMax = 50;
 
 /** An HTTP attempt of a delivery without the body of its response. */

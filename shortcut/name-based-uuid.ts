@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The namespace of the UUIDs in the shortcuts. It was drawn once and never changes. */
+/** The namespace of the UUIDs in the shortcuts: random bytes that never change. */
 const namespace = Buffer.from('6d0f3f0e4c7b4a6a9c0a2f5b8e1d7c39', 'hex');
 
 /** Derives a UUID of version 5 from a name, in upper case as Shortcuts writes it. */

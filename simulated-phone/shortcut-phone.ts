@@ -29,12 +29,12 @@ export class ShortcutPhone {
   readonly #client: DeviceClient;
   readonly #leaving = new AbortController();
   #messageId = '';
-  /** The file of the current message, once it was sent. The message's text is sent after it. */
+  /** The file of the current message after it was sent; the message's text follows. */
   #file: FetchedMedia | undefined;
   #handled = 0;
   /** True while the run has a message whose outcome it has not reported. */
   #isSending = false;
-  /** True if the server may still know an earlier session of this phone, because of which a new run is refused. */
+  /** True if an earlier session of this phone may still live on the server, which then refuses a new run. */
   #hadSession = false;
   #stopReason = '';
 

@@ -33,7 +33,10 @@ export interface PhoneOptions {
   readonly server: string;
   readonly deviceToken: string;
   readonly deviceName?: string;
-  /** Share of messages that the phone fails to send, 0 to 1. The failures are spread evenly, so that runs repeat. */
+  /**
+   * Share of messages that the phone fails to send, 0 to 1. The failures are spread evenly, so that each run fails the
+   * same messages.
+   */
   readonly failRate?: number;
   /** Whether the phone reports a delivery after each send. */
   readonly reportsDelivery?: boolean;

@@ -12,10 +12,7 @@ import { connect, numbers, sends, sendsWithKeys } from './sends.ts';
 const pairs = Number(process.env.BENCH_PAIRS ?? 11);
 const seconds = 4;
 const warmUpSeconds = 3;
-/**
- * The lowest ratio that passes. A lower one passes, too, if it is no further from 1 than the ratio of the base against
- * itself.
- */
+/** A lower ratio fails, unless it is no further from 1 than the ratio of the base against itself. */
 const goal = 0.97;
 
 /** A checkout that serves, with the API key of its first team. */

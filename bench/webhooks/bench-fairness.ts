@@ -12,7 +12,10 @@ import { signInAtRate } from './sign-ins.ts';
 const content = 'Your appointment is on Tuesday at 10. Reply YES to confirm.';
 const hangingWebhooks = 20;
 const dueEach = 1_000;
-/** The number of backlogs. Failures disable each backlog's 20 webhooks after a while, and the next one replaces it. */
+/**
+ * The number of backlogs. Failures disable the 20 webhooks of a backlog after a while, and the next backlog replaces
+ * it.
+ */
 const generations = 6;
 const flowSeconds = 6;
 const flowPerSecond = 100;
@@ -38,7 +41,7 @@ const variants: readonly Variant[] = [
 /**
  * Benchmark W11, fairness: one process delivers for a quiet team beside one with 20 hanging endpoints and 20,000 due
  * deliveries. It compares the quiet team's p99 in a steady flow, and its rate in a burst, with the same values without
- * the other team. In the variant with logins, these also run then.
+ * the other team. In the variant with logins, both measurements run beside logins.
  */
 export async function benchFairness(): Promise<void> {
   const names = await startDnsServer(() => 'silence');

@@ -15,7 +15,7 @@ import type { AnsweredSend } from './flood.ts';
 import { createOwnCluster } from './own-cluster.ts';
 
 export interface BackupsOptions {
-  /** How long clients send before the backup; they send a quarter of that time after the backup. */
+  /** How long clients send before the backup; after it they send for a quarter of that time. */
   readonly seconds: number;
   readonly keep: boolean;
 }
@@ -38,8 +38,8 @@ interface Backup {
 
 /**
  * Takes a backup of an embedded PostgreSQL while clients send as fast as they can, kills the service, and restores into
- * an operator's own PostgreSQL. Then it does the same the other way round with normal traffic. The clients run on and
- * use the same address.
+ * an operator's own PostgreSQL. Then, with normal traffic, it backs up the own PostgreSQL and restores into an embedded
+ * one. The same clients run during both restores.
  * @returns whether the checker accepts the history after both restores
  */
 export async function runBackups(options: BackupsOptions, signal: AbortSignal): Promise<boolean> {

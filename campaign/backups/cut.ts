@@ -71,7 +71,7 @@ function lostReports(
 
 const idOf = (envelope: Envelope) => String(envelope.id);
 
-/** Adds a kill at each snapshot, because a delivery answered just before it may lack its result. */
+/** Adds a kill at each snapshot: the snapshot may lack the result of a delivery that was answered just before. */
 function withRestores(rows: readonly Row[], restores: readonly Restore[]): Row[] {
   const kills = restores.map(
     ({ takenAt }): Row => ({ kind: 'process_killed', at: takenAt, point: 'the snapshot' }),
@@ -108,7 +108,7 @@ function withoutRepeats(
   );
 }
 
-/** Removes events from the follower's pages that it has read before an earlier restore. */
+/** Removes events from the follower's pages that the follower had read before an earlier restore. */
 function followedOnce(rows: readonly Row[], restores: readonly Restore[]): Row[] {
   const seen = new Map<string, number>();
   return rows.map((row) => {

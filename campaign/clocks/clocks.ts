@@ -116,7 +116,7 @@ interface Stage {
 interface StepResults {
   readonly results: readonly Result[];
   readonly unfinished: string | undefined;
-  /** Why the requests that look for wrong 429s ended before the run; undefined if they did not. */
+  /** Why the requests that look for wrong 429s ended early; undefined if they ran to the end. */
   readonly probeFailure: string | undefined;
 }
 

@@ -49,7 +49,7 @@ export async function makeCast(plan: CastPlan, signal: AbortSignal): Promise<Cas
   return {
     ...{ victim, attackers, subscriber, hook, wrongKey: revoked.key, subscribed },
     strangers: strangers({ apiKey: revoked.key }, victim.known(hook)),
-    // The first attacker's messages are the oldest ones.
+    // The messages of the first attacker are at the end of the list.
     queued: queued.slice(-plan.messages + eventsMax),
   };
 }

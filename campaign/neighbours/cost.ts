@@ -69,7 +69,7 @@ export async function measureCost(probe: Probe, plan: CostPlan): Promise<Cost> {
   }
 }
 
-/** Waits until the service answers again. @throws where it doesn't in time */
+/** Waits until the service answers again. @throws if it does not answer in time */
 export async function untilIdle(port: number, timeoutMs = 120_000): Promise<void> {
   const connection = await Connection.open({ port });
   const request = Buffer.from(`GET /healthz HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);

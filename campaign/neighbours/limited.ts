@@ -100,7 +100,7 @@ export async function measureLimited(
   return { ...results, teamLoads, slowReaders, heldPoll, sharedAddress, refusals };
 }
 
-/** The same request of another team; for a member, one request per session of that team. */
+/** Returns the same request of another team; for a member, one request per session of that team. */
 function forTenant(probe: Probe, tenant: Tenant, { routes, cast, port }: LimitedPlan): [Probe, ...Probe[]] {
   const known = tenant.known(cast.hook);
   const sessions = probe.caller.kind === 'member' ? tenant.credentials.sessions.keys() : [0];

@@ -13,7 +13,7 @@ const megabyte = 1024 * 1024;
 export const limits = {
   strangerEventLoopMs: 1,
   strangerBodyBytes: megabyte,
-  /** Most growth of memory by a stranger: 64 requests of 1 MB, and as much uncollected garbage. */
+  /** Maximum growth of memory by a stranger: 64 requests of 1 MB, and as much uncollected garbage. */
   strangerGrowthBytes: 128 * megabyte,
   strangerVictimP99Ms: 250,
   teamVictimP99Ms: 500,

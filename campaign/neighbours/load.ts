@@ -24,7 +24,7 @@ const answerWithinMs = 30_000;
 /** The pause before a refused connection is tried again. */
 const pauseMs = 50;
 
-/** Applies a closed-loop load: each connection sends its next request after the response to the one before. */
+/** Applies a closed-loop load: each connection sends its next request once it has the response to its previous one. */
 export async function applyLoad(load: Load): Promise<LoadResult> {
   const statuses = new Map<number, number>();
   const open = new Set<Connection>();

@@ -15,7 +15,7 @@ export interface Route {
 /** The body limit of routes for which the table has none. */
 const bodyLimitBytes = 256 * 1_024;
 
-/** Routes of older commits, which have no command `routes`. */
+/** The routes of older commits, which have no command `ownline routes`. */
 const fixedTable = new URL('./routes-without-the-command.json', import.meta.url);
 
 /** Reads the route table of the running service, so that new routes are measured without a change in the campaign. */

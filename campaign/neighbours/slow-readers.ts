@@ -84,7 +84,7 @@ class SocketWatch {
     return this.#longestMs / 1_000;
   }
 
-  /** Counts the open sockets. @returns their number */
+  /** @returns the number of open sockets */
   look(): number {
     const nowMs = performance.now();
     const open = openSockets(this.#port);

@@ -62,8 +62,8 @@ export function decidePoll(facts: PollFacts | undefined, now: Date): PollDecisio
 }
 
 /**
- * Ids of a number's sessions grow (start-session.ts): an id newer than the current session's exists only after a
- * restore.
+ * Session ids grow with each session of a number (start-session.ts). So a phone has a newer id than the current session
+ * only after a restore.
  */
 function isAfterBackup(asked: DeviceSessionId | null, current: DeviceSessionId | null, now: Date): boolean {
   if (asked === null || current === null || asked <= current) return false;

@@ -9,10 +9,10 @@ export const overLimitHoldMs = 5_000;
 
 export const inboundPerMinute = 120;
 
-/** A phone fetches the file of a message once per hand-out. */
+/** A phone fetches the file of a message once per hand-out, so this limit equals that of inbound messages. */
 export const mediaPerMinute = 120;
 
-/** Each report follows a poll, so the limit equals that of polls. */
+/** Each report follows a poll, so this limit equals `pollsPerMinute`. */
 export const statusesPerMinute = 300;
 
 /**
@@ -36,18 +36,21 @@ export const sessionAheadMaxMs = 86_400_000;
 export const claimBodyMaxBytes = 4 * 1_024;
 
 /**
- * A file of 5 MiB has 7 MB in base64. The rest fits 170,000 characters even if each is escaped; iMessage allows some
- * 20,000.
+ * A file of 5 MiB has 7 MB in base64. The remaining bytes fit a text of 170,000 escaped characters; iMessage allows
+ * some 20,000.
  */
 export const inboundBodyMaxBytes = 8 * 1_024 * 1_024;
 
 /** Bytes of the body of a poll or a status. */
 export const pollBodyMaxBytes = 256 * 1_024;
 
-/** Fields of a device's body; shortcuts send about a dozen. */
+/** Maximum number of fields in a device's body; shortcuts send about a dozen. */
 export const deviceFieldsMax = 32;
 
-/** Values of a device's body, counted before it is parsed. A shortcut may send a text as a list with many lines. */
+/**
+ * Maximum number of values in a device's body, counted before it is parsed. A shortcut may send a text as a list of
+ * lines.
+ */
 export const deviceBodyValuesMax = 4_096;
 
 /** The longest time until a poll that pacing holds back checks the queue again. */

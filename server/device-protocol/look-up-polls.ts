@@ -25,8 +25,8 @@ export interface PollLookupRow extends PollFacts {
 }
 
 /**
- * Looks up all polls of about 20 ms in one statement: token, session, poll number and last_seen_at. So an idle poll
- * costs no statement of its own. The poll number shows which of two polls is newer.
+ * Looks up all polls that arrive within about 20 ms in one statement: token, session, poll number and last_seen_at. The
+ * poll number shows which of two polls is newer.
  */
 const lookUpPolls = statement<
   [number[], Buffer<ArrayBufferLike>[], (DeviceSessionId | null)[], Date, Date],
@@ -73,7 +73,7 @@ const shortenStatement = statement<[NumberId, DeviceSessionId, number, Date, Dat
 
 /**
  * Shortens the session of a phone that disconnected from a held poll, as if the poll had been answered. Otherwise the
- * server would refuse the next start of the shortcut until the hold's end. The disconnection is recorded, as a likely
+ * server would refuse the next start of the shortcut until the hold ends. The disconnection is recorded as a likely
  * cause of silence (specification section 4.7).
  */
 export async function shortenDeviceSession(

@@ -13,8 +13,8 @@ import { parseId } from '#server/platform/ids/ids.ts';
 import { mediaPerMinute } from './limits.ts';
 
 /**
- * The file of a message for its phone (specification section 11.8). Any failure destroys the connection: a shortcut
- * would text an error's words to the customer.
+ * The file of a message for its phone (specification section 11.8). Any failure destroys the connection, because a
+ * shortcut would text the words of an error answer to the customer.
  */
 export function deviceMediaRoute(services: Runtime): Route {
   const downloads = new DownloadLimiter(services, deviceDownloadsMax);

@@ -2,8 +2,8 @@ import { LongPoll } from '#server/platform/concurrency/long-poll.ts';
 import type { DeviceSessionId, NumberId } from '#server/platform/ids/ids.ts';
 
 /**
- * How a held poll ended without a message: `timeout` after the full hold; `replaced` by a newer poll of its session,
- * `superseded` by a newer session; `disconnected`: its phone left; `stopping`: the process stops.
+ * How a held poll ended without a message. `timeout`: the hold is over. `replaced`: by a newer poll of its session.
+ * `superseded`: by a newer session. `disconnected`: the phone left. `stopping`: the process stops.
  */
 export type WaitEnd = 'timeout' | 'replaced' | 'superseded' | 'disconnected' | 'stopping';
 
@@ -90,11 +90,11 @@ export class HeldPoll extends LongPoll<WaitEnd> {
 export class PollRegistry {
   readonly #held = new Map<NumberId, HeldPoll>();
   #wakeCount = 0;
-  /** The count at the latest wake of all polls. */
+  /** The value of `wakeCount` when all polls were last woken. */
   #allWokenAt = 0;
-  /** The count at each number's latest wake, since the latest call of `purgeOldWakes`. */
+  /** The value of `wakeCount` when each number was last woken, since the latest call of `purgeOldWakes`. */
   #wokenAt = new Map<NumberId, number>();
-  /** The same, between the two latest calls. */
+  /** The same for numbers that were woken between the two latest calls of `purgeOldWakes`. */
   #wokenBefore = new Map<NumberId, number>();
   #stopping = false;
 
@@ -107,12 +107,12 @@ export class PollRegistry {
     return [...this.#held.keys()];
   }
 
-  /** Numbers whose polls only a notification wakes: the sweep checks their queues. */
+  /** Numbers whose polls have no timer that wakes them: the sweep checks their queues. */
   get numbersWithoutTimer(): NumberId[] {
     return [...this.#held].flatMap(([numberId, poll]) => (poll.isPaced ? [] : [numberId]));
   }
 
-  /** Registers a poll; only the newest poll of a number waits, whichever registered first. */
+  /** Registers a poll. Only the newest poll of a number waits, in whatever order they register. */
   register(identity: PollIdentity, countAtLookup: number, awake: boolean): HeldPoll {
     const { numberId } = identity;
     const wokenAt = Math.max(
@@ -165,8 +165,8 @@ export class PollRegistry {
   }
 
   /**
-   * Forgets the wakes that are older than the previous call. The time between two calls is far longer than a look-up,
-   * which is all that needs them.
+   * Forgets wakes from before the previous call. A poll needs a wake only between its look-up and its registration: far
+   * less time than between two calls.
    */
   purgeOldWakes(): void {
     this.#wokenBefore = this.#wokenAt;

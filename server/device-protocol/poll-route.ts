@@ -29,7 +29,7 @@ export function pollRoute(services: PollServices): Route {
       const disconnect = disconnectSignal(reply);
       const pollRequest = { ...readPoll(body, device.tokenHash), disconnect, withPermit };
       if (device.isOverLimit) {
-        // The report is recorded even beyond the limit, because the phone sends it only once.
+        // The poll's report is recorded even beyond the limit, because the phone sends it only once.
         await reportLast(services, pollRequest);
         return answerOverLimit(services, body, disconnect);
       }
@@ -69,7 +69,10 @@ function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<PollRequest, 'disco
 /** Replaces a malformed session id: it is never the current session, so the poll is answered with stop. */
 const noSession = parseId('ses', 'ses_00000000000000000000000000');
 
-/** The phone disconnected before the first byte: returns the message to its position, for the next poll. */
+/**
+ * Returns the message to its position for the next poll, because the phone disconnected before the first byte of the
+ * answer.
+ */
 async function releaseUndelivered(
   services: PollServices,
   result: Extract<PollResult, { kind: 'send' }>,
@@ -92,8 +95,8 @@ async function answerOverLimit(
   const held = Promise.withResolvers<void>();
   const cancel = clock.after(overLimitHoldMs, held.resolve);
   disconnect.addEventListener('abort', () => held.resolve(), { once: true });
-  // If the phone left while its report was written, the abort event has already fired, and waiting for it would never
-  // end.
+  // If the phone left while the poll's report was written, the abort event has already fired. Waiting for it would
+  // never end.
   if (!disconnect.aborted) await held.promise;
   cancel();
   return { body: { action: 'idle', session: optionalField(body, 'session') ?? 'new', wait: '0' } };

@@ -41,9 +41,9 @@ export type PollResult =
 export type PollServices = Runtime & { readonly pollLookups: PollLookups; readonly heldPolls: PollRegistry };
 
 /**
- * Answers one poll of a phone (specification section 11.4). Its report is committed first, whatever the answer. Then its
- * token and session decide whether it stops, continues, or starts a session. Then it is held until a message is handed
- * out, or the hold ends.
+ * Answers one poll of a phone (specification section 11.4). The poll's report is committed first, whatever the answer.
+ * Then its token and session decide whether it stops, continues, or starts a session. Then it is held until a message
+ * is handed out, or the hold ends.
  */
 export async function poll(services: PollServices, request: PollRequest): Promise<PollResult> {
   await reportLast(services, request);
@@ -90,7 +90,7 @@ async function report(
   failpoint('report written');
 }
 
-/** Holds the poll until a message was claimed for it, or it has ended. */
+/** Holds the poll until a message is claimed for it, or the poll ends. */
 async function waitForMessage(
   services: PollServices,
   request: PollRequest,
@@ -170,7 +170,8 @@ async function claimNext(
 }
 
 /**
- * Wakes a poll when pacing lets its number send, and from time to time before: a notification may be lost.
+ * Wakes a poll when pacing lets its number send. It also wakes the poll from time to time before, because a
+ * notification may be lost.
  * @returns a function that cancels the timer
  */
 function wakeAfterPacing(
@@ -190,7 +191,7 @@ function wakeAfterPacing(
 
 /**
  * Resolves a hand-out that the phone's next poll does not report. No report will follow, unless a proxy repeated the
- * poll. A hand-out of an older session may still be reported for a while; the sweep resolves it afterwards.
+ * poll. A hand-out of an older session may still be reported during the grace; afterwards the sweep resolves it.
  */
 async function resolveUnreported(
   services: PollServices,

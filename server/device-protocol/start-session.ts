@@ -113,7 +113,7 @@ export async function startDeviceSession(
       database.notify(sessionsChannel, [sessionPayload(arrival.number_id, started.sessionId)]);
     return started;
   } catch (error) {
-    // Phones of two teams polled for the same number at once; the other team's was verified first.
+    // Phones of two teams polled for the same number at once, and the number of the other team was verified first.
     if (isUniqueViolation(error)) return { stop: 'taken' };
     throw error;
   }

@@ -22,8 +22,8 @@ const queue: QueueBounds = {
 
 /**
  * Bounds the memory of device bodies (specification section 11.7). A few large bodies of a token are read at a time;
- * further ones stay unread until one of those calls is answered. Bodies that may contain a file also count against
- * limits of their team and of the process. Small bodies are not delayed.
+ * further ones stay unread until a call with a large body is answered. Bodies that may contain a file also count
+ * against limits of their team and of the process. Small bodies are not delayed.
  */
 export class BodyLimiter {
   readonly #tokens: KeyedSemaphore;
@@ -36,7 +36,7 @@ export class BodyLimiter {
     this.#process = new KeyedSemaphore({ clock, runningMax: fileBodiesMax });
   }
 
-  /** Resolves once the body may be read. @throws AppError 503 after the time-out */
+  /** Resolves once the body may be read. @throws AppError 503 if the wait times out */
   async admit(token: string, teamId: TeamId, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (!isLargerThan(bodyMaxBytes, request)) return;
     await new Promise<void>((resolve, reject) => {

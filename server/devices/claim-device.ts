@@ -26,7 +26,10 @@ export async function claimDevice(
   });
 }
 
-/** Closes a setup link once its owner has finished: it gives out no more tokens (specification section 11.1). */
+/**
+ * Closes a setup link once the person at the iPhone has finished: it returns no more tokens (specification section
+ * 11.1).
+ */
 export async function closeSetupLink(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,
   setupToken: string,

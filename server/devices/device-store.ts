@@ -94,7 +94,7 @@ export const findOpenSetupLinks = statement<[hashes: readonly Buffer[], at: Date
 
 /**
  * Locks the open setup link of a token until the transaction ends. Every writer that ends devices ends their setup
- * links first. So the writer waits for this lock, and then finds every device that a link gave out.
+ * links first, so it waits for this lock. Afterwards it finds every device that was claimed with a link.
  */
 export const lockOpenSetupLink = transactionStatement<[tokenHash: Buffer, at: Date], SetupLinkRow>(
   'devices.lock-link',
@@ -145,7 +145,7 @@ const describe = statement<[TeamId, DeviceId, string, string, string, Date], Des
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
 
-/** Deletes the record of a change of the number's device. @returns false if there is none */
+/** Deletes the notice that the number's device described itself differently. @returns false if there is none */
 export const dismissDeviceChange = transactionStatement<[teamId: TeamId, numberId: NumberId]>(
   'devices.dismiss-change',
   `UPDATE devices d SET changed_at = NULL, previous_name = NULL, previous_system_version = NULL

@@ -7,7 +7,7 @@ import { findKnownTokens, type KnownTokenRow } from './device-store.ts';
 /** `dev_` and 32 bytes as base64url (Secrets.deviceToken); any other text is not looked up. */
 const shape = /^dev_[\w-]{43}$/;
 
-/** Upper bound on remembered tokens; a process serves fewer phones. */
+/** Upper bound on remembered tokens, more than the phones of one process. */
 const keptMax = 50_000;
 
 class KnownToken {
@@ -75,8 +75,8 @@ export class DeviceTokenLookup {
   }
 
   /**
-   * Counts a refusal. Counts a refused token of a client network. Beyond the limit the answer stays the same, but
-   * look-ups of this network are delayed.
+   * Counts a refused token against the client's network. Beyond the limit the answer stays the same, but look-ups from
+   * this network are delayed.
    */
   #refuse(ip: string): undefined {
     this.#lookup.countRefusal(ip);

@@ -16,8 +16,8 @@ export interface InboundTest {
 }
 
 /**
- * Inbound tests of the setup page (specification section 11.8). iOS ignores case and accents. Each reply contains only
- * its own automation's text, so a missed reply identifies its automation.
+ * Inbound tests of the setup page (specification section 11.8). iOS ignores case and accents. Each reply contains the
+ * text of only one automation, so a reply that does not arrive identifies its automation.
  */
 export const inboundTests: readonly InboundTest[] = [
   { name: 'space', contains: ' ', reply: '7 pm', set: 'needed' },
@@ -32,7 +32,7 @@ export const inboundTests: readonly InboundTest[] = [
   { name: '2', contains: '2', reply: '2', set: 'answers' },
 ];
 
-/** An entry of the column received_tests: the phone has passed on any text at all. */
+/** The entry of the column received_tests for a phone that has passed on any text at all. */
 export const anyText = 'any';
 
 /**
@@ -46,7 +46,7 @@ export function inboundTestsOf(text: string): string[] {
 }
 
 function plainReply(text: string): string {
-  // The replies of the tests are short, so a long text passes none and need not be normalized.
+  // The replies of the tests are short. A long text passes no test, and need not be normalized.
   if (text.length > 40) return text;
   return text
     .normalize('NFKC')

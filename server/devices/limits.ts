@@ -19,5 +19,5 @@ export const fileBodiesOfTeamMax = 2;
 
 export const fileBodiesMax = 6;
 
-/** How long a further large body may wait: as long as iOS waits for an answer. */
+/** How long a large body may wait until it is read: as long as iOS waits for an answer. */
 export const deviceBodyWaitMaxMs = 60_000;

@@ -4,7 +4,7 @@ import { setupLinkRetentionMs } from './limits.ts';
 
 const batchMax = 1_000;
 
-/** Most batches of one round; the next round continues. */
+/** Maximum number of batches in one round; the next round continues. */
 const batchesMax = 100;
 
 // Links with a device token stay, because the token's row refers to them.

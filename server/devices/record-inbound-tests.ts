@@ -4,9 +4,8 @@ import { type DeviceRow, storeReceivedTests } from './device-store.ts';
 import { inboundTestsOf } from './inbound-tests.ts';
 
 /**
- * Records the inbound tests that a received text passes (specification section 11.8). If the phone passed the tests
- * before, no statement runs. An error is only logged, because the text is stored and the phone should not deliver it
- * again.
+ * Records the inbound tests that a received text passes (specification section 11.8). No statement runs if the phone
+ * has passed these tests before. An error is only logged: the text is stored, and the phone should not send it again.
  */
 export async function recordInboundTests(
   { database, logger }: Pick<Runtime, 'database' | 'logger'>,

@@ -28,12 +28,10 @@ export type NewEvent = EventFields &
     | { readonly type: NumberEventType; readonly numberId: NumberId }
   );
 
-// This statement's snapshot decides which webhooks match; it locks no webhook (decision 0017).
-//
-// A delivery's id is its event's id with an index in the last 32 bits. So the id is unique, belongs to the same month,
-// and sorts as the event does. Random ids would keep that order only to the millisecond.
-//
-// Returns the teams with new deliveries, whether any is due now, and whether a fan-out was recorded.
+// This statement's snapshot decides which webhooks match; it locks no webhook (decision 0017). A delivery's id is its
+// event's id with an index in the last 32 bits. So the id is unique, belongs to the same month, and sorts as the event
+// does. Random ids would sort so only to the millisecond. Returns the teams with new deliveries, whether any is due
+// now, and whether a fan-out was recorded.
 const insertEvents = transactionStatement<
   [
     TeamId[],

@@ -69,7 +69,7 @@ export async function hasFanOutsBefore(db: Queryable, eventId: string): Promise<
 /**
  * Fan-out: writes the deliveries of events for many webhooks (decision 0023). In each round every team gets one batch
  * of its oldest event, so that no team waits for another. A team whose batch fails waits for the next run. Several
- * processes may run it; the next run writes again a batch that a kill interrupted.
+ * processes may run this at once. The next run repeats a batch that the end of a process interrupted.
  */
 export async function writeFanOutDeliveries(
   { database, clock, logger }: Pick<Runtime, 'database' | 'clock' | 'logger'>,

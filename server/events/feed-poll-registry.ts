@@ -24,7 +24,7 @@ export class FeedPollRegistry {
   #count = 0;
   #stopping = false;
 
-  /** For each team with long polls, their lowest position. */
+  /** The lowest position among the long polls of each team. */
   get positions(): FeedPosition[] {
     return [...this.#polls].map(([teamId, feedPolls]) => ({
       teamId,
@@ -32,9 +32,7 @@ export class FeedPollRegistry {
     }));
   }
 
-  /**
-   * Finds the limit that one more long poll would exceed: of the team or of the process; undefined if there is room.
-   */
+  /** Returns the limit that one more long poll would exceed; undefined if both limits allow it. */
   fullFor(teamId: TeamId): 'team' | 'process' | undefined {
     if ((this.#polls.get(teamId)?.size ?? 0) >= heldFeedRequestsMax.ofTeam) return 'team';
     return this.#count >= heldFeedRequestsMax.ofProcess ? 'process' : undefined;

@@ -11,7 +11,7 @@ import { type EnvelopeColumns, readStoredEnvelope } from './stored-envelope.ts';
 export interface FeedEvent {
   readonly id: EventId;
   readonly position: number;
-  /** The envelope, as a delivery sends it. */
+  /** The envelope: the same body that webhooks get. */
   readonly body: string;
 }
 
@@ -49,7 +49,7 @@ export const publishNext = transactionStatement<
 ).rows;
 const findPosition = statement<[TeamId, EventId], { readonly position: number | null }>(
   'events.find-position',
-  // When a month is dropped, the positions of its events are deleted before the events. An event without its position
+  // When a month is dropped, the positions of its events are deleted before the events. An event without a position
   // counts as unknown then.
   `SELECT f.position FROM events e LEFT JOIN event_feed f ON f.team_id = e.team_id AND f.event_id = e.id
    WHERE e.team_id = $1 AND e.id = $2

@@ -1,16 +1,18 @@
 /* Limits of the feed (specification section 4.5). */
 
-/** Long polls for events that a process holds at most: of a team, and in all (specification section 4.5). */
+/**
+ * Maximum number of long polls for events that a process holds: for one team, and in all (specification section 4.5).
+ */
 export const heldFeedRequestsMax = { ofTeam: 20, ofProcess: 2_000 } as const;
 
 /**
- * Most deliveries that are written in their event's transaction. If more webhooks match, all deliveries of the event
- * are written after the commit.
+ * Maximum number of deliveries that are written in their event's transaction. If more webhooks match, all deliveries of
+ * the event are written after the commit.
  */
 export const smallFanOutMax = 100;
 
 /**
- * Time-out of the wait for an event's position. Events get theirs within milliseconds, so a longer wait means that
+ * Time-out of the wait for an event's position. Events get a position within milliseconds, so a longer wait means that
  * publishing is broken.
  */
 export const publishWaitMaxMs = 5_000;

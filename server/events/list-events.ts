@@ -78,7 +78,7 @@ async function waitUntilPublished(
   find: () => Promise<number | null | undefined>,
   reader: FeedClient,
 ): Promise<number> {
-  // Each newly published event of the team wakes this wait, because any of them may be the expected event.
+  // Each newly published event of the team wakes this wait, because any of these events may be the expected one.
   const everything = { teamId, position: beginning };
   const position = await waitForEvents(services, everything, publishWaitMaxMs, reader, async () => {
     const found = await find();

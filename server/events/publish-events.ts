@@ -3,10 +3,10 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { publishNext, tryPublisherLock } from './feed-store.ts';
 
-/** Most events of one batch, which is a transaction of some milliseconds. */
+/** Maximum number of events in one batch, which is a transaction of some milliseconds. */
 const batchMax = 1_000;
 
-/** Most batches of one round; the next round, at most a second later, continues. */
+/** Maximum number of batches in one round; the next round begins at most a second later. */
 const batchesMax = 100;
 
 /**

@@ -7,8 +7,8 @@ import {
 } from '#server/database/statement.ts';
 import { sqlDeliveryIdRange } from './fan-out.ts';
 
-// Keeps events that have no position yet, a fan-out in progress or a pending delivery. The position of a deleted event
-// is deleted, too.
+// Keeps events that have no position yet, a fan-out in progress or a pending delivery. Deletes the positions of the
+// deleted events, too.
 const purge = transactionStatement<[string, string, number]>(
   'events.purge',
   `WITH old AS MATERIALIZED (
@@ -55,8 +55,8 @@ export async function hasUnfinishedEvents(db: Queryable, range: IdRange): Promis
 }
 
 /**
- * Deletes the positions of events before their month is dropped: so no page of the feed finds a position without its
- * event.
+ * Deletes the positions of events before their month is dropped, so that no page of the feed finds a position without
+ * its event.
  * @returns the number of deleted positions
  */
 export async function removeFromFeed(trx: Transaction, range: IdRange, limit: number): Promise<number> {

@@ -9,7 +9,7 @@ export interface EnvelopeColumns {
   readonly message_id: MessageId | null;
 }
 
-/** The values of those columns in the form in which the envelope contains them. */
+/** The column values as texts, in the form in which the envelope contains them. */
 interface Repeated {
   readonly type: EventType;
   readonly event: string;
@@ -33,7 +33,7 @@ function repeatedOf({ team_id, id, type, message_id }: EnvelopeColumns): Repeate
 
 /**
  * Dictionary coding of stored envelopes (decision 0035). A control character stands for a text that other columns of
- * the row contain, or that every event contains. JSON escapes control characters, so an envelope contains none.
+ * the row contain, or that every event contains. JSON escapes control characters, so no envelope contains one.
  *
  * Stored rows depend on this dictionary: a character keeps its text for ever, and new texts get new characters. An
  * envelope without any of these texts is stored unchanged.

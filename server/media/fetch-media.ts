@@ -26,9 +26,9 @@ interface MediaFetchRequest {
 
 /**
  * Fetches the file of a URL through the SSRF guard and stores it as it arrives (specification section 3.2). Arriving
- * bytes are counted, and never decompressed: Content-Length and Content-Type are not trusted. A failure of the other
- * side is returned, not thrown.
- * @throws where the database could not store the bytes
+ * bytes are counted, and never decompressed: Content-Length and Content-Type are not trusted. A failure of the host is
+ * returned, not thrown.
+ * @throws if the database could not store the bytes
  */
 export async function fetchMedia(
   services: Pick<Runtime, 'database' | 'clock'> & { readonly outbound: OutboundHttp },

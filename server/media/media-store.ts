@@ -136,8 +136,7 @@ export async function readMediaSlice(
   );
   if (!slice?.data) throw new Error('a chunk of a media file is missing');
   const { data } = slice;
-  // Objects of the driver keep the row in memory until the next full garbage collection. Emptying the text keeps that
-  // row small.
+  // The driver keeps the row in memory until the next full garbage collection. Without its text the row is small.
   slice.data = '';
   return Buffer.from(data, 'base64');
 }

@@ -104,8 +104,8 @@ async function acceptInBatches(
 }
 
 /**
- * Runs one batch: one result per row, in order. A refused row runs again, too, if its key is known by now. Each batch
- * has its own time, which its message ids contain, so ids sort as created_at does.
+ * Runs one batch and returns one result per row, in order. A refused row whose idempotency key exists by now runs
+ * again. Each batch has its own time, which its message ids contain, so ids sort as created_at does.
  */
 async function acceptBatch(
   services: Services,
@@ -295,7 +295,7 @@ function emptyIfNull<Value>(values: readonly (Value | null)[]): readonly (Value 
   return values.some((value) => value !== null) ? values : [];
 }
 
-/** Spreads the groups' outcomes over the rows, in order. */
+/** Returns one outcome per row, in order, from groups of rows that share an outcome. */
 function perRow(groups: readonly SendOutcomeGroupRow[]): SendOutcomeGroupRow[] {
   const results: SendOutcomeGroupRow[] = [];
   for (const group of groups) for (const position of group.indexes) results[position - 1] = group;

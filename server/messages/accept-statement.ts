@@ -22,9 +22,9 @@ export interface SendRow {
 }
 
 /**
- * The outcome of one row. `again`: a concurrent request or an earlier row has its idempotency key, or quota that the row
- * needs may become free. The row runs in a later batch. `locked`: another transaction has locked the row's team or
- * number. The row runs again in a batch of its team, which waits. `not_stored`: PostgreSQL can't store the row.
+ * The outcome of one row. `again`: the row's idempotency key is taken by a concurrent request or an earlier row, or
+ * quota for the row may become free. The row runs in a later batch. `locked`: another transaction has locked the row's
+ * team or number. The row runs again in a batch of its team, which waits. `not_stored`: PostgreSQL can't store the row.
  */
 export type SendVerdict =
   | 'accepted'

@@ -27,8 +27,8 @@ export async function countHeldMessages(db: Queryable, heldBefore: Date, max: nu
 }
 
 /**
- * Cancels all queued messages that were accepted up to a time. Hand-outs in the restored database are resolved first,
- * so that a retry of one is cancelled, too.
+ * Cancels all queued messages that were accepted up to a time. Hand-outs in the restored database are resolved first: a
+ * message that is queued again for a retry is cancelled, too.
  * @throws AppError 503 if a team's messages could not be cancelled: the caller keeps the restore hold
  * @returns the number of messages that failed with `cancelled`
  */

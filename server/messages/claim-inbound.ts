@@ -28,7 +28,7 @@ const changeFingerprint = transactionStatement<[NumberId, Buffer<ArrayBufferLike
   `UPDATE inbound_fingerprints SET message_id = $3 WHERE number_id = $1 AND fingerprint = $2 RETURNING message_id`,
 );
 
-/** The features that identify an inbound message, as its device reports it. */
+/** The data by which a repeat of an inbound message is recognized. */
 export interface InboundIdentity {
   readonly deviceGivenId: string | undefined;
   /** The run of the shortcut that reports the message, if it names one. */
@@ -46,8 +46,8 @@ export interface ClaimedInbound {
 
 /**
  * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given
- * id identifies a message for ever. Without one, a message repeats one of the same run, or an equal one of the last 20
- * s. Several automations may fire for one text. A repeat waits for the first to commit.
+ * id identifies a message for ever. Without this id, a message repeats one of the same run of the shortcut, or an equal
+ * one of the last 20 s. Several automations may fire for one text. A repeat waits for the first message to commit.
  */
 export async function claimInbound(
   trx: Transaction,
@@ -64,7 +64,8 @@ export async function claimInbound(
     const row = await claimFingerprint.row(trx, numberId, fingerprint, id, clock.now(), clock.in(-periodMs));
     return row?.message_id ?? id;
   };
-  // The hash includes sender and text, so that no text is lost if two runs have the same random number.
+  // A run is named by a random number. The hash also includes sender and text, so that no text is lost if two runs have
+  // the same number.
   const ofRun = run === undefined ? undefined : sha256(JSON.stringify({ run, content }));
   const known = ofRun ? await claim(ofRun, inboundRunMs) : id;
   if (known !== id) return { id: known, isSameCall: true };

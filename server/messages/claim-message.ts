@@ -45,7 +45,7 @@ export type Claim =
   | { readonly kind: 'hand_out'; readonly handOut: HandOut }
   | {
       readonly kind: 'paced';
-      /** null: only a reply ends the wait, so its end is unknown. */
+      /** When pacing lets a message go; null if only a reply ends the wait. */
       readonly until: Date | null;
       /**
        * True if pacing holds back all messages of the number; false if it holds back only messages to some contacts.

@@ -98,7 +98,7 @@ const eraseFingerprints = transactionStatement<[TeamId, MessageId[]]>(
   `DELETE FROM inbound_fingerprints f USING numbers n
    WHERE n.team_id = $1 AND f.number_id = n.id AND f.message_id = ANY($2::uuid[]) RETURNING f.message_id`,
 );
-// A conversation with a later message has begun anew, and is kept.
+// Keeps a conversation with a message after the id $3, because it has begun anew.
 const eraseConversation = transactionStatement<[TeamId, string, MessageId]>(
   'messages.erase-conversations',
   `DELETE FROM conversations c USING numbers n

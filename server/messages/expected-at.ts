@@ -7,17 +7,17 @@ export interface PacedQueue {
   /** Messages ahead that need no new conversation, except those that strict pacing holds back until a reply. */
   readonly ahead: number;
   /**
-   * For each new contact of the messages ahead under strict pacing: how many messages follow the one that opens its
-   * conversation.
+   * Under strict pacing, one entry for each new contact of the messages ahead. It counts the messages that follow the
+   * one that opens the contact's conversation.
    */
   readonly openingsAhead: readonly number[];
-  /** How many of those conversations must open first: all, or those up to the message's own contact. */
+  /** How many conversations of `openingsAhead` must open first: all, or those up to the message's own contact. */
   readonly openingsNeeded: number;
   /** Whether the message itself opens a conversation under strict pacing. */
   readonly isOpening: boolean;
-  /** The number's latest hand-outs, oldest first: as many as the limits of its windows. */
+  /** The times of the number's latest hand-outs, oldest first: enough to check its limits per hour and day. */
   readonly handedOutAtMs: readonly number[];
-  /** When the number opened its latest conversations, oldest first: as many as the limits of its windows. */
+  /** The times at which the number opened its latest conversations, oldest first: enough to check the same limits. */
   readonly openedAtMs: readonly number[];
   /** The end of the current gap between two messages; a past time means now. */
   readonly gapUntilMs: number;

@@ -11,7 +11,10 @@ export const idempotencyKeyMs = 24 * 3_600_000;
  */
 export const duplicateInboundMs = 20_000;
 
-/** How long repeats of one run of a shortcut are recognized. A run makes at most 12 calls of a minute, 15 s apart. */
+/**
+ * How long repeats of one run of a shortcut are recognized. A run makes at most 12 calls, 15 s apart, and each takes up
+ * to a minute.
+ */
 export const inboundRunMs = 15 * 60_000;
 
 /** How long the fingerprint of an inbound message is kept: three times the longer of the two periods above. */
@@ -42,8 +45,8 @@ export const mediaFetchesPerTeamMax = 12;
 export const mediaFetchesPerOriginMax = 4;
 
 /**
- * Higher limits for the first fetch of a team from an origin: a reserve of slots, because hosts that hang may fill the
- * others.
+ * Higher limits for a team's first fetch from an origin. They reserve slots, because hosts that hang may fill all slots
+ * of the lower limits.
  */
 export const mediaFetchesPerTeamWithReserveMax = 24;
 
@@ -57,7 +60,7 @@ export const mediaTeamsExaminedMax = 1_000;
 
 export const mediaOriginsExaminedMax = 50;
 
-/** A claim also examines the teams and origins of this many oldest due fetches. */
+/** How many of the oldest due fetches a claim examines, too, with their teams and origins. */
 export const mediaOldestExaminedMax = 100;
 
 /** How much longer than its deadline a fetch is leased: time to store the rest and to finish. */
@@ -74,7 +77,7 @@ export const messagesAheadMax = 10_000;
  */
 export const strictAheadMax = 1_000;
 
-/** The audit log warns if one text goes to more new contacts than this within the time below. */
+/** The audit log warns if one text goes to more new contacts than this within `repeatedTextMs`. */
 export const repeatedTextContactsMax = 10;
 
 export const repeatedTextMs = 3_600_000;

@@ -27,8 +27,8 @@ const ofConversations = statement<[TeamId, string], { handle: string }>(
 );
 
 /**
- * Lists all spellings of a contact that the team's messages may have. Spellings of a mail address differ in case and
- * are found among all senders: Ownline never texts a mail address.
+ * Lists all spellings of a contact that the team's messages may have. An e-mail address may be stored in any case. It
+ * is searched for only among senders, because Ownline never texts an e-mail address.
  */
 export async function listHandlesOfContact(
   db: Queryable,

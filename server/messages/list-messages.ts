@@ -149,7 +149,7 @@ async function chooseScan(
   if (status === 'polling') return { scan: polling, handle: [] };
   if (status === 'failed') return { scan: failed, handle: [] };
   if (from !== undefined && to !== undefined) {
-    // The contact is searched for, because the team's own number has more messages.
+    // The scan follows the contact's handle, because the team's own number has more messages.
     const isOwn = (await findLiveNumberByPhone(database.pool, teamId, from)) !== undefined;
     return isOwn ? { scan: byRecipient, handle: [to] } : { scan: bySender, handle: [from] };
   }

@@ -78,7 +78,7 @@ export class MediaFetchWorker {
   async #try(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
     const { config } = this.#services;
     if (fetch.tries > 1) await removeEarlierTries(this.#services, fetch);
-    // Each earlier try ended with the death of its process.
+    // More tries than the maximum: the process died during each earlier try.
     if (fetch.tries > mediaTriesMax) return failMediaFetch(this.#services, fetch, 'interrupted');
     const result: MediaFetchResult = await fetchMedia(this.#services, {
       teamId: fetch.team_id,

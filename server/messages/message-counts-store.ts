@@ -1,7 +1,7 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** Lower than every id: a range from here makes the planner use the index, whatever the statistics say. */
+/** Lower than every id. A range from this id makes the planner use the index, whatever the statistics say. */
 const lowest = `'00000000-0000-0000-0000-000000000000'`;
 
 const countWaitingOf = statement<[TeamId, number], { messages: number }>(

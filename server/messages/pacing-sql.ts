@@ -3,7 +3,7 @@
  * these fragments.
  */
 
-/** A stored time further ahead than this is from before a clock step back, and sets no limit. */
+/** A stored time further ahead than this was written before the clock was set back, and sets no limit. */
 export const clockSlack = "interval '10 seconds'";
 
 /**

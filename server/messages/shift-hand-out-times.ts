@@ -1,7 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement, transactionStatement } from '#server/database/statement.ts';
 
-/** Times that are too far ahead by less than this are kept, because the clocks of processes differ a little. */
+/** A time that is at most this much too far ahead is kept, because the clocks of processes differ a little. */
 const slackMs = 10_000;
 
 /** A session lives this long after a hold or an answer (specification section 11.2). */
@@ -39,7 +39,7 @@ const limitFutureTimes = statement<[Date, Date, Date, string]>(
 );
 
 /**
- * Limits the ends of hand-outs and sessions after the service's time stepped back, to what they would be if they began
+ * After a step back of the service's time: shortens hand-outs and sessions that would end later than ones that begin
  * now.
  */
 export async function limitHandOutTimes({

@@ -3,7 +3,7 @@ import { statement, transactionStatement } from '#server/database/statement.ts';
 import { mediaLeaseMarginMs } from './limits.ts';
 import { mediaRetryPauseMaxMs } from './media-fetch-schedule.ts';
 
-/** Times that are too far ahead by less than this are kept, because the clocks of processes differ a little. */
+/** A time that is at most this much too far ahead is kept, because the clocks of processes differ a little. */
 const slackMs = 10_000;
 
 /** Postpones the leases of running fetches before the service's time steps ahead. */
@@ -19,7 +19,7 @@ const limitFutureTimes = statement<[Date]>(
    UPDATE media_fetches f SET due_at = $1 FROM far WHERE f.team_id = far.team_id AND f.message_id = far.message_id`,
 );
 
-/** Limits the times of the next tries after the service's time stepped back, to the longest pause from now. */
+/** After a step back of the service's time: the next try of each fetch begins within the longest pause from now. */
 export async function limitMediaFetchTimes({
   database,
   clock,

@@ -21,7 +21,7 @@ export const roundMax = 500;
 /** How long a send or a sweep that began before its number was deleted may still run. */
 const orphanSlackMs = 3_600_000;
 
-/** Most rounds of one sweep. */
+/** Maximum number of rounds in one sweep. */
 const roundsMax = 50;
 
 const expired = statement<[string, number, readonly TeamId[], Date, PacingMode], QueuedRow>(
@@ -67,7 +67,7 @@ const overdue = statement<[Date, number], InFlightRow>(
   `SELECT number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until
    FROM in_flight WHERE leased_until <= $1 ORDER BY leased_until LIMIT $2`,
 );
-// A scan reads a table from its start, where the oldest rows are, so each round finds them soon.
+// Needs no index: a scan reads the table from its start, where the oldest rows are.
 const purgeKeys = statement<[Date, number]>(
   'messages.purge-idempotency-keys',
   `DELETE FROM idempotency_keys WHERE ctid IN (SELECT ctid FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)
@@ -81,7 +81,7 @@ const purgeRecent = statement<[Date, number]>(
 
 const purgeHandOuts = statement<[Date, number]>(
   'messages.purge-recent-hand-outs',
-  // Reads number by number from the oldest, because no index contains the times.
+  // Reads each number's hand-outs from the oldest, because no index contains their times.
   `DELETE FROM recent_hand_outs WHERE ctid = ANY (ARRAY(
      SELECT o.place FROM device_sessions s
      CROSS JOIN LATERAL (SELECT r.ctid AS place, r.handed_out_at FROM recent_hand_outs r
@@ -93,8 +93,8 @@ const purgeHandOuts = statement<[Date, number]>(
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger' | 'metrics'>;
 
 /**
- * Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), also while their number is
- * paused by a person. A message that only pacing holds back expires only if its phone was silent for that long.
+ * Fails messages that waited longer than QUEUE_EXPIRY_HOURS (specification section 3.2), even if a person paused their
+ * number. A message that only pacing holds back expires only if its phone was silent for that long.
  */
 export async function failExpired(services: Services): Promise<number> {
   const { clock, config, database } = services;
@@ -105,8 +105,8 @@ export async function failExpired(services: Services): Promise<number> {
 }
 
 /**
- * Fails the messages of deleted numbers that the deletion left: those accepted meanwhile, and the rest of a long queue.
- * Older deletions are not examined, because no message waits longer than the expiry.
+ * Fails messages that the deletion of their number left: those accepted during the deletion, and the rest of a long
+ * queue. Deletions longer ago than the expiry are not examined, because no message waits longer.
  */
 export async function failOrphaned(services: Services): Promise<number> {
   const since = services.clock.in(-returnedMessagesMs(services));

@@ -6,7 +6,7 @@ export interface CauseFacts {
   readonly last_seen_at: Date | null;
   /** True if the phone got a message in its last poll. */
   readonly has_taken_message: boolean;
-  /** True if the phone disconnected from its last poll. */
+  /** True if the phone disconnected during its last poll. */
   readonly has_left: boolean;
   /** True if the latest setup link is open; null if the number has no setup link. */
   readonly link_is_open: boolean | null;

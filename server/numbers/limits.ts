@@ -6,13 +6,13 @@
 export const pendingNumberMs = 7 * 24 * 3_600_000;
 
 /**
- * Length of a process's lease on a simulated phone (specification section 12.13). The process renews the lease at a
- * quarter of this time.
+ * Length of a process's lease on a simulated phone (specification section 12.13). The process renews it four times in
+ * this period.
  */
 export const simulatedPhoneLeaseMs = 20_000;
 export const simulatedPhoneSweepMs = 5_000;
 
-/** Simulated phones that a process runs; other processes may run more. */
+/** Maximum number of simulated phones in one process; other processes may run more. */
 export const simulatedPhonesMax = 100;
 
 /** Shortest and longest pause before a simulated phone that ended is connected again. */

@@ -12,7 +12,7 @@ export interface NumberFactsRow extends CauseFacts {
   readonly label: string;
   readonly device_name: string;
   readonly system_version: string;
-  /** Set if the device described itself differently at its last takeover, and no person has dismissed that. */
+  /** When the device last described itself differently at a takeover; null once a person dismissed the notice. */
   readonly device_changed_at: Date | null;
   readonly previous_name: string | null;
   readonly previous_system_version: string | null;
@@ -55,7 +55,7 @@ interface FactsQuery {
   readonly now: Date;
   /** Upper bound on the counted messages of a number. */
   readonly waitingMax: number;
-  /** The numbers to list; undefined: all of the team. */
+  /** The numbers to list; undefined lists all numbers of the team. */
   readonly numberIds?: readonly NumberId[];
 }
 

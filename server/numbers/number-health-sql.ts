@@ -1,8 +1,8 @@
 import { lateAfterMs, offlineAfterMs } from './limits.ts';
 
 /*
- * The health state of a number, for every reader (specification section 4.7). The fragments are for a number n, its
- * session s, its reported health h and the poll service p.
+ * The SQL of a number's health state, for every query that reads it (specification section 4.7). The fragments are for
+ * a number n, its session s, its reported health h and the poll service p.
  */
 
 /** SQL that joins the tables which the other SQL of this file reads. @param n the alias of the number */

@@ -25,7 +25,7 @@ export const listTeamsWithHealthChanges = statement<[now: Date, limit: number], 
   'numbers.list-teams-with-health-changes',
   `SELECT DISTINCT n.team_id ${watched} LIMIT $2`,
 ).rows;
-// The lock orders a health change with the deletion of its number. A second process finds the state recorded already,
+// The row lock orders a health change with the deletion of its number. A second process finds the new state recorded,
 // and reports nothing.
 const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
   'numbers.record-health-changes',
@@ -58,7 +58,7 @@ const unmailed = `FROM number_health h
        OR n.status = 'active' AND coalesce(h.offline_mailed_at <= $1::timestamptz - interval '${offlineMailIntervalMs} ms', true))`;
 const isDue = `h.since <= $1::timestamptz - interval '${healthMailDelayMs} ms'`;
 
-/** Lists teams whose owners and admins are due a mail about numbers; at most `limit`. */
+/** Lists teams whose owners and admins have to get a mail about numbers; at most `limit`. */
 export const listTeamsToMail = statement<[now: Date, limit: number], { team_id: TeamId }>(
   'numbers.list-teams-to-mail-health',
   `SELECT DISTINCT h.team_id ${unmailed} AND ${isDue} LIMIT $2`,
@@ -79,7 +79,7 @@ export function recordHealthChanges(trx: Transaction, teamId: TeamId, now: Date)
   return recordChanges.rows(trx, now, teamId);
 }
 
-/** Marks the numbers that one mail names, by their state, and returns them; none if no mail is due. */
+/** Marks the numbers that one mail names with the state it reports. @returns these numbers; none if no mail is due */
 export function markHealthMailed(
   trx: Transaction,
   teamId: TeamId,

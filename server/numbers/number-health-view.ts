@@ -37,7 +37,7 @@ function since(facts: NumberFactsRow, now: Date): Date {
   }
 }
 
-/** The change of the phone's description, unless a person dismissed it. */
+/** The difference in the phone's description, unless a person dismissed the notice. */
 export function deviceChangeView(facts: NumberFactsRow): DeviceChange | null {
   if (facts.device_changed_at === null) return null;
   return {

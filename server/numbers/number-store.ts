@@ -143,7 +143,7 @@ export const markDeleted = transactionStatement<[teamId: TeamId, numberId: Numbe
 /** Deletes numbers that were not verified within 7 days. */
 export const deleteOverduePending = statement<[at: Date], Pick<NumberRow, 'team_id' | 'id'>>(
   'numbers.remove-overdue',
-  // Locks numbers in the order of ids, as sends do. The statement skips a number that was verified meanwhile.
+  // Locks numbers in the order of their ids, as sends do. A number that was verified meanwhile is skipped.
   `WITH overdue AS MATERIALIZED (
      SELECT team_id, id FROM numbers
      WHERE verified_at IS NULL AND deleted_at IS NULL AND pending_until <= $1 ORDER BY id FOR NO KEY UPDATE

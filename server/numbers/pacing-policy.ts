@@ -37,7 +37,7 @@ export function effectivePacing(mode: PacingMode, own: OwnPacing | null): Pacing
 }
 
 /**
- * Returns the fields of a setting that are stored.
+ * Returns the fields of a setting that the database stores.
  * @throws AppError 400, param pacing, if the shortest gap exceeds the longest
  */
 export function ownPacing(setting: PacingSetting | null): OwnPacing | null {

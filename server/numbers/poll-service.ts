@@ -2,8 +2,8 @@ import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { pollServiceGapMs } from './limits.ts';
 
-// SQL condition: the stored time of service reaches up to this process. A record that ends before this process began
-// leaves a time without a server in between. One in the future is from before the clock was set back.
+// SQL condition: the stored time of service reaches up to the start of this process. A time that ends earlier leaves a
+// gap without a server. A time in the future was written before the clock was set back.
 const overlaps = `served_until BETWEEN $1::timestamptz AND $2::timestamptz + interval '${pollServiceGapMs} ms'`;
 
 const record = statement<[Date, Date]>(

@@ -10,8 +10,8 @@ export interface SimulatedPhoneLease {
   readonly holder: string;
 }
 
-// SQL condition: no process has a live lease. A lease that ends too far ahead is from before the clock was set back,
-// and no process renews it.
+// SQL condition: no process has a live lease. A lease that ends too far ahead was written before the clock was set
+// back, and no process renews it.
 const isFree = (alias: string) =>
   `NOT (${alias}.leased_until > $2 AND ${alias}.leased_until <= $2::timestamptz + interval '${2 * simulatedPhoneLeaseMs} ms')`;
 
@@ -22,7 +22,7 @@ export const renewSimulatedPhones = statement<
   'numbers.renew-simulated-phones',
   `UPDATE simulated_phones SET leased_until = $3 WHERE holder = $1 AND number_id = ANY($2::uuid[]) RETURNING number_id`,
 ).run;
-// Also deletes the leases of deleted numbers, which killed processes leave behind.
+// Also deletes the leases of deleted numbers, whose processes were killed.
 const claim = statement<[string, Date, Date, number], SimulatedPhoneLease>(
   'numbers.claim-simulated-phones',
   `WITH ended AS (

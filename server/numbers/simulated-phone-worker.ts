@@ -58,8 +58,8 @@ export function createSimulatedPhoneWorker(
     clock,
     logger,
     sweepMs: simulatedPhoneSweepMs,
-    // The worker itself sets no limit: `claim` limits the number of phones, and has to run even at the limit, because
-    // it renews the leases.
+    // The queue worker sets no limit, because `claim` limits the number of phones. `claim` has to run even at the
+    // limit: it also renews the leases.
     runningMax: Number.POSITIVE_INFINITY,
     stopMs: 0,
     claim: async (running) => {

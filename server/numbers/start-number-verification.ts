@@ -33,8 +33,8 @@ export async function startNumberVerification(
   return database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
-    // The number is locked before its links and devices, as the first poll does. The code then checks whether that poll
-    // has verified the number meanwhile.
+    // The number is locked before its links and devices, as the first poll does. The code then checks whether the first
+    // poll has verified the number meanwhile.
     const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);
     const pending = found && found.verified_at === null ? await lockNumber(trx, teamId, found.id) : undefined;
     if (pending?.is_simulated && pending.deleted_at === null) {

@@ -17,7 +17,7 @@ import {
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets' | 'logger'>;
 
-/** Teams that a round handles; the next round handles more. */
+/** Teams that one round handles; the next round continues. */
 const roundTeamsMax = 500;
 
 /**

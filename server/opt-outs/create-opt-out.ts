@@ -39,7 +39,7 @@ export async function createOptOut(
       for (const hook of services.onOptedOut) await hook(trx, change);
       return created;
     }
-    // The contact was opted out already, and `optOut` has locked that row.
+    // The contact was opted out already, and `optOut` has locked the row.
     const standing = await findOptOut(trx, teamId, change.contact);
     if (!standing) throw new Error('an opt-out was neither created nor found');
     return standing;

@@ -15,7 +15,7 @@ export interface ErasureRow {
   readonly handles: readonly string[];
   /** Messages with greater ids are kept. */
   readonly until_id: MessageId;
-  /** The contact's opt-out events that are left to erase. */
+  /** How many of the contact's opt-out events are left to erase. */
   readonly contact_events: number;
   /** The walk over the contact's events continues before this event; null at its beginning. */
   readonly events_before: EventId | null;

@@ -4,7 +4,7 @@ import { keywordTextMaxCharacters } from './limits.ts';
 /** Keyword: an inbound text that, as a whole, opts its sender out or in. */
 export type Keyword = 'opt_out' | 'opt_in';
 
-/** Punctuation, and symbols used as such: < and >, and the emoji of ! and ?. */
+/** Punctuation, and symbols used as punctuation: < and >, and the emoji of ! and ?. */
 const punctuation = /[\p{P}<>\u2753-\u2755\u2757]/gu;
 
 /** Invisible characters: direction marks, joiners, variation selectors and other format characters. */
@@ -33,8 +33,8 @@ function spellings(word: string): string[] {
 
 /**
  * Folds a text for comparison. Invisible characters are removed first, because one may separate a letter from its
- * accent. NFKC and case follow. Upper-casing before lower-casing makes ß and ss equal, and ı and i. The dot that
- * lower-casing leaves of İ is removed.
+ * accent. NFKC, upper-casing and lower-casing follow, which make ß equal to ss, and ı to i. The dot that İ leaves is
+ * removed.
  */
 function fold(text: string): string {
   return text

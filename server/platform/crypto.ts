@@ -50,7 +50,7 @@ const hmacKeyBytes = 32;
 /** The block size of SHA-256. */
 const hmacBlockBytes = 64;
 
-/** Keys derived from SECRETS_KEY, one per purpose, so that one cannot replace another. */
+/** Keys derived from SECRETS_KEY, one per purpose, so that a value of one purpose is invalid for all others. */
 export class Secrets {
   readonly #secretsKey: Buffer;
   #mediaKey: Buffer | undefined;

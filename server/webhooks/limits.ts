@@ -2,9 +2,9 @@
 
 /**
  * Slots of each lane of a webhook, over all processes. A slot is a claimed delivery whose result is not written yet.
- * 128 slots saturate a receiver on the next machine, and a hanging receiver takes no slot of another team. Retries and
- * replays have few slots, because they are not urgent, but own ones, so that they never wait behind a backlog of first
- * attempts.
+ * 128 slots saturate a receiver in the same network, and a hanging receiver takes no slot of another team. Retries and
+ * replays have few slots, because they are not urgent. Their slots are separate, so that they never wait behind a
+ * backlog of first attempts.
  */
 export const laneSlots = { live: 128, retry: 32, replay: 16, manual: 8 } as const;
 

@@ -11,7 +11,7 @@ interface BatcherOptions<Input, Output> {
   readonly inFlightMax: number;
   /**
    * Time that the first input of a batch waits for others. 0 gathers the inputs of one tick of the event loop, and runs
-   * each batch while the callers of the one before are answered.
+   * each batch while the callers of the previous batch are answered.
    */
   readonly windowMs: number;
   /**
@@ -38,7 +38,7 @@ interface Waiting<Input, Output> {
 export class Batcher<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
   readonly #waiting: FairQueue<Waiting<Input, Output>>;
-  /** Whether a batch runs while the callers of the one before are answered. */
+  /** Whether a batch runs while the callers of the previous batch are answered. */
   readonly #overlaps: boolean;
   #inFlight = 0;
   #isScheduled = false;

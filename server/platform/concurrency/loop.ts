@@ -62,7 +62,7 @@ export class Loop {
     return this.#health;
   }
 
-  /** The loops whose health is reported: for a loop itself, this one. */
+  /** The loops whose health is reported: only this one. */
   get loops(): readonly Loop[] {
     return [this];
   }

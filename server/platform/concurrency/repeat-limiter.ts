@@ -47,7 +47,7 @@ export class RepeatLimiter<Item> {
       for (const { latest, repeats } of kinds) if (repeats > 0) this.#options.summarize(latest, repeats);
     };
     const timer = setTimeout(end, this.#options.windowMs).unref();
-    // The listener runs before others, because pino flushes its log buffer in one of them.
+    // This exit listener runs first, because pino flushes its log buffer in a later one.
     process.prependListener('exit', end);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Puts the path of APP_URL before a path. The result has no scheme and host: a browser that uses another host name of
- * this server stays on it. The cookie belongs to that name.
+ * Puts the path of APP_URL before a path. The result has no scheme and host, so a browser stays on the host name that
+ * it used. Its cookie is valid for that name only.
  */
 export function withAppBasePath(appUrl: string, path: string): string {
   return `${new URL(appUrl).pathname.replace(/\/+$/, '')}${path}`;

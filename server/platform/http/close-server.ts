@@ -38,7 +38,7 @@ function keepWhileBytesWait({ server, openSockets }: FastifyInstance): void {
   };
 }
 
-/** Closes the connections that remain after all complete requests are answered: so that no client can delay a stop. */
+/** Closes the connections that remain after all complete requests are answered, so that no client can delay a stop. */
 async function closeUnfinished(server: FastifyInstance, graceMs: number, closed: AbortSignal): Promise<void> {
   await untilAnswered(server, closed);
   await pause(graceMs, undefined, { signal: closed, ref: false }).catch(() => undefined);

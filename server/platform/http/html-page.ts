@@ -66,7 +66,7 @@ export function pageHeadersFor({ base, style = '', script }: PageParts) {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': `default-src 'none'; style-src ${sha256Source(fontFace(base) + css + style)}; font-src 'self'; script-src ${themeScriptSource}${scriptSources} form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
-    // The browser loads the font before it has read the style.
+    // Makes the browser load the font before it has read the style.
     link: `<${base}${fontPath}>; rel=preload; as=font; type="font/woff2"; crossorigin`,
     // The CSRF guard needs the header Origin, which forms would not send with no-referrer.
     'referrer-policy': 'same-origin',

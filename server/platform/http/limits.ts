@@ -15,7 +15,7 @@ export const jsonValuesMax = 1_000;
 /** Longer paths match no route: the router would take 0.2 ms to decode 15,000 escaped characters. */
 export const pathMaxCharacters = 4_096;
 
-/** Longer query strings are not parsed: 16 KB take 4 ms, and no operation needs so many. */
+/** Longer query strings are not parsed: 16 KB take 4 ms, and no operation needs a longer query. */
 export const queryMaxCharacters = 4_096;
 
 export const queryParametersMax = 50;
@@ -35,7 +35,7 @@ export const delayedCloseMs = 2_000;
 /** How many connections may wait for a delayed close; the kernel keeps some 100 KB of unread bytes for each. */
 export const delayedClosesMax = 256;
 
-/** Most bytes of a refused request's body that are read and discarded. */
+/** Maximum number of bytes of a refused request's body that are read and discarded. */
 export const drainMaxBytes = 64 * 1_024;
 
 export const drainTimeoutMs = 10_000;
@@ -47,7 +47,10 @@ export const slowReaderMs = 30_000;
 
 export const slowReaderCheckMs = 2_000;
 
-/** Time for which a stop waits for incomplete requests after all others; at least as long as a delayed close. */
+/**
+ * Time for which a stop waits for incomplete requests after all others are answered; at least as long as a delayed
+ * close.
+ */
 export const stopIncompleteRequestMs = 2_000;
 
 /** Time for which a stop waits until clients have read their answers: in all, and without progress. */

@@ -40,7 +40,7 @@ export interface DeviceCaller {
   readonly tokenHash: Buffer;
   /** Whether the call is a poll: polls have their own queue for permits. */
   readonly isPoll: boolean;
-  /** Whether a poll exceeds the rate limit of its token: its report counts, but it gets no message. */
+  /** Whether a poll exceeds the rate limit of its token: its report is recorded, but it gets no message. */
   readonly isOverLimit: boolean;
   /**
    * Reports to the authenticator that the token has ended for good. The authenticator then refuses later calls before

@@ -1,4 +1,4 @@
-/** A year. For this time a browser that used https once uses https only. */
+/** One year, during which a browser that has used https once uses https only. */
 const strictTransportSeconds = 31_536_000;
 
 /**

@@ -33,7 +33,7 @@ export function sendError(
 ): void {
   const appError = toAppError(options.explain?.(error) ?? error, request.routeOptions.bodyLimit);
   request.errorCode = appError.code;
-  // An internal_error without a cause is a refusal over capacity, not a fault; so is a body that its client aborted.
+  // A refusal over capacity has no cause, and a body that its client aborted is no fault of the server.
   if (appError.code === 'internal_error' && appError.cause !== undefined && !isRequestAborted(request)) {
     options.logger.error({ err: appError.cause, requestId: request.id }, 'a request failed');
   }
@@ -62,7 +62,8 @@ function settleRest({ status }: AppError, request: FastifyRequest, reply: Fastif
   const isKnown = principal !== undefined || signedIn !== undefined;
   if (!(status === 413 && isKnown) && hasLargeRest(request.raw))
     request.server.delayedClose.apply(request, reply);
-  // Fastify would close the connection at once, while the client writes; that reset would lose the answer.
+  // Fastify would close the connection while the client still writes. The client would get a reset instead of the
+  // answer.
   else if (status === 413) keepConnectionOpen(reply);
 }
 

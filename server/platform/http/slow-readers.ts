@@ -24,7 +24,7 @@ interface SlowReadersOptions {
  */
 export class SlowReaders {
   readonly #options: SlowReadersOptions;
-  /** Samples of each socket with waiting bytes: those of the last 30 s, and one before them. */
+  /** Samples of each socket with waiting bytes: those of the last 30 s, and the one before. */
   readonly #waiting = new WeakMap<Socket, Sample[]>();
   #cancel: (() => void) | undefined;
 

@@ -19,7 +19,7 @@ export function validateStrings(value: unknown, param?: string, depth = 0): void
     if (!value.isWellFormed())
       throw refuse(param, 'contains half of a surrogate pair. Send well-formed Unicode');
   } else if (typeof value === 'object' && value !== null) {
-    // for…in saves an array per field compared with Object.entries; every request runs this.
+    // Object.entries would create an array per field; every request runs this loop.
     for (const name in value) {
       const within = param ?? (Array.isArray(value) ? undefined : name);
       validateStrings(name, within, depth + 1);
@@ -28,7 +28,7 @@ export function validateStrings(value: unknown, param?: string, depth = 0): void
   }
 }
 
-/** Creates the error, with a printable form of the name, which may be invalid itself. */
+/** Creates the error. The field's name may be invalid, too, so it is made printable. */
 function refuse(param: string | undefined, problem: string): AppError {
   if (param === undefined) return new AppError('invalid_request', `The body ${problem}.`);
   return invalid(shortenName(param), `${printableName(param)} ${problem}.`);

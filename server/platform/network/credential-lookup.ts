@@ -71,7 +71,7 @@ export class CredentialLookup<Row extends { readonly hash: Buffer }> {
 
   /**
    * Looks a credential up. Requests with the same credential share the look-up, if `sharesLookups` is set.
-   * @param credential well-formed; the caller refuses others without a query
+   * @param credential well-formed; the caller refuses malformed ones without a query
    * @param ip the client's address; undefined for a recently valid credential, which has no limit
    */
   async find(credential: string, ip: string | undefined): Promise<Row | undefined> {

@@ -2,7 +2,8 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { Connection, type Endpoint } from './connection.ts';
 
 /**
- * Most idle connections, one per possible attempt. Opening a connection costs more than keeping it open for a second.
+ * Maximum number of idle connections: one per possible attempt. Opening a connection costs more than keeping it open
+ * for a second.
  */
 const idleMax = 1_024;
 /** After an endpoint closed a reused connection during a request, its connections are not reused for this time. */

@@ -35,15 +35,15 @@ export class Deadline {
   }
 
   /**
-   * Sets the callback for the end of the request, instead of the previous phase's. If the request has ended already,
-   * the callback is called at once.
+   * Replaces the callback for the end of the request, because the next phase begins. If the request has ended already,
+   * the new callback is called at once.
    */
   whenEnded(then: () => void): void {
     this.#whenEnded = then;
     if (this.#ended) then();
   }
 
-  /** @returns the value, or undefined if the end comes first */
+  /** @returns the value, or undefined if the request ends first */
   within<T>(value: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.whenEnded(() => resolve(undefined));

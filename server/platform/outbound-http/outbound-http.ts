@@ -140,7 +140,10 @@ export class OutboundHttp {
     }
   }
 
-  /** Checks the target of a redirect like a first URL; it must not leave TLS. @returns undefined for other answers */
+  /**
+   * Checks the target of a redirect like the first URL; a redirect must not leave TLS. @returns undefined for other
+   * answers
+   */
   #redirect(from: Target, exchanged: ExchangeResult): Target | 'forbidden' | undefined {
     if (exchanged.kind !== 'answered' || !redirectStatuses.has(exchanged.status)) return undefined;
     const { location } = exchanged.headers;

@@ -87,14 +87,15 @@ export class SafeResolver {
   async #query(name: string): Promise<Resolution> {
     let askedAtMs = performance.now();
     let answers = await this.#askBoth(this.#currentResolver(), name);
-    // The DNS library c-ares shortens its time-out for fast servers, and then gives up on a server that has to query
-    // others. A new resolver has no such history.
+    // The DNS library c-ares shortens its time-out for fast servers. It then gives up too early on a server that has to
+    // query others. A new resolver starts with the usual time-out.
     if (answers.every(isTimeout) && performance.now() - askedAtMs < patienceMs) {
       this.#resolver = undefined;
       askedAtMs = performance.now();
       answers = await this.#askBoth(this.#currentResolver(), name);
     }
-    // If one of the two queries gets no answer, the other counts: many names and name servers know IPv4 only.
+    // If the query for IPv4 or for IPv6 gets no answer, the other one counts: many names and name servers know IPv4
+    // only.
     const records = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (records.length === 0) return { kind: 'nothing' };
     const addresses = records.map(({ address }) => address);

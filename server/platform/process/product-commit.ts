@@ -25,7 +25,7 @@ function readGitFile(root: string, name: string): string | undefined {
   }
 }
 
-/** `git gc` and `git clone` keep branches as lines of one file. */
+/** `git gc` and `git clone` keep the branches as lines of the file packed-refs. */
 function readPackedRef(root: string, ref: string): string | undefined {
   return readGitFile(root, 'packed-refs')
     ?.split('\n')

@@ -5,7 +5,7 @@ type Style = Parameters<typeof styleText>[0];
 const styles: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: 'red' };
 
 interface TerminalLogOptions {
-  /** Styles the level of a warning or failure, and stacks. */
+  /** Styles stacks, and the level of a warning or an error. */
   readonly paint?: (style: Style, text: string) => string;
 }
 

@@ -10,7 +10,8 @@ import type { AttemptId, DeliveryId, EventId, TeamId } from '#server/platform/id
 /** Most rows of one batch, which takes some 50 ms. */
 const batchMax = { events: 100, deliveries: 500, answers: 1_000 } as const;
 
-// Notes events whose answers are to be erased. An event without a delivery has no answers, and is left out.
+// Records events for which the receivers' answers have to be erased. An event without a delivery has no answers, and is
+// left out.
 const note = transactionStatement<[TeamId, readonly EventId[]]>(
   'webhooks.note-erased-events',
   `INSERT INTO erased_events (team_id, event_id)

@@ -6,8 +6,8 @@ const iso =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * Parses the range of a replay, from `since` until before `until` or now. Deliveries have ids with their event's time.
- * @returns ids that bound these deliveries
+ * Parses the range of a replay, which ends before `until`, or now. The id of a delivery contains the time of its event.
+ * @returns ids that bound the deliveries of the range
  * @throws AppError 400, param since or until
  */
 export function parseReplayBounds(

@@ -4,7 +4,10 @@ import { type Transaction, transactionStatement } from '#server/database/stateme
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { deliverySteps, sqlNextDeliveryStatus } from '#server/webhooks/queue/delivery-status.ts';
 
-/** How many deliveries one round examines. A round takes some 100 ms, for which results of the webhook wait. */
+/**
+ * How many deliveries one round examines. A round takes some 100 ms, during which no result of the webhook's attempts
+ * can be written.
+ */
 export const roundExaminedMax = 5_000;
 
 /** Result of a round: the number of queued and of examined deliveries, and the last examined id. */

@@ -46,7 +46,7 @@ interface ClaimLimits {
   readonly after: WebhookId;
 }
 
-/** A claimed delivery with its walk; a walk that claimed none is one row without a delivery. */
+/** A claimed delivery and the end of the walk; a walk that claimed none gives one row without a delivery. */
 type ClaimRow = { readonly walked_to: WebhookId | null; readonly next_due_at: Date | null } & (
   | (ClaimedDelivery & { readonly message_id: MessageId | null })
   | { readonly webhook_id: null }

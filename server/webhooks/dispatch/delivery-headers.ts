@@ -18,7 +18,7 @@ interface SignedDelivery {
 /**
  * Creates the headers of an attempt (specification sections 6.3 and 6.4). The key of `x-service-signature` is the whole
  * text of the secret; that of Standard Webhooks is its decoded base64. During a rotation `webhook-signature` has both
- * signatures, and `x-service-signature-next` accompanies the current one.
+ * signatures, and `x-service-signature-next` is sent beside `x-service-signature`.
  */
 export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
   const { eventId, eventType, body, secrets, startedAt, isTest } = delivery;

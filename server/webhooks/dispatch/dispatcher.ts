@@ -16,7 +16,7 @@ import { ResultWriter } from './result-writer.ts';
 /** Interval of the sweep, which finds what notifications and alarms missed. */
 const sweepMs = 1_000;
 
-/** Time that a freed slot waits for others to become free, so that one claim fills all of them. */
+/** Time that the first freed slot waits for further slots, so that one claim fills all of them. */
 const gatherMs = 4;
 
 type Services = Runtime & { readonly outbound: Pick<OutboundHttp, 'send'> };
@@ -157,7 +157,7 @@ export class Dispatcher {
     this.#attempts.add(attempt);
   }
 
-  /** Slots become free in bursts, so after a short wait one claim can fill all of them. */
+  /** Many slots become free within milliseconds, so after a short wait one claim can fill all of them. */
   #onSlotFree(): void {
     this.#freedSlots += 1;
     if (this.#freedSlots === 1) this.#gathering = setTimeout(() => this.#refill(), gatherMs);

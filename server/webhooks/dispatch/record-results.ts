@@ -19,8 +19,8 @@ export interface Recorded {
 
 /**
  * Records results of attempts in the order in which the attempts ended (specification section 6.3). One statement
- * writes the results of webhooks without failures, old or new. For other webhooks a short transaction locks the
- * webhook, counts its failures, and disables it at the tenth in a row.
+ * writes the results of webhooks that have no failures. For other webhooks a short transaction locks the webhook,
+ * counts its failures, and disables it at the tenth in a row.
  * @param results results of different deliveries
  */
 export async function recordResults(

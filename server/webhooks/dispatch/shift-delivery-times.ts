@@ -4,7 +4,7 @@ import { leaseMarginMs } from '#server/webhooks/limits.ts';
 import { sqlForEachLane, sqlWebhooksWithDue } from '#server/webhooks/queue/due-webhooks.ts';
 import { firstWebhookId } from './claim-deliveries.ts';
 
-/** Times that are less than this too far ahead are kept, because small corrections of the clock are no clock step. */
+/** A time that is at most this much too far ahead is kept, because small corrections of the clock are no clock step. */
 const slackMs = 10_000;
 
 /** How many deliveries of each lane of a webhook one round changes; the next round continues. */

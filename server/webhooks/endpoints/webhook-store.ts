@@ -108,8 +108,7 @@ const update = transactionStatement<
 );
 const rotate = transactionStatement<[TeamId, WebhookId, Buffer, Date, Date]>(
   'webhooks.rotate-secret',
-  // A rotation whose 24 hours are over is finished by this statement, too, because its next secret already signs
-  // deliveries.
+  // A rotation whose 24 hours are over is finished here, too, because its next secret already signs deliveries.
   `UPDATE webhooks SET secret = coalesce(next_secret, secret), next_secret = $3, next_secret_from = $4
    WHERE team_id = $1 AND id = $2 AND (next_secret_from IS NULL OR next_secret_from <= $5) RETURNING id`,
   { changes: 'webhook', team: '$1', ids: '$2' },

@@ -1,7 +1,7 @@
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-/** Upper bound on the deliveries that one round deletes, as long backlogs would exceed the time-out of a statement. */
+/** Upper bound on the deliveries that one round deletes: a longer backlog would exceed the statement's time-out. */
 export const deleteBatchMax = 10_000;
 
 const deleteRound = statement<[WebhookId], { dropped: number; team_id: TeamId | null }>(
