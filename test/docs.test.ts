@@ -21,7 +21,7 @@ const texts = globSync(['server/**/*.ts', 'docs/**/*.md', '*.md'], { cwd: reposi
 const section = (number: string) =>
   specification.split(/^##+ /m).find((part) => part.startsWith(`${number} `)) ?? '';
 
-/** The folders in the tree of CONTRIBUTING.md, and the names in its lines that do not exist below their folder. */
+/** Reads the folders of a tree in CONTRIBUTING.md, and the names in it that do not exist. */
 function readTree(tree: string) {
   const folders = new Set<string>();
   const missing: string[] = [];

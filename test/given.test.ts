@@ -21,7 +21,7 @@ describe('things given to a suite (docs/testing.md)', () => {
     );
     assert.throws(() => first.name, /once the suite runs/);
 
-    it('things are made in the order of the calls, and read as if they had been made here', () => {
+    it('given() makes things in the order of the calls, and its stand-ins are read like the things themselves', () => {
       assert.equal(second.name, 'first, second');
       assert.deepEqual({ ...second }, { name: 'first, second' });
       assert.ok(third instanceof Map);
@@ -30,10 +30,10 @@ describe('things given to a suite (docs/testing.md)', () => {
       assert.equal(each.number, 1);
     });
 
-    it('givenEach makes another one for each test', () => assert.equal(each.number, 3));
+    it('givenEach() makes a new thing for each test', () => assert.equal(each.number, 3));
   });
 
-  it('after a suite all is closed, the last made first', () => {
+  it('after a suite its things are closed, the last made first', () => {
     const ofTests = ['made for a test', 'closed after a test'];
     assert.deepEqual(events, [...ofTests, ...ofTests, 'second closed, true', 'first closed']);
     assert.ok(!existsSync(folder));

@@ -23,7 +23,7 @@ const delays = words.includes('--slow-world')
   ? { NODE_OPTIONS: `--import=${import.meta.resolve('#test/support/runner/slow-world.ts')}` }
   : undefined;
 const found = findTestFiles(names, kind);
-// The build runs once here, not in each process that serves it.
+// Builds the dashboard once, before the test processes that serve it start.
 await new WebBuild(
   { logger: createLogger('error'), clock: new Clock() },
   tmpdir(),

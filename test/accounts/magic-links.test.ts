@@ -201,7 +201,7 @@ describe('requests for magic links (specification section 12.2)', () => {
   let baseUrl: string;
   const sent: { readonly to: string; readonly url: string }[] = [];
 
-  /** A server with mail. The test keeps the links instead of mailing them. */
+  /** A server whose `send` keeps each magic link for the test instead of mailing it. */
   before(async () => {
     service = await startTestService();
     await newAccount(service, { email, password });

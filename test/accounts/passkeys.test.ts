@@ -54,7 +54,7 @@ describe('passkeys (specification section 12.2)', () => {
     assert.equal(answer.headers.get('set-cookie'), null, what);
   };
 
-  it('a registered passkey signs in without an address, and the list shows when it last did (§12.2/passkeys, §12.3/list-passkeys)', async () => {
+  it('a registered passkey signs in without an address, and the list shows its last use (§12.2/passkeys, §12.3/list-passkeys)', async () => {
     const { authenticator, id } = await newPasskey();
     const browser = new Browser(service.baseUrl);
     const answer = await enter(authenticator.get(await requestOptions()), browser);

@@ -25,7 +25,7 @@ describe('the page on which a person sets a password (specification section 12.2
     };
     return { person, enter, browser: await enter(), signInWith: status };
   };
-  /** Numbers of audit entries for passwords that were set and refused; a folded entry counts its repeats. */
+  /** Counts the audit entries of passwords that were set, and the refusals, with those in folded entries. */
   const notedOf = async (browser: Browser) => {
     const { entries } = (await browser.get('/app/account/audit')).json;
     const noted = (entries as Record<string, unknown>[]).filter(
@@ -113,7 +113,7 @@ describe('the page on which a person sets a password (specification section 12.2
     assert.deepEqual(await notedOf(browser), { done: 1, refused: 3 });
   });
 
-  it('a session that a link began needs the current password only after 15 minutes', async () => {
+  it('a session that a magic link began needs the current password only after 15 minutes', async () => {
     const { browser, signInWith } = await begin('link', password);
     assert.ok(!(await browser.get('/password')).text.includes('name="current_password"'));
     service.clock.advance(freshMs);

@@ -64,7 +64,7 @@ describe('passwords (specification section 12.2)', () => {
   it('an unknown address, a wrong password and an account without a password get the same answer after the same work (§12.2/passwords)', async () => {
     for (const path of ['/app/sign-in', '/sign-in']) {
       const seen: unknown[] = [];
-      // The audit entry is written beside the answer, so its statements are not compared.
+      // The audit entry is written at the same time as the answer, so its statements are left out.
       const statements = watchStatements(['accounts.', 'account-sessions.', 'throttle.', 'magic-links.']);
       for (const email of ['ada@example.com', 'none@example.com', 'nobody@example.com']) {
         const argon2 = watchArgon2();

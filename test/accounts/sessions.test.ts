@@ -103,7 +103,7 @@ describe('sessions (specification section 12.2)', () => {
     assert.equal(await isSignedIn(planter), false, 'a planted cookie signs in no person, then or later');
   });
 
-  it('signing in again ends the session that the browser had, of any account, and no other (§12.2/sessions)', async () => {
+  it('signing in again ends only the session that the browser had, whatever its account (§12.2/sessions)', async () => {
     const grace = await newAccount(service, { email: 'former@example.com', password });
     const [first, elsewhere] = [await enter(), await enter()];
     const stolen = first.at(service.baseUrl);
@@ -236,7 +236,7 @@ describe('sessions (specification section 12.2)', () => {
         const { sessions, magicLinks, passkeyChallenges, throttleCounters } = await countSignInRows(https);
         return [sessions, magicLinks, passkeyChallenges, throttleCounters];
       };
-      // Counters of the device cookie's browser, and of all browsers with such a cookie.
+      // The two throttle counters: of this device cookie, and of all device cookies of the account.
       assert.deepEqual(await counts(), [1, 1, 1, 2]);
       https.clock.advance(301_000);
       assert.deepEqual((await counts())[2], 0);

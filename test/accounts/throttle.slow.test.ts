@@ -53,7 +53,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     );
   const each = <T>(n: number, make: (n: number) => T) => Array.from({ length: n }, (_, index) => make(index));
 
-  it('every process refuses an 11th attempt for one address from one client network within 15 minutes (§12.2/failed-passwords)', async () => {
+  it('every process refuses an 11th attempt for one e-mail address from one client network within 15 minutes (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const [here, there] = ['198.51.100.1', '198.51.100.2'];
     for (const n of each(10, (n) => n)) {
@@ -94,7 +94,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.deepEqual([counts, watch.runs()], [{ 401: 10, 429: 50 }, 10]);
   });
 
-  it('one client network, for IPv6 its 64 bits, has 50 attempts for all addresses together', async () => {
+  it('one client network, 64 bits of an IPv6 address, has 50 attempts for all e-mail addresses together', async () => {
     const { email } = await begin();
     const sourceOf = (n: number) => `2001:db8:1:2:${(n + 1).toString(16)}::${n.toString(16)}`;
     const strangerOf = (n: number) => `somebody-${n}@example.com`;
@@ -107,7 +107,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.equal(await statusOf('198.51.100.1', email), 429, 'IPv4 is one source however it is written');
   });
 
-  it('one address has 100 attempts in all, except from client networks with a session of the account (§12.2/failed-passwords)', async () => {
+  it('one e-mail address has 100 attempts in all, except from client networks with a session of the account (§12.2/failed-passwords)', async () => {
     const { email } = await begin();
     const own = at('203.0.113.7');
     assert.equal((await own.post('/app/sign-in', { email, password })).status, 200);
@@ -120,7 +120,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     assert.equal(await statusOf('203.0.113.7', email, password), 429, 'once signed out everywhere');
   });
 
-  it('an address without an account is throttled like any other', async () => {
+  it('an e-mail address without an account is throttled like any other', async () => {
     await begin();
     const email = `nobody-${people}@example.com`;
     assert.deepEqual(await all(each(12, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 2 });
@@ -135,13 +135,13 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     const { email } = await begin();
     for (const _ of each(15, () => 0)) assert.equal(await statusOf('198.51.100.1', email, password), 200);
     assert.deepEqual(await all(each(10, () => statusOf('198.51.100.1', email, password))), { 200: 10 });
-    // These attempts from one client network would reach the limit of the address if throttled attempts counted.
+    // These attempts would reach the limit of the e-mail address if throttled attempts counted.
     assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 401: 10, 429: 10 });
     for (const _ of each(5, () => 0))
       assert.deepEqual(await all(each(20, () => statusOf('198.51.100.1', email))), { 429: 20 });
     assert.equal(await statusOf('198.51.100.2', email, password), 200);
     const counters = await storedThrottleCounters(service, service.clock.in(-quarterMs));
-    // Counters of the client network, of the address, and of both together.
+    // Counters of the client network, of the e-mail address, and of both together.
     assert.deepEqual(
       counters.map(({ hits }) => hits),
       [10, 10, 10],
@@ -152,7 +152,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
     const here = '198.51.100.1';
     const signIn = (browser: Browser, email: string, written = password) =>
       browser.post('/app/sign-in', { email, password: written });
-    /** Makes a browser with a device cookie, by signing in by a link and signing out again. */
+    /** Makes a browser with a device cookie: it signs in by a magic link and signs out again. */
     const knownTo = async (account: Awaited<ReturnType<typeof newAccount>>) => {
       const browser = at(here);
       const url = await newMagicLink(service, account);
@@ -169,7 +169,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
       const { email, account } = await begin();
       const owner = await knownTo(account);
       await lockOut(email);
-      // The limits of the address and of the client network are both used up.
+      // Uses up the limits of the e-mail address and of the client network.
       await counted(each(90, (n) => ({ source: `198.51.103.${n}`, email })));
       await counted(each(40, (n) => ({ source: here, email: `somebody-${n}@example.com` })));
       assert.equal(await statusOf('198.51.104.1', email, password), 429, 'the address');
@@ -178,7 +178,7 @@ describe('the throttle of failed passwords (specification section 12.2)', () => 
       assert.equal((await signIn(owner.at(other.baseUrl), email)).status, 200);
       const form = { email: email.toUpperCase(), password, by: 'password' };
       assert.equal((await owner.submit('/sign-in', form)).status, 303);
-      // A password change, which requires the current password, is not throttled either.
+      // A password change checks the current password, and the throttle lets a known browser do that, too.
       const change = { password: `${password}, and more`, current_password: password };
       const changed = await owner.request('PUT', '/app/account/password', { body: change });
       assert.equal(changed.status, 200, changed.text);

@@ -31,8 +31,8 @@ describe('an account that a stranger prepared for another person’s address (sp
   }
 
   /**
-   * The attack of an admin who keeps an invitation's link: they create an account for the address, with a password and
-   * a session.
+   * Plays an admin who keeps an invitation's link and creates an account for its address, with a password and a
+   * session.
    */
   async function prepare(email: string): Promise<Browser> {
     const someone = new Browser(service.baseUrl);

@@ -11,10 +11,7 @@ export interface Alert {
   readonly runbook: string;
 }
 
-/**
- * The lines of a rule in their order. This pattern is used instead of a YAML parser, because the rules use no other
- * YAML.
- */
+/** Matches the lines of an alert rule in their order. The file uses no other YAML, so it needs no YAML parser. */
 const rule = new RegExp(
   [
     '      - alert: (?<name>Ownline[A-Za-z]+)',
@@ -29,7 +26,7 @@ const rule = new RegExp(
   'y',
 );
 
-/** Reads deploy/prometheus/ownline.rules.yml. @throws if a rule does not have these lines */
+/** Reads deploy/prometheus/ownline.rules.yml. @throws if a rule has other lines */
 export function readAlerts(): Alert[] {
   const text = readFileSync(join(repository, 'deploy/prometheus/ownline.rules.yml'), 'utf8');
   const head = /^(?:#.*\n)*groups:\n {2}- name: ownline\n {4}rules:\n/.exec(text);

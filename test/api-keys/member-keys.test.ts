@@ -220,7 +220,7 @@ describe('API keys that members manage (specification sections 5.1 and 5.3)', ()
     assert.equal((await key.get('/v1/team')).status, 401, 'it held more than the role given then');
   });
 
-  it('a rejoined member can revoke the keys of their earlier membership, and so can their removal on request (§5.3/key-permissions)', async () => {
+  it('a rejoined member can revoke the keys of their earlier membership, and removing the member can revoke them too (§5.3/key-permissions)', async () => {
     const owner = as('owner');
     const person = await newMember(service, team, 'member');
     await join(service, await service.newTeam(), person, 'viewer');

@@ -106,7 +106,7 @@ describe('the limit of refused API keys per client network (specification sectio
         assert.deepEqual(await times(10, () => tryKey(wrong)), { 429: 10 });
         assert.equal(watch.take().length, 1);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });
-        // The look-ups so far are dropped: on a slow machine a second may have passed, which causes one.
+        // Drops the look-ups so far: on a slow machine a second may have passed, and the key was looked up again.
         watch.take();
         service.clock.advance(1_000);
         assert.deepEqual(await times(10, () => team.api.get('/v1/team')), { 200: 10 });

@@ -58,7 +58,7 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
   });
 
-  it('the first start makes nothing if the key can’t be written, and the error names another way', async () => {
+  it('the first start makes no team and no key if the key file can’t be written, and the error names DATA_DIR', async () => {
     await writeFile(join(parent, 'not'), 'a file in the place of a folder');
     await assert.rejects(start(), (error: Error) => {
       assert.ok(error instanceof ConfigError, String(error.stack));

@@ -32,7 +32,7 @@ describe('rules for every file of the code (docs/architecture.md)', () => {
   });
 
   it('only the Clock reads the time: no Date.now(), no bare new Date(), no now() in SQL', () => {
-    // The webhook listener is a program of its own, which may run on another machine.
+    // The webhook listener reads the time itself: it is a separate program, which may run on another machine.
     const allowed = [
       'server/platform/time/clock.ts',
       'server/platform/time/host-clock.ts',

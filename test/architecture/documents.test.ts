@@ -59,7 +59,7 @@ describe('the rules for citations and names (docs/architecture.md)', () => {
       [],
       'files that are not there',
     );
-    // Compares without hyphens and line breaks: `slow-reader` is a slow reader.
+    // Replaces hyphens and line breaks by spaces, so that `slow-reader` matches the term `slow reader`.
     const plain = (text: string) => text.toLowerCase().replaceAll(/[\s*-]+/g, ' ');
     const commentsOf = (path: string) =>
       plain(

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { describe, it } from 'node:test';
 import { files, isOurs, offenders, readSources, sliceOf } from '#test/support/architecture/sources.ts';
 
-/** The order of slices: each may import earlier ones (docs/architecture.md). */
+/** The slices in their order: each may import those before it (docs/architecture.md). */
 const order = [
   'contract',
   'shortcut',
@@ -137,7 +137,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
   });
 
   it('only routes import routes of their slice, and its stores and views import no use case', () => {
-    // The ending of a file's name is its kind. A use case imports a store of its slice; platform is no slice.
+    // A file is a use case if it imports a store of its slice. The ending of a file's name shows routes and stores.
     const isRoutes = (path: string) => /(^|[/-])routes?\.ts$/.test(path);
     const isStore = (path: string) => /-(store|queries|statement|view)\.ts$/.test(path);
     const isOwn = (path: string, one: string) =>
@@ -208,7 +208,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
 
   it('every outgoing HTTP request goes through platform/outbound-http (decision 0015) (§6.5/all-requests)', () => {
     const guard = /^server\/platform\/outbound-http\//;
-    // These files may open connections, too, because the operator chose the address.
+    // Packages, each with the files that may import it, because the operator chose the address that they connect to.
     const others: Readonly<Record<string, RegExp>> = {
       nodemailer: /^server\/mail\/smtp-sender\.ts$/, // SMTP_URL
       pg: /^server\/database\//, // DATABASE_URL, or the engine's own socket

@@ -61,7 +61,7 @@ describe('retention of the audit log (§12.6/retention)', () => {
     assert.deepEqual(await months(), before);
   });
 
-  it('a month in use is dropped by a later round, and writers hardly wait for the attempt', async () => {
+  it('a month that is being read is dropped by a later round, and the failed attempt hardly delays writers', async () => {
     await start('40');
     await createMonthPartition(service.runtime.database.pool, 'audit_log', monthOf(monthAt(-4)));
     await addEntry(monthAt(-4), 'old');

@@ -109,7 +109,7 @@ describe('the audit log (specification section 12.6)', () => {
     const before = (await entries()).length;
     const made = await owner.post(owner.in('/keys'), { name: 'Key', permissions: ['nonsense'] });
     assert.equal(made.status, 400);
-    // The entry of the refusal is written after its answer, and later tests read the log page by page.
+    // Waits for the refusal's entry, which follows the answer: the next tests read the log page by page.
     const all = await until('the refusal is recorded', async () => {
       const found = await entries();
       return found.some(({ outcome, action }) => outcome === 'refused' && action === 'key.created') && found;
@@ -168,7 +168,7 @@ describe('the audit log (specification section 12.6)', () => {
     assert.deepEqual([own?.actor.name, own?.ip], [person.email, '127.0.0.1']);
   });
 
-  it('a refusal is recorded whatever its path contained, also one of a form from another origin (§12.6/audit-log)', async () => {
+  it('a refusal is recorded whatever the request’s path contains, even if a form of another origin sent it (§12.6/audit-log)', async () => {
     assert.equal((await owner.delete(owner.in('/keys/key_%00x'))).status, 404);
     const headers = { 'sec-fetch-site': 'cross-site' };
     assert.equal((await owner.request('POST', owner.in('/team/leave'), { headers })).status, 403);

@@ -29,7 +29,7 @@ describe('the nightly backup (specification section 10.10)', () => {
       MAIL_FROM: 'ownline@example.com',
       OPERATOR_EMAIL: 'ops@example.com, night@example.com',
       BACKUP_PASSPHRASE_FILE: passphrase,
-      // This process role starts no backup, so that the test starts each round.
+      // Without the process role `maintain` no backup starts by itself: the test starts each round.
       ROLES: 'api',
       BACKUP_DIR: backups,
       BACKUP_KEEP: '2',

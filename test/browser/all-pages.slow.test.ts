@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '#test/support/service/test-s
 
 interface Walk {
   readonly owner: TeamMember;
-  /** The prefix of the names of pictures: `empty` or `full`. */
+  /** Prefix of the names of screenshots: `empty` or `full`. */
   readonly name: string;
   readonly addresses: readonly string[];
 }

@@ -18,7 +18,7 @@ import { ShortcutPhone } from '#test/support/shortcuts/shortcut-phone.ts';
 const phoneNumber = '+14155550180';
 const friend = '+14155550199';
 
-/** Waits until the page shows a mark in a state, without a reload. */
+/** Waits, without a reload, until the setup page shows the mark with this name in this state. */
 async function waitForMark(page: Page, name: string, state: string): Promise<void> {
   await page.locator(`[data-mark=${name}].is-${state}`).waitFor({ state: 'attached' });
 }
@@ -52,7 +52,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
   });
 
   it('a person connects an iPhone from the QR code to the lock test, and can pause, resume and delete it (§11.8/connect)', async (context) => {
-    // Stands for files that the operator signed: a file counts as signed by its first four bytes.
+    // Stand-ins for files that the operator signed: the server recognizes a signed file by its first four bytes.
     await mkdir(join(service.dataDir, 'shortcuts'));
     for (const shortcut of shortcuts) {
       const file = Buffer.concat([Buffer.from('AEA1'), writeBinaryPropertyList(buildWorkflow(shortcut))]);
@@ -74,7 +74,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
     const onPhone = complaintsAbout(page, front.url);
     await page.goto(scanned ?? '');
 
-    // Install step: the setup code comes from the copy button, the files from the page's buttons.
+    // The install step: a copy button gives the setup code, and links of the page give the shortcut files.
     await page.getByRole('link', { name: 'Next: Install two shortcuts' }).click();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     const setupCode = await copyFrom(page, 'Copy setup code');
@@ -145,7 +145,7 @@ describe('an iPhone is connected, from the link to the last mark (specification 
       await view.getByRole('button', { name: 'Stop here anyway' }).waitFor();
     }
     await keepPicture(page, 'connect-phone-almost-done');
-    // A person ticks steps that the server cannot see. The computer's page follows.
+    // The iPhone's page gets the ticks for steps that the server cannot see, and the computer's page follows.
     for (const step of [1, 2, 3, 5, 6]) {
       await page.locator(`#step-${step} > summary`).click();
       for (const box of await page.locator(`#step-${step} input[type=checkbox]`).all()) await box.check();

@@ -10,7 +10,7 @@ import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
 import { newDelivery, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
-/** Pages reread after a longer time, so a change that appears sooner came by the live stream. */
+/** Shorter than the interval at which pages read again, so a change within it came by the live stream. */
 const limitMs = 15_000;
 
 describe('pages that follow the live stream in a browser (specification section 12.9)', () => {

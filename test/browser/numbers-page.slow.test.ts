@@ -18,7 +18,7 @@ const to = '+14155550199';
 describe('the pages of numbers in a browser (specification section 12.12)', () => {
   const opened = givenBrowserTeam({
     PACING: 'gentle',
-    // Setup links contain this address, which iPhones could reach. No test opens one there.
+    // Setup links begin with this address, because an iPhone could reach it. No test here opens a setup link.
     APP_URL: 'http://192.168.1.20:{port}',
   });
   const { service, browser } = opened;

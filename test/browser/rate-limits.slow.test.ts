@@ -7,7 +7,7 @@ import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { nextMinute } from '#test/support/service/next-minute.ts';
 
-/** Seconds until the rate limit ends, enough to see the refusals. */
+/** Seconds that are left of the rate limit's minute: enough to see the refusals. */
 const leftSeconds = 15;
 const sessionLimit = 'Too many requests: a session has 600 a minute.';
 
@@ -28,7 +28,7 @@ describe('rate limits in a browser (specification section 12.12)', () => {
 
   for (const look of looks.filter(({ width, colorScheme }) => width > 600 === (colorScheme === 'light'))) {
     const name = nameOfLook(look);
-    it(`${name}: after a 429 a read repeats itself, a write keeps the typed text, and both show the time (§12.12/page-rate-limits, §12.3/csrf-and-checks)`, async () => {
+    it(`${name}: after a 429 a read is repeated, a write keeps the typed text, and both show when the limit ends (§12.12/page-rate-limits, §12.3/csrf-and-checks)`, async () => {
       const owner = await newMember(service, await service.newTeam(), 'owner');
       const reading = await openDashboard(browser, owner, '/settings', look);
       const writing = await openDashboard(browser, owner, '/keys', look);

@@ -20,7 +20,7 @@ describe('the reference in a browser (§9/openapi)', () => {
   const asked: string[] = [];
 
   before(async () => {
-    // The console names the hashes of refused style elements, for a new list in the policy.
+    // Chromium's console message has the hash of a refused style element, which a corrected policy would name.
     page.on('console', (message) => {
       const hash = /a hash \('([^']+)'/.exec(message.text())?.[1];
       if (hash && !message.text().includes('unsafe-hashes')) hashes.push(hash);

@@ -15,7 +15,7 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 
 const phoneNumber = '+14155550100';
 const contact = '+14155550142';
-/** Pages reread after a longer time, so a change that appears sooner came by the live stream. */
+/** Shorter than the interval at which pages read again, so a change within it came by the live stream. */
 const streamMaxMs = 15_000;
 
 describe('an open page over a restart of the server (specification section 12.9)', () => {

@@ -159,7 +159,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     assert.equal(await page.locator('#email').getAttribute('autocomplete'), 'username webauthn');
     assert.equal(page.url(), address, 'it waits for the person');
 
-    // Headless Chromium shows no list of passkeys. Its authenticator acts as if the person had chosen one.
+    // Headless Chromium shows no list of passkeys, so its authenticator answers as if the person had chosen one.
     await authenticator.answer(true);
     await page.goto(address);
     await page.getByRole('heading', { name: 'Where you are signed in' }).waitFor();

@@ -250,7 +250,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await context.close();
   });
 
-  it('a change of a mark keeps the text of fields and the ticks (§11.8/live)', async () => {
+  it('an update of the page’s marks keeps the texts of fields and the ticks (§11.8/live)', async () => {
     const { setupUrl, wire } = await connectNumber(service, team, '+14155550402');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
@@ -298,7 +298,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('the answer “none” and a letter exclude each other, and a change that could not be stored is undone (§11.8/asked)', async () => {
+  it('ticks for “none” and for a letter exclude each other, and a change that could not be stored is undone (§11.8/asked)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550405');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);
@@ -321,7 +321,7 @@ describe('the setup page in a browser (specification section 11.8)', () => {
     await page.close();
   });
 
-  it('a link opens the next line and closes the others, and ticked lines no longer count as left (§11.8/steps)', async () => {
+  it('a link opens the next line of a step and closes the other lines, and a ticked line no longer counts as left (§11.8/steps)', async () => {
     const { setupUrl } = await connectNumber(service, team, '+14155550403');
     const page = await browser.newPage();
     await page.goto(`${setupUrl}?view=phone`);

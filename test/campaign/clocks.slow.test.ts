@@ -14,13 +14,13 @@ describe('the verdict of the campaign of clocks (docs/testing.md)', () => {
     shown: true,
   };
 
-  it('a step of a clock passes if nothing was refused, limited or lost and the step was logged and shown', () => {
+  it('a clock step passes if it was logged and shown, and nothing was refused, limited or lost', () => {
     assert.ok(holds(sound));
     assert.ok(holds({ ...sound, clock: 'both', step: -3_600 }));
     assert.ok(holds({ ...sound, clock: 'service', logged: 0, shown: false }));
   });
 
-  it('a step of a clock fails if a single one of these results is wrong', () => {
+  it('a clock step fails if any one of its results is wrong', () => {
     const faults: readonly Partial<Result>[] = [
       { wrong429: 1 },
       { openAfterMinute: false },

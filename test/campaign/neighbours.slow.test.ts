@@ -50,7 +50,7 @@ const teamLoad = (victim: object) =>
     ...shares,
   });
 
-/** For each limit, a value that holds and one just above the limit. */
+/** For each limit, a result at the limit and one just above it. */
 const bounds: readonly (readonly [string, limits.Breach['goal'], limits.Breach[], limits.Breach[]])[] = [
   ['event loop', 'R1', limits.breachesOfCost(cost(1)), limits.breachesOfCost(cost(1.01))],
   ['memory of a body', 'R1', heldBody(max.strangerBodyBytes), heldBody(max.strangerBodyBytes + 1)],

@@ -56,7 +56,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     const { checks } = await examine({ isQuick: false });
     const states = Object.fromEntries(checks.map(({ name, state }) => [name, state]));
     assert.deepEqual(states, {
-      // The check of the address warns, because localhost is an address that no phone can reach.
+      // `address` is a warning, because no phone can reach localhost.
       address: 'warning',
       tls: 'ok',
       device_endpoint: 'ok',
@@ -125,7 +125,7 @@ describe('ownline doctor and the public address (specification section 10.11)', 
     );
     const answer = await examine({ faults: { changesAnswers: true } });
     assertFails(answer.failed, 'body', /answer was changed/, /pass on answers unchanged/);
-    // If the proxy dropped the token, the poll would be refused before the probe. So another header is dropped here.
+    // The fault drops content-type, not the device token: without a token the poll would fail before the probe.
     const header = await examine({ faults: { dropsHeader: 'content-type' } });
     assertFails(header.failed, 'body', /Headers of a request/, /content-type/);
     const stored = await examine({ faults: { dropsAnswerHeader: 'cache-control' } });

@@ -10,7 +10,7 @@ import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const ada = '+447911123456';
 const ben = '+447911123457';
-/** The recipient of `putFailedMessages`. */
+/** The recipient of the messages that `putFailedMessages` inserts. */
 const contactOfMany = '+14155550101';
 
 describe('ownline erase (specification section 12.14)', () => {

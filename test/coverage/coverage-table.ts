@@ -29,7 +29,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\`*<>|[\]]/g, '\\$&');
 }
 
-/** Problems, a sentence each: rules without a name or a test, names that occur twice, and tags that no rule has. */
+/** Lists problems as sentences: rules without a name or a test, names that occur twice, and tags that no rule has. */
 export function coverageProblems(rules: readonly Rule[], tests: readonly TaggedTest[]): string[] {
   const tags = rules.map(({ tag }) => tag);
   const held = new Set(tests.flatMap((test) => test.tags));

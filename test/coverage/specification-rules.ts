@@ -1,6 +1,6 @@
 /** One rule of docs/specification.md: a row of a table, a bullet or a paragraph. */
 export interface Rule {
-  /** Section and name, as tests cite them: `§4.3/order`. The tag of a rule without a name ends with the slash. */
+  /** Section and name, as tests cite them: `§4.3/order`. Without a name the tag ends with the slash: `§4.3/`. */
   readonly tag: string;
   /** The beginning of the rule, without Markdown. */
   readonly text: string;
@@ -12,7 +12,7 @@ const plannedMark = '*(planned)*';
 const nameMark = /\s*<!-- ([a-z0-9-]+) -->/;
 const textCharacters = 90;
 
-/** Reads the rules of these sections, except planned ones. */
+/** Reads the rules of `sections`, except planned ones. */
 export function readRules(specification: string): Rule[] {
   return specification.split(/^##+ /m).flatMap((part) => {
     const [heading = '', ...lines] = part.split('\n');
@@ -34,7 +34,7 @@ function splitBlock(block: string): string[] {
   return block.startsWith('- ') ? block.slice(2).split(/\n- /) : [block];
 }
 
-/** True if a whole rule is planned. `*(planned)*` before a comma marks only the words before the comma. */
+/** True if the whole rule is planned. `*(planned)*,` marks only the words before it. */
 function isPlanned(line: string): boolean {
   return line.replaceAll(`${plannedMark},`, '').includes(plannedMark);
 }

@@ -7,7 +7,7 @@ interface Step {
   readonly when: string;
 }
 
-/** The first statuses of a message or delivery, each with its cause. */
+/** The first statuses of a message or delivery, each with the event that leads to it. */
 type Beginnings = Readonly<Record<string, string>>;
 
 const introduction = `# States

@@ -24,7 +24,7 @@ describe('API answers as the pages read them (specification section 12.12)', () 
     });
   }
 
-  it('an HTML page with status 200 is an error, and an empty answer is none (§12.12/page-errors)', () => {
+  it('an HTML page with status 200 is an error, and an empty answer is not (§12.12/page-errors)', () => {
     assert.throws(
       () => readAnswer(200, '<!doctype html>'),
       (error) => error instanceof ApiError && error.status === 200 && unreadable.test(error.message),

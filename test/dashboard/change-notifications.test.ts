@@ -74,14 +74,14 @@ describe('notifications of changes (decision 0018)', () => {
     assert.deepEqual(await heard.take(), []);
   });
 
-  it('a thousand sends make a few notifications, and their phones are woken before these', async () => {
+  it('a thousand sends make a few notifications of changes, and wake their phones first', async () => {
     const { phoneNumber } = await connectNumber(service, team, '+14155550102');
     await heard.take();
     const startedMs = performance.now();
     const message = { from: phoneNumber, to, content: 'Hello' };
     await Promise.all(Array.from({ length: 1_000 }, () => team.api.send(message)));
     const told = (await ofTeam()).filter(({ resource }) => resource === 'message');
-    // The most notifications that may occur: one every 50 ms, and one more at each end.
+    // Greatest number of notifications: one every 50 ms, and one more at the beginning and at the end.
     const most = (performance.now() - startedMs) / 50 + 2;
     assert.ok(told.length >= 1 && told.length <= most, `${told.length} notifications, ${most} at most`);
 
@@ -174,7 +174,7 @@ describe('notifications of changes (decision 0018)', () => {
     assert.ok((await ofTeam()).some(({ resource, ids }) => resource === 'number' && ids !== 'all'));
   });
 
-  it('the first attempt of a webhook is notified, and the first of each minute', async () => {
+  it('a webhook’s first attempt is notified, and then the first attempt of each minute', async () => {
     const { id } = await putWebhook(service, team.id, ['message.sent']);
     const lastTriggered = new LastTriggered(service.runtime);
     const beginMs = Math.ceil(service.clock.now().getTime() / 60_000) * 60_000;
@@ -233,7 +233,7 @@ describe('a subscriber to changes (decision 0018)', () => {
     }
   });
 
-  it('a subscriber is notified of a change of everything after its connection was ended, and of changes again', async () => {
+  it('after a lost connection a subscriber gets a change of everything, and then single changes again', async () => {
     const [own, other] = [team, otherTeam].map(({ id }) => listen(service.app.changes, id));
     assert.ok(own && other);
     await cutListeners(service);
@@ -289,7 +289,7 @@ describe('a subscriber to changes (decision 0018)', () => {
 
   const nounOf = (change: Told) => (change === 'everything' ? change : change.resource);
 
-  /** Waits for the notifications of earlier commits, and removes them from the list. */
+  /** Waits for the notifications of earlier commits, and empties the list. */
   async function settle(told: Told[]): Promise<void> {
     await team.api.put('/v1/team', { name: 'Settled' });
     await until('it is settled', () => told.some((change) => nounOf(change) === 'team'));

@@ -29,7 +29,7 @@ const told: Readonly<Record<string, readonly string[]>> = {
   'POST /numbers/verify': ['number new', 'audit new'],
   'POST /numbers/:id/reconnect': ['number :id', 'audit new'],
   'POST /numbers/simulated': ['number new', 'audit new'],
-  // This test has no device change that could be dismissed.
+  // No number of this test has a device change to dismiss.
   'DELETE /numbers/:id/device-change': [],
   'PUT /numbers/:id': ['number :id', 'audit new'],
   'DELETE /numbers/:id': ['number :id', 'audit new'],
@@ -49,13 +49,13 @@ const told: Readonly<Record<string, readonly string[]>> = {
   // A read mark belongs to one member, so nothing changes for the team.
   'PUT /conversations/:phone_number/:contact/read': [],
   'DELETE /keys/:id': ['key :id', 'audit new'],
-  // This test has no restore hold that could be resumed.
+  // This service was not restored, so there is no restore hold to resume.
   'POST /restore/resume': [],
-  // The contact of this erasure never wrote to the team. Otherwise messages and deliveries would change, too.
+  // The contact has no messages. Otherwise the erasure would change messages and deliveries, too.
   'POST /erasures': ['audit new'],
 };
 
-/** Operations of phones and of pages without a team, which other tests below cover. */
+/** Operations of phones and of pages without a team, which the tests below cover. */
 const toldElsewhere = [
   'PUT /app/account',
   'POST /app/invitations/:token',
@@ -109,7 +109,11 @@ describe('the changes that each route notifies (decision 0018)', () => {
     await service.close();
   });
 
-  /** Runs `work`. @param id the id that is shown as `:id` @returns the notifications of these teams, sorted */
+  /**
+   * Runs `work` and collects the notifications of `teams`.
+   * @param id the id that is shown as `:id`
+   * @returns the sorted notifications
+   */
   async function toldBy(
     work: () => Promise<unknown>,
     { id, teams = [team] }: { id?: string; teams?: readonly TestTeam[] } = {},
@@ -154,13 +158,13 @@ describe('the changes that each route notifies (decision 0018)', () => {
   ] as const) {
     it(`each changing operation below ${prefix} notifies its team of exactly its resource types`, async () => {
       for (const [name, { status, body }] of Object.entries(all)) {
-        // The simulated phone, which connects at once, changes the number too. Another test below covers it.
+        // A simulated phone connects at once, which changes the number a second time. A separate test covers that.
         if (name.endsWith('/numbers/simulated')) continue;
         const [method = '', pattern = ''] = name.split(' ');
         const about = await newThings(service, team);
         const member = await newMember(service, team, 'owner');
         await ofMembers[name]?.prepare?.(about, member);
-        // A new value is sent, because a field that keeps its value would be no change.
+        // The request sends a new name, because an equal value would be no change.
         const fields = name.startsWith('PUT ') && pattern.endsWith('/team') ? { name } : body?.(about);
         const address = addressOf(pattern, about, method).replace(':team_id', team.publicId);
         const id = lastIdIn(address.replace(team.publicId, ''));
@@ -193,7 +197,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual([...new Set(heard)], told['POST /numbers/simulated']?.toSorted());
   });
 
-  it('deleting a number with queued messages notifies messages and usage too, and deleting a webhook deliveries', async () => {
+  it('deleting a number with queued messages also notifies messages and usage, and deleting a webhook also notifies deliveries', async () => {
     const team = await service.newTeam();
     const { numberId } = await connectNumber(service, team, '+14155550111');
     await team.api.send({ from: '+14155550111', to: '+14155550112', content: 'Hello' });
@@ -209,7 +213,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(deleted, ['audit new', 'delivery all', 'webhook :id']);
   });
 
-  it('connecting a phone notifies its number, and a hand-out, a report or a received text its message', async () => {
+  it('connecting a phone notifies its number, and a hand-out, a report or a received text notifies its message', async () => {
     const team = await service.newTeam();
     await newWebhook(team.api);
     const by = (work: () => Promise<unknown>, id?: string) =>
@@ -279,7 +283,7 @@ describe('the changes that each route notifies (decision 0018)', () => {
     assert.deepEqual(await toldBy(() => visitor.post(`/app/invitations/${token}`, fields)), joined);
   });
 
-  it('a person’s new name is notified to each of their teams, and other changes of an account to none', async () => {
+  it('a person’s new name is notified to each of their teams, and no team is notified of other account changes', async () => {
     const [one, other, left] = [await service.newTeam(), await service.newTeam(), await service.newTeam()];
     const person = await newPerson(service);
     await join(service, one, person, 'viewer');

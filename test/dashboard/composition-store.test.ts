@@ -21,7 +21,7 @@ describe('drafts and sends of the dashboard (specification section 12.12)', () =
   });
   const textOf = () => compositions.get(conversation).draft.text;
 
-  /** Starts a send, types text during it, and ends the request. */
+  /** Starts a send, types `typed` before the answer, and then ends the request, with `error` if there is one. */
   async function sendWhileTyping(typed: string, error?: Error) {
     const answer = Promise.withResolvers<void>();
     const sending = compositions.send(conversation, () => answer.promise);
@@ -37,7 +37,7 @@ describe('drafts and sends of the dashboard (specification section 12.12)', () =
     assert.deepEqual(compositions.get(conversation), { draft: { text: 'Second' } });
   });
 
-  it('a refused message returns before text typed meanwhile, and its error stays until the text changes (§12.12/page-conversations)', async () => {
+  it('the text of a refused message is put before text typed meanwhile, and its error stays until the text changes (§12.12/page-conversations)', async () => {
     compositions.write(conversation, { text: 'First', mediaUrl: 'https://example.com/menu.pdf' });
     assert.equal(await sendWhileTyping('Second', refusal), 'refused');
     const { draft, error } = compositions.get(conversation);

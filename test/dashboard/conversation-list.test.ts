@@ -129,7 +129,7 @@ describe('the list of conversations (specification section 12.11)', () => {
       cursor = page.cursor;
       await receive(number, `+1415555${2_000 + pages}`, 'in between');
       await send(`+1415555${3_000 + pages}`, 'in between');
-      // A conversation of an earlier page gets a message and moves to the top. Later pages must not show it again.
+      // A conversation that an earlier page showed moves to the top by a new message. Later pages must not repeat it.
       await receive(number, contacts.at(-2) ?? '', `again ${pages}`);
     }
     assert.deepEqual(seen, contacts.toReversed());

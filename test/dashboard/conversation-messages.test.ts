@@ -164,7 +164,7 @@ describe('the messages of a conversation (specification section 12.11)', () => {
   it('all spellings of a contact open one conversation (§12.11/conversation-spellings)', async () => {
     const phones = ['+447911123456', '+4407911123456'] as const;
     await send(phones[1], '1');
-    // Before the hand-out only the queue has this spelling of the contact.
+    // Until the hand-out only the queue has this spelling of the contact.
     assert.deepEqual(await texts(phones[0]), ['1']);
     await sendNext(number);
     await send(phones[0], '2');

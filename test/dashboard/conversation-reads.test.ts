@@ -56,7 +56,7 @@ describe('read marks of members (specification section 12.11)', () => {
     await receive(number, ada, 'before');
     service.clock.advance(1_000);
     const later = await newMember(service, team, 'member');
-    // A second membership keeps the session valid after the removal.
+    // The member is removed from one of two teams, because without any team the session would end.
     await join(service, await service.newTeam(), later, 'viewer');
     assert.equal(await unread(later), 0);
     assert.equal(await countUnread(later), 0);

@@ -79,7 +79,7 @@ describe('access to a live stream (specification section 12.9)', () => {
   it('a live stream holds changes back while its access is checked, and loses none (§12.9/access)', async (t) => {
     const live = await followLive(owner);
     const { recordChange } = service.runtime.database.pool;
-    // Changes are sent in order. Once this change arrives, all changes of the team's creation have been sent.
+    // Changes arrive in order: after this one, all changes by the creation of the team have arrived.
     recordChange(team.id, 'webhook', []);
     await live.next('changed', ({ resources }) => resources.includes('webhook'));
     const lock = await holdTableLock(service, 'members');
@@ -87,7 +87,7 @@ describe('access to a live stream (specification section 12.9)', () => {
     live.clear();
     recordChange(team.id, 'member', []);
     await until('the check waits', async () => (await countBlocked(service, 'members.')) > 0);
-    // Comments are not delayed. An event that was not delayed would arrive before the next comment.
+    // Comments are sent without delay, so an event that was not delayed would arrive before the next comment.
     const { comments } = live;
     service.clock.advance(1_001);
     service.clock.advance(15_000);

@@ -128,7 +128,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.deepEqual([gone.removed_numbers, gone.numbers], [[number.numberId], []]);
   });
 
-  it('other changes appear as their types, without types that the role may not read (§12.9/changed, §12.9/roles)', async () => {
+  it('a live stream names the types of other changes, except types that the role may not read (§12.9/changed, §12.9/roles)', async () => {
     const [ofMember, ofAdmin, ofViewer] = [
       await follow(),
       await follow(await newMember(service, team, 'admin')),
@@ -162,7 +162,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.equal(texts.size, 1);
   });
 
-  it('the rows of a burst are sent together, and many changes as few events (§12.9/rows, §12.9/changed)', async () => {
+  it('the rows of a burst are sent together, and many changes make few events (§12.9/rows, §12.9/changed)', async () => {
     const live = await follow();
     const startedMs = performance.now();
     const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => send(`Hello ${n}`)));

@@ -6,7 +6,7 @@ import { firstIdAt, type MessageId } from '#server/platform/ids/ids.ts';
 
 const nowMs = Date.parse('2026-11-22T12:00:00.000Z');
 const idAt = (ms: number) => firstIdAt(ms).replace(/0000$/, '0001') as MessageId;
-/** Ids a millisecond apart, newest first. */
+/** Makes ids that are a millisecond apart, newest first. */
 const idsFrom = (ms: number, count: number) => Array.from({ length: count }, (_, n) => idAt(ms - n));
 
 describe('the window of new messages of a live stream (specification section 12.9)', () => {

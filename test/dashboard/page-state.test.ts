@@ -5,7 +5,7 @@ import { readSearch, writeSearch } from '../../web/api/search-parameters.ts';
 import { RowsDuringReads } from '../../web/live/rows-during-reads.ts';
 
 describe('state that the pages keep (specification section 12.12)', () => {
-  it('digits in an address stay text, and each address reads as it was written (§12.12/page-messages)', () => {
+  it('digits in a page’s address stay text, and each address is read back as it was written (§12.12/page-messages)', () => {
     assert.deepEqual(readSearch('?contact=12345&unread=true'), { contact: '12345', unread: true });
     const search = { contact: '+14155550142', status: 'failed', connect: true };
     assert.deepEqual(readSearch(writeSearch(search)), search);

@@ -79,7 +79,7 @@ const timedOut = {
 const contact: TimelineActor = { kind: 'contact', id: '', name: '+14155550101' };
 
 describe('the steps of a message (specification section 12.8) (§12.8/timeline-steps, §12.8/timeline-actors)', () => {
-  it('a waiting message has the step of its acceptance, by its sender if that is known', () => {
+  it('a waiting message has the step “accepted”, with its sender as the actor if the sender is known', () => {
     assert.deepEqual(lines({}), ['0 accepted by key Bookings']);
     assert.deepEqual(lines({ sender: null }), ['0 accepted']);
   });
@@ -103,7 +103,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     );
   });
 
-  it('times of the message replace missing events', () => {
+  it('the message’s own times replace those of missing events', () => {
     assert.deepEqual(
       lines({
         message: {
@@ -186,7 +186,7 @@ describe('the steps of a message (specification section 12.8) (§12.8/timeline-s
     });
   }
 
-  it('an inbound message was received from the contact, who may have opted out with it', () => {
+  it('an inbound message has the step “received” by the contact, and a step for an opt-out by its text', () => {
     const received = { ...message, direction: 'inbound', status: 'received', from: '+14155550101' } as const;
     assert.deepEqual(lines({ message: received, events: [event('message.received', 0)] }), [
       '0 received by contact +14155550101',

@@ -176,7 +176,7 @@ describe('GET /app/teams/:team_id/messages/:id/timeline (specification section 1
     assert.equal((await timelineOf(second)).steps.at(-1)?.actor?.id, owner.memberId);
   });
 
-  it('a hand-out without a report fails by the server, and its late report follows the failure (§12.8/timeline-steps)', async () => {
+  it('the server fails a hand-out without a report, and a late report is a step after that failure (§12.8/timeline-steps)', async () => {
     const id = await team.api.send({ from: number.phoneNumber, to: newContact(), content: 'Hello' });
     assert.equal((await number.wire.poll()).id, id);
     service.clock.advance(3_600_000);

@@ -91,7 +91,7 @@ describe('the build of the dashboard', () => {
     assert.deepEqual(await build.filesAtHand(), await building);
   });
 
-  it('a build removes builds of other versions, and what killed builds left', async () => {
+  it('a build removes builds of other versions and files that killed builds left', async () => {
     const dist = join(program, 'web/dist');
     for (const name of ['0123456789abcdef', 'unfinished-old', 'unfinished-new'])
       await mkdir(join(dist, name), { recursive: true });

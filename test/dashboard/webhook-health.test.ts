@@ -71,7 +71,7 @@ describe('reads of the webhook pages that /v1 does not have (specification secti
       Array.from({ length: 10 }, (_, n) => `failure ${n}`),
     );
     await until('it is off', async () => !(await stateOf(service, webhook)).isActive);
-    // More deliveries than the query compares, none of them attempted.
+    // More deliveries without attempts than the query reads.
     await emit(
       service.runtime,
       team.id,

@@ -105,7 +105,7 @@ describe('the invariants of accounts and their sign-ins (docs/architecture.md)',
       insert('alk', 'magic_links', link({ token_hash })),
       /^23505 magic_links_token_hash_key/,
     );
-    // Bytes of the length of a token: storing a token instead of its hash must fail.
+    // As many bytes as a token has: a column for a hash must refuse the token itself.
     const token = randomBytes(43);
     await assertConstraint(insert('acs', 'account_sessions', session({ token_hash: token })), /^23514/);
     await assertConstraint(insert('alk', 'magic_links', link({ token_hash: token })), /^23514/);

@@ -23,7 +23,7 @@ describe('the memory of a backup and of a restore (specification section 10.10)'
   const service = givenService({ ROLES: 'api' });
   const folder = givenFolder('ownline-backup-memory-');
 
-  /** Measures a command. @returns the peak of the resident memory, in megabytes */
+  /** Runs a command. @returns the peak of its resident memory, in megabytes */
   const peakOf = async (settings: Readonly<Record<string, string>>, ...words: readonly string[]) => {
     const { child, ended } = new CommandLine(service.dataDir, settings).start(words);
     let peakMb = 0;

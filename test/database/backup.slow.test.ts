@@ -289,7 +289,7 @@ describe('a backup beside the service (specification section 10.10)', () => {
     return Number(/^ownline_backup_running_seconds (\S+)$/m.exec(text)?.[1]);
   };
 
-  it('no row of a backup is younger than its taken_at, the moment after its locks (§10.10/whole)', async () => {
+  it('no row of a backup is younger than its taken_at, which is read after the backup got its locks (§10.10/whole)', async () => {
     const service = await startTestService({ SECRETS_KEY: secretsKey.toString('base64'), ROLES: 'api' });
     const team = await service.newTeam();
     const number = await connectNumber(service, team);

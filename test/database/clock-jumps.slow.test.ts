@@ -129,7 +129,7 @@ describe('clock steps that the service follows (specification section 10.7, deci
     await phone.wire.poll({ last: late });
     assert.deepEqual([await statusOf(early), await statusOf(late)], ['sent', 'sent']);
 
-    // Keeps the deliveries of events before the step, and deletes those of the messages afterwards.
+    // Keeps the two deliveries from before the step. Those of the messages after it are deleted.
     await service.query(
       'DELETE FROM due_deliveries WHERE seq NOT IN (SELECT seq FROM due_deliveries ORDER BY seq LIMIT 2)',
     );

@@ -16,7 +16,7 @@ const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 const real = createHostClock();
 
 describe('the time of a process that starts (specification section 10.7, decision 0020)', () => {
-  // No process of this service follows the clock, so that only the test writes the clock's rows.
+  // The service's processes have stopped, so that only the test writes the rows of the clock.
   const service = given(startSteppingService);
 
   before(() => service.app.lifecycle.close());
@@ -179,11 +179,11 @@ it('a process that starts with a doubtful clock refuses nothing as expired, and 
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550177' });
     const setupPath = new URL(String(verify.json.setup_url)).pathname;
     const made = await invite(team.api, 'sam@example.com');
-    // These two invitations take the last seats of the plan.
+    // With these two invitations all seats of the plan are taken.
     for (const name of ['kim', 'lee']) await invite(team.api, `${name}@example.com`);
     const person = await newPerson(service);
     await service.app.lifecycle.close();
-    // No reading of an earlier process is left, as after a boot or on another machine.
+    // Without readings of earlier processes, as after a boot or on another machine.
     await service.query('DELETE FROM clock_readings');
     await service.step(400 * dayMs);
 

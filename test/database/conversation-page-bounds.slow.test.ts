@@ -28,7 +28,7 @@ const reader: Reader = {
   joinedId: firstIdAt(0),
 };
 
-/** The numbers: one with nearly all conversations, one with few and old ones, one that was connected three times. */
+/** `big` has nearly all conversations, `small` has few and old ones, and `again` was connected three times. */
 const big = '+14155550100';
 const small = '+14155550110';
 const again = '+14155550120';
@@ -46,8 +46,8 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
   const config = readConfig({});
 
   /**
-   * Inserts a conversation with an inbound message every 10 s, every second one read.
-   * 5,000 messages wait for 2,000 contacts, the oldest 3,000 for one contact.
+   * Inserts conversations with an inbound message every 10 s, half of them read. 5,000 messages wait for 2,000
+   * contacts; the oldest 3,000 are for one contact.
    */
   async function fill(filler: pg.Client): Promise<void> {
     await filler.query(`
@@ -122,7 +122,7 @@ describe(`pages of ${total.toLocaleString('en')} conversations (decisions 0012 a
     }
   }
 
-  /** Bounds of a list: each row is compared with at most three other numbers, and so is its last inbound message. */
+  /** Bounds for a list of `rows`: a row and its last inbound message are each compared with at most three numbers. */
   const ofRows = (rows: number) => ({
     conversations: rows * 7,
     numbers: rows * 13,

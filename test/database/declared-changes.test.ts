@@ -8,7 +8,7 @@ import { givenClient } from '#test/support/database/given-database.ts';
 import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { given } from '#test/support/service/given.ts';
 
-/** Tables with rows that a team sees, and the resource type that changes with them. */
+/** Tables whose rows a team sees, with the resource type of their changes. */
 const seen: Readonly<Record<string, ResourceType>> = {
   teams: 'team',
   members: 'member',

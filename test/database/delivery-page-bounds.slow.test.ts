@@ -11,12 +11,12 @@ import { rowsRead } from '#test/support/database/plan-node.ts';
 
 const total = 300_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;
-/** The webhooks of the team: the first has nine tenths of all deliveries, the second the rest. */
+/** `busy` has nine tenths of the team's deliveries, `quiet` has the rest. */
 const [busy, quiet] = [
   '01990000-0000-7000-8000-000000000011',
   '01990000-0000-7000-8000-000000000012',
 ] as WebhookId[];
-/** How many rows a query may read in addition to its page: one of each month's partition. */
+/** Rows that a query may read besides those of its page: one in each partition. */
 const beside = 20;
 
 describe('a page of 300,000 deliveries (decision 0012)', () => {
@@ -96,7 +96,7 @@ describe('a page of 300,000 deliveries (decision 0012)', () => {
   it('a page reads as many rows as it shows if every delivery matches', async () => {
     for (const filters of [{}, { status: 'pending' }] as const) {
       for (const [table, read] of rowsRead(await explained(busy as WebhookId, { ...filters, limit: 100 }))) {
-        // The queue is read twice: for the order of the page, and for the due time of each delivery.
+        // A page reads each queue row twice: for the order, and for the delivery's due time.
         assert.ok(read <= 202 + beside, `${JSON.stringify(filters)}: ${read} of ${table}`);
       }
     }

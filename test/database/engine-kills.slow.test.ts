@@ -80,7 +80,7 @@ for (const [length, below] of [
   ['short', 'data'],
   ['long', join('a'.repeat(90), 'b'.repeat(90))],
 ] as const) {
-  test(`a dead PostgreSQL is restarted at its address without its socket's folder, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
+  test(`a dead PostgreSQL whose socket folder is missing is restarted at its address, with a ${length} DATA_DIR (section 10.3)`, async (t) => {
     const place = await Place.makeUsed(t, below);
     const engine = await place.start();
     const socketFolder = (await readFile(join(place.dataDir, 'socket-folder'), 'utf8')).trim();

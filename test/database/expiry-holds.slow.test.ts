@@ -25,7 +25,7 @@ import { until } from '#test/support/service/until.ts';
 
 const dayMs = 86_400_000;
 
-/** Every sweep that makes rows expire, with the tables that it takes rows or values from. */
+/** Every sweep that expires rows, with the tables in which it deletes or changes rows. */
 const expiring: Readonly<Record<string, readonly string[]>> = {
   'resolve overdue hand-outs': ['in_flight'],
   'expire queued messages': ['send_queue'],
@@ -187,7 +187,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
     for (const [sweep, tables] of Object.entries(expiring)) {
       const earlier = await rows();
       const loop = loops.find((of) => of.sweep === sweep);
-      // The drop of a month that another connection reads is tried again a minute later.
+      // If another connection reads a month, the sweep drops that month a minute later.
       await until(`${sweep}: ${tables}`, async () => {
         await loop?.runOnce();
         const touched = changed(earlier, await rows());

@@ -14,7 +14,7 @@ import { StartError } from '#server/platform/start-error.ts';
 import { until } from '#test/support/service/until.ts';
 import { makeCertificate } from '#test/support/webhooks/certificate.ts';
 
-/** A random loopback address, so that PostgreSQL can have its usual port. */
+/** A random loopback address, on which PostgreSQL's usual port is free. */
 const host = `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
 const server = `${host}:5432`;
 const password = 'sw0rdf1sh';
@@ -197,7 +197,7 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
   });
 
   it('the error names a PostgreSQL older than 15', async () => {
-    // A proxy that changes the version, six digits, on their way to the client.
+    // This proxy replaces the version, six digits, in the server's answers.
     const at = await listen((socket) => {
       const upstream = connect(5432, host);
       socket.on('error', () => upstream.destroy()).pipe(upstream);

@@ -10,11 +10,12 @@ const total = 200_000;
 const team = '01990000-0000-7000-8000-000000000001';
 const other = '01990000-0000-7000-8000-000000000002';
 
-/** How many rows a query may read in addition to its page. */
+/** Rows that a query may read besides those of its page. */
 const beside = 2;
 
 describe(`a page of the feed at ${total.toLocaleString('en')} events (specification section 4.5)`, () => {
-  // Events of two teams alternate over two months. Some ids and positions differ in order, as after late commits.
+  // Inserts events of two teams in turn, over two months. Some ids and positions differ in order, as after late
+  // commits.
   const { client } = givenFilledDatabase((filler) =>
     filler.query(`
       INSERT INTO teams SELECT id::uuid, 'Example team', 'enterprise', 1000000000, to_timestamp(0) FROM unnest(ARRAY['${team}', '${other}']) AS id;

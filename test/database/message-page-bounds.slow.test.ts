@@ -13,15 +13,15 @@ import { blocks, rowsRead } from '#test/support/database/plan-node.ts';
 const total = 1_000_000;
 const team = '01990000-0000-7000-8000-000000000001' as TeamId;
 
-/** The numbers of the team: one with nine tenths of all messages, one with few, one with an old history. */
+/** `big` has nine tenths of the team's messages. The other numbers have few messages, or only old ones. */
 const big = '+14155550100';
 const small = '+14155550110';
-/** Contacts: one with 50,000 old messages, one with ten. 5,000 others have 200 each. */
+/** The busy contact has 50,000 old messages, and the rare one has ten. 5,000 other contacts have 200 each. */
 const busyContact = '+14155550101';
 const rareContact = '+14155550103';
 const unknown = '+14155550999';
 
-/** How many rows a query may read in addition to its page: one of each month's partition. */
+/** Rows that a query may read besides those of its page: one in each partition. */
 const beside = 20;
 
 /** Removes parameters without a value, as a query string does. */
@@ -39,7 +39,7 @@ describe('a page of a million messages (decision 0012)', () => {
     middle = rows.map((row) => publicId('msg', row.id)).join();
   });
 
-  /** Drops the indexes during `work`, which inserts rows faster so, and creates them again. */
+  /** Runs `work` without the table's indexes, because inserts are faster then, and creates the indexes again. */
   async function withoutIndexes(filler: pg.Client, work: () => Promise<unknown>): Promise<void> {
     const { rows } = await filler.query<{ name: string; definition: string }>(
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes

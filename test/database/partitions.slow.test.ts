@@ -25,7 +25,7 @@ describe('month partitions of history (decision 0004, specification section 1)',
   };
   const tableOf = (history: string, ahead: number) =>
     `${history}_${month(ahead).slice(0, 7).replace('-', '_')}`;
-  /** Drops the partitions of a month, as if they had not been created in time. */
+  /** Drops the partitions of the month that is `ahead` months from now, as if they had not been created in time. */
   const forgetMonth = async (ahead: number) => {
     for (const history of histories) await service.query(`DROP TABLE ${tableOf(history, ahead)}`);
   };
@@ -86,7 +86,7 @@ describe('month partitions of history (decision 0004, specification section 1)',
   it('each month has the keys, checks, triggers and indexes of its table, even one that took rows over', async () => {
     const described = async (table: string) => {
       const rows = await service.query<{ said: string }>(
-        // A check that a migration added as NOT VALID is valid in later months from their start.
+        // A migration may add a check as NOT VALID. Partitions of later months have the same check as valid.
         `SELECT 'check ' || replace(pg_get_constraintdef(oid), ' NOT VALID', '') AS said FROM pg_constraint
            WHERE conrelid = $1::regclass AND contype <> 'n'
          UNION ALL SELECT 'trigger ' || tgname FROM pg_trigger WHERE tgrelid = $1::regclass AND NOT tgisinternal
@@ -108,7 +108,7 @@ describe('month partitions of history (decision 0004, specification section 1)',
     }
   });
 
-  it('months of deliveries, which are updated at their end, leave room for it on each page (decision 0036)', async () => {
+  it('partitions of deliveries leave room on each page for the update that ends a delivery (decision 0036)', async () => {
     service.clock.advance(40 * 86_400_000);
     await ensure();
     const rows = await service.query<{ options: string[] | null }>(

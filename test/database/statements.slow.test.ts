@@ -30,16 +30,16 @@ const growing = [
   'opt_outs',
 ];
 
-/** Statements that may read a whole index, for every row in order or for a day's keys every ten minutes. */
+/** Statements that may read a whole index, because they need every row in order or run rarely. */
 const walking = [
   'events.publish',
   'webhooks.sweep-deliveries',
   'messages.purge-idempotency-keys',
-  // An erasure reads one day's keys of the team.
+  // An erasure reads the team's idempotency keys of one day.
   'messages.erase-idempotency-keys',
-  // Runs once a day over the device-given ids, which few devices send.
+  // Runs once a day. Few devices give ids to inbound messages.
   'messages.purge-inbound-ids',
-  // These read the index of open mails, which has only open ones.
+  // These statements read an index that contains only open mails.
   'mail.waiting',
   'mail.count-held',
   'mail.postpone-leases',
@@ -58,7 +58,7 @@ describe('every named statement (decision 0003)', () => {
   const client = givenClient(database);
   before(() => fill());
 
-  /** Inserts two months of messages of 500 numbers, a fifth of them still waiting, and mails, of which a few wait. */
+  /** Inserts two months of messages of 500 numbers, a fifth of them waiting, and mails, few of them waiting. */
   async function fill(): Promise<void> {
     await client.query(`
       INSERT INTO teams SELECT '01990000-0000-7000-8000-000000000001', 'Example team', 'pro', 100, to_timestamp(0);
@@ -137,7 +137,7 @@ describe('every named statement (decision 0003)', () => {
     assert.deepEqual(offenders, []);
   });
 
-  it('no statement scans these tables with a plan that was made while all tables were empty', async () => {
+  it('no statement scans growing tables with a plan that was made while all tables were empty', async () => {
     const empty = await createTestDatabase();
     const logger = createLogger('warn');
     const service = new Database({ databaseUrl: empty.url, logger });
@@ -153,7 +153,7 @@ describe('every named statement (decision 0003)', () => {
         const whole = plans
           .flatMap(nodesOf)
           .filter((node) => /^(Seq|Index|Index Only) Scan$/.test(node['Node Type']))
-          // Finds scans that use a condition on an id only as a filter: it has to be part of the index condition.
+          // Finds scans whose filter compares an id: that condition has to be part of the index condition.
           .filter(
             ({ 'Index Cond': by = '', Filter: filter = '' }) =>
               /^(\(team_id = [^)]*\))?$/.test(by) || /\b(id|message_id|delivery_id|key) = /.test(filter),

@@ -39,7 +39,7 @@ describe('the invariants of webhooks', () => {
     await assertConstraint(webhook({ ...off, failure_count: 11 }), /failure_count/);
   });
 
-  it('the schema requires an end of a rotation with a next secret, and a next secret of a rotation', async () => {
+  it('the schema accepts a next secret only with an end of the rotation, and that end only with a next secret', async () => {
     await webhook({ next_secret: Buffer.alloc(1), next_secret_from: at });
     await assertConstraint(webhook({ next_secret: Buffer.alloc(1) }), /^23514 rotation_has_its_end$/);
     await assertConstraint(webhook({ next_secret_from: at }), /^23514 rotation_has_its_end$/);
@@ -62,7 +62,7 @@ describe('the invariants of webhooks', () => {
     ...columns,
   });
 
-  it('the schema refuses a pending delivery with an end, and a finished one without', async () => {
+  it('the schema refuses a pending delivery with an end time, and a finished delivery without one', async () => {
     await database.insert('deliveries', delivery());
     await database.insert('deliveries', delivery({ status: 'skipped', finished_at: at }));
     await assertConstraint(

@@ -12,7 +12,7 @@ import { nextMinute } from '#test/support/service/next-minute.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** Head of a chunked device call with one chunk, and without the end of the body. */
+/** Writes the head of a chunked device call and one chunk, but not the end of the body. */
 const chunkedCall = (path: string, token: string, bytes: number) =>
   [
     `POST /v1/device/${path} HTTP/1.1`,
@@ -40,7 +40,7 @@ describe('bodies of a known device token (specification sections 11.1 and 11.7)'
     assert.equal(late.answer(), '', 'waits');
     uploads[0]?.finish();
     await until('the fifth is taken', () => late.answer().includes('"ok":"1"'));
-    // An upload that breaks off must free its permit, too.
+    // An upload whose connection breaks must also free its permit.
     const next = await startUpload(service.baseUrl, wire.token, 0);
     uploads[1]?.socket.destroy();
     await until('the next is taken', () => next.answer().includes('"ok":"1"'));

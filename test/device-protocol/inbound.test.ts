@@ -82,7 +82,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal((await wire.call('inbound', text)).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, text: 'No' })).id, first.id);
     assert.notEqual((await wire.call('inbound', { ...text, from: '+12125550101' })).id, first.id);
-    // The 20 s run from the stored message, not from its latest repeat.
+    // The 20 s begin with the stored message, not with its latest repeat.
     service.clock.advance(1_001);
     assert.notEqual((await wire.call('inbound', text)).id, first.id);
   });
@@ -117,7 +117,7 @@ describe('inbound messages (specification section 11.5)', () => {
     );
   });
 
-  it('an id that is “none”, empty or missing is no id, so other texts are other messages', async () => {
+  it('a device-given id that is “none”, empty or missing is no id, so different texts are different messages', async () => {
     const { wire } = await connect();
     const answers: FlatAnswer[] = [];
     for (const id of ['none', '']) {
@@ -129,7 +129,7 @@ describe('inbound messages (specification section 11.5)', () => {
     assert.equal(repeat.id, answers[0]?.id);
   });
 
-  it('two numbers never share a message, neither by text nor by id', async () => {
+  it('equal texts or equal ids at two numbers are two messages', async () => {
     const one = await connect();
     const other = await connect();
     for (const id of ['none', 'A-1']) {
@@ -215,7 +215,7 @@ describe('inbound messages (specification section 11.5)', () => {
 
   it('a sender or id of any length is accepted, and the first 320 characters of a sender are stored and found', async () => {
     const { wire } = await connect();
-    // Random text, as PostgreSQL compresses repeated text, which would then fit an index entry.
+    // The text is random, because PostgreSQL would compress a repeated text until it fits an index entry.
     const noise = (characters: number) => randomBytes(characters).toString('hex').slice(0, characters);
     const sender = `${'👍'.repeat(300)}${noise(3_000)}`;
     const kept = [...sender].slice(0, 320).join('');

@@ -61,7 +61,7 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const copies = (id: string, ...phones: SimulatedPhone[]) =>
     phones.flatMap((phone) => phone.sent).filter((message) => message.id === id).length;
-  /** Starts the phone again after its old session has ended, when no report of that session counts any more. */
+  /** Starts the phone again once its old session has ended and the grace for that session's reports is over. */
   const restarted = (line: Line) => {
     service.clock.advance(181_000);
     return phoneOf(line);
@@ -113,7 +113,8 @@ describe('phones and proxies that fail at each step (specification sections 3.2 
     const line = await newNumber();
     const { phone, running } = phoneOf(line);
     await until('it is verified', isVerified(line));
-    // The proxy must not lose the first poll, because its repeat would be a takeover (unused-session.test.ts).
+    // The proxy may lose only a later poll: the repeat of a lost first poll would be a takeover
+    // (unused-session.test.ts).
     await until('it polls in its session', isPolling(line));
     proxy.next('lose_hand_out');
     const lostId = await send(line, 'whose answer is lost');

@@ -22,7 +22,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
 
   const queued = async ({ phoneNumber }: ConnectedNumber) =>
     (await queuedMessages(service, { phoneNumber })).length;
-  /** The newest poll of the number's session, which claims and releases messages. */
+  /** The newest poll of the number's session: `claimMessage` and `releaseMessage` act for it. */
   const claimantOf = async (number: ConnectedNumber): Promise<ClaimingPoll> => {
     const session = await findDeviceSession(service, number.phoneNumber);
     assert.ok(session);
@@ -41,13 +41,13 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     const first = await phones.send(number, 'first');
     await phones.send(number, 'second');
     const leaving = new AbortController();
-    // The lock stops the hand-out after its decision and before its answer.
+    // With this lock the hand-out has chosen its message, but can't commit and answer.
     const lock = await holdRowLock(service, { phoneNumber: number.phoneNumber }, 'no key update');
     const answer = number.wire.poll({}, leaving.signal);
     await lock.waiting(1);
     leaving.abort();
     await assert.rejects(answer);
-    // The server reads connections in order. So after this answer it has noticed that the phone disconnected.
+    // The server reads connections in order: once it answers this request, it has seen that the phone disconnected.
     await fetch(`${service.baseUrl}/healthz`);
     await lock.release();
     await until(
@@ -67,7 +67,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     const [flight] = await messagesInFlight(service, number.phoneNumber);
     assert.ok(flight);
     const claimant = await claimantOf(number);
-    // First the return to the queue waits for the session's lock, then the hand-out. So the hand-out's snapshot is
+    // The return to the queue waits for the session's lock before the hand-out does. So the hand-out's snapshot is
     // older than the commit of the return.
     const lock = await lockSession(number);
     const settled = resolveUnconfirmed(service.runtime, {
@@ -155,7 +155,7 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     const claimant = await claimantOf(number);
     assert.equal(await claimAs(claimant), id);
     await team.api.delete(`/v1/numbers/${number.numberId}`);
-    // The lock keeps the sweep from failing the queued message before the test tries to hand it out.
+    // The sweep has to wait for this lock, so it does not fail the queued message before the test's hand-out.
     const lock = await holdRowLock(service, { usageOf: team.id });
     await giveBackAs(claimant, id);
     assert.equal(await claimAs(claimant), undefined);

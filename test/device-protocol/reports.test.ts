@@ -17,10 +17,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
 
   const connect = (owner = team) => connectNumber(service, owner);
   const messageOf = async (id: string, owner = team) => (await owner.api.get(`/v1/messages/${id}`)).json;
-  /**
-   * The events of a message as `type sequence`, in the order in which they were written. Asserts that each body matches
-   * its columns.
-   */
+  /** Lists a message's events in order, as `type sequence`. Asserts that each body matches the columns of its row. */
   const eventsOf = async (id: string) => {
     const events = await storedEvents(service);
     return events.flatMap(({ type, sequence, body }) => {
@@ -58,7 +55,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
     assert.deepEqual(await eventsOf(id), ['message.sent 1']);
   });
 
-  it('a message that is reported as failed has the phone’s own words (§2.6/error, §3.1/failed, §3.2/device-error)', async () => {
+  it('a message that is reported as failed has the phone’s own words as its error (§2.6/error, §3.1/failed, §3.2/device-error)', async () => {
     const { wire, id } = await handedOut();
     await wire.poll({ last: id, last_status: 'failed', last_error: 'No service' });
     const message = await messageOf(id);
@@ -99,7 +96,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
         answered = true;
       });
       await lock.waiting(1);
-      // Later polls without a report are answered meanwhile. So only its report delays the first poll.
+      // Polls without a report are answered, so the first poll waits only for the commit of its report.
       for (let n = 0; n < 3; n += 1) assert.equal((await unknown.poll()).reason, 'unauthorized');
       assert.equal(answered, false);
     } finally {
@@ -141,7 +138,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
 
   it('a late report sent within 72 hours corrects device_timeout (§3.1/late-report, §3.2/late-reports)', async () => {
     const { wire, id } = await unconfirmed();
-    // The 72 hours run from the hand-out, which is 10 minutes before the time-out.
+    // The 72 hours begin with the hand-out, 10 minutes before the time-out of the message.
     service.clock.advance(72 * 3_600_000 - 600_001 - 60_000);
     await wire.poll({ last: id });
     const message = await messageOf(id);
@@ -335,7 +332,7 @@ describe('reports (specification sections 3.2 and 11.3)', () => {
       }
     });
 
-    it('a retried message still counts when its number is deleted while it waits (§3.2/refund)', async () => {
+    it('a retried message is not refunded when its number is deleted while it waits (§3.2/refund)', async () => {
       const owner = await service.newTeam();
       const number = await connect(owner);
       await owner.api.put(`/v1/numbers/${number.numberId}`, { on_unconfirmed: 'retry_once' });

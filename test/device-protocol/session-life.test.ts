@@ -23,7 +23,7 @@ describe('the life of a session: 60 s after its last answer, 25 s of them for th
     service.clock.advance(25_000);
     assert.equal((await answer).action, 'idle');
   };
-  /** Asserts that the session, whose last answer has just come, ends in 57 to 61 s. */
+  /** Asserts that a session that was answered just now ends in 57 to 61 s. */
   const livesForSixtySeconds = async (phone: string, token: string) => {
     const starter = new DeviceWire(service.baseUrl, token);
     service.clock.advance(57_000);

@@ -112,7 +112,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     for (const session of ['', 'none'])
       assert.equal((await starter.poll({ session })).reason, 'already_running', `"${session}" is new too`);
     assert.equal((await starter.call('poll', {})).reason, 'already_running', 'and so is a missing one');
-    // The session lives for a hold of 1 s and 35 s more after its last answer.
+    // After its last answer the session lives for a hold of 1 s and 35 s more.
     service.clock.advance(34_500);
     assert.equal((await starter.poll()).reason, 'already_running');
     service.clock.advance(2_000);
@@ -124,7 +124,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     const phone = newPhoneNumber();
     const one = await claim(team.api, await verify(team, phone));
     const two = new DeviceWire(service.baseUrl, one.token);
-    // Both polls have passed the look-up, and wait for the lock to begin their sessions.
+    // The lock stops both polls after their look-up, before they begin their sessions.
     const lock = await holdRowLock(service, { phoneNumber: phone }, 'no key update');
     const answers = Promise.all([one.poll(), two.poll()]);
     await lock.waiting(2);
@@ -273,7 +273,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     const phone = newPhoneNumber();
     await verify(team, phone);
     service.clock.advance(7 * 24 * 3_600_000 + 1);
-    // The sweep runs once a minute, and at once on a process that starts.
+    // A process runs this sweep when it starts, and then once a minute.
     const another = await service.startAnother();
     await until('it is gone', async () => (await findNumber(team.api, phone)) === undefined);
     await another.close();
@@ -283,7 +283,7 @@ describe('claims, sessions and takeovers (specification sections 11.1 and 11.2)'
     const phones = Array.from({ length: 6 }, newPhoneNumber).toReversed();
     for (const phone of phones) await verify(team, phone);
     const [first = '', ...later] = phones;
-    // Phones, times and rows are in the opposite order, so no index and no scan yields the order of ids.
+    // Phone numbers and times ascend while ids descend, so neither an index nor a scan yields the order of ids.
     for (const phone of phones.toReversed()) {
       service.clock.advance(1_000);
       await verify(team, phone);

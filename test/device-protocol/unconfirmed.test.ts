@@ -18,7 +18,7 @@ describe('messages that no phone reports or fetches (specification section 11.4)
     service.clock.advance(7_000);
     const repeat = await heldPoll(service, number);
     const again = await heldPoll(service, number);
-    // The repeated poll was replaced by the newer one, so the decision about its message has been made.
+    // The answer `idle` shows that a newer poll replaced the repeat: the server has decided about the message.
     assert.equal((await repeat.answer).action, 'idle');
     assert.equal((await phones.messageOf(id)).status, 'polling');
     service.clock.advance(4_000);

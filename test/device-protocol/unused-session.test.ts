@@ -11,7 +11,7 @@ const contact = '+12125550100';
 const superseded = { action: 'stop', session: 'none', reason: 'superseded' };
 
 describe('a session that no poll has used yet (specification section 11.2)', () => {
-  // The hold is longer than these tests take, so that no poll is answered because its hold has ended.
+  // The hold outlasts these tests, so that no poll is answered because its hold ends.
   const { service, team } = givenTeam({ DEVICE_HOLD_SECONDS: '50' });
 
   const newPhone = async () => {

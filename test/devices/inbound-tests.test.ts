@@ -29,7 +29,7 @@ describe('inbound tests (specification section 11.8)', () => {
       assert.deepEqual(inboundTestsOf(text), ['any']);
   });
 
-  it('coverage is full with all tests, and words with the test for texts of several words (§4.2/inbound-coverage)', () => {
+  it('coverage is “full” with all tests, and “words” with the test for texts of several words (§4.2/inbound-coverage)', () => {
     const names = inboundTests.flatMap(({ name, set }) => (set === 'answers' ? [] : [name]));
     assert.equal(inboundCoverageOf([]), 'unknown');
     assert.equal(inboundCoverageOf(['any', 'e', 'o', 'a', 'i', 'u', 'y']), 'unknown');

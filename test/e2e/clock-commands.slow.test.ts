@@ -113,7 +113,7 @@ describe('the commands for a step of the database clock (specification section 1
 
   it('the next start and the command line notice a clock step that happened while no process ran', async () => {
     for (const service of services) await service.kill('SIGTERM');
-    // The service's time is a day behind after the last test, so the correct time is a step.
+    // After the last test the service's time is a day behind, so setting the correct time makes a clock step.
     await databaseClock.set(0);
     const status = await commandLine.json('clock', 'status');
     assert.ok(Math.abs(status.step_seconds - daySeconds) < 30, String(status.step_seconds));

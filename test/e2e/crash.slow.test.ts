@@ -18,7 +18,7 @@ import { acceptedInAll } from '#test/support/usage/stored-usage.ts';
 const from = '+14155550100';
 const to = '+14155550101';
 
-/** On a separate engine with fsync, as in production. */
+/** This database has its own engine with fsync, as in production. */
 describe('recovery after a kill (specification section 10.3)', () => {
   let dataDir: string;
   let port: number;
@@ -60,7 +60,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** Sends under load until `disturb` has ended and messages are accepted again. */
+  /** Sends messages while `disturb` runs and until messages are accepted again. */
   async function disturbUnderLoad(disturb: () => Promise<void>): Promise<void> {
     let over = false;
     const load = sendUnderLoad(sending(() => over));
@@ -91,7 +91,7 @@ describe('recovery after a kill (specification section 10.3)', () => {
         fetch(`${service.baseUrl}/readyz`).then((answer) => !answer.ok),
       );
     });
-    // /readyz may repeat an older answer for a second, so the test waits.
+    // The test waits, because /readyz may repeat an older answer for a second.
     await until('it is ready again', async () => (await fetch(`${service.baseUrl}/readyz`)).ok);
   });
 

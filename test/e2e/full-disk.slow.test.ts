@@ -21,7 +21,7 @@ import { until } from '#test/support/service/until.ts';
 const from = '+14155550100';
 const to = '+14155550101';
 
-/** A new database with its programs needs 130 MB. */
+/** A new DATA_DIR, with PostgreSQL's programs, takes 130 MB. */
 const diskMegabytes = 200;
 
 describe('a full disk (specification section 10.4)', {
@@ -92,8 +92,8 @@ describe('a full disk (specification section 10.4)', {
       accepted.push(String(answer.json.id));
       return undefined;
     });
-    // The status is 503 if a table could not grow. It is 500 if PostgreSQL ended without space for its log: the send is
-    // in doubt.
+    // 503 means that a table could not grow. 500 means that PostgreSQL ended without space for its log, and the send
+    // is in doubt.
     assert.ok([500, 503].includes(refused.status), refused.text);
     assert.equal(refused.headers.get('retry-after'), '2');
     assert.match(messageOf(refused), /The disk of \S+ is full/);

@@ -37,7 +37,7 @@ describe('how much is logged (specification section 10.4)', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** Stops the service and reads its log. The stop writes the counts of lines that were left out. */
+  /** Stops the service, which then logs how many lines it left out, and reads the log. */
   async function stopAndRead(): Promise<{ readonly lines: readonly Line[]; readonly bytes: number }> {
     await service.kill('SIGTERM');
     const log = service.log();

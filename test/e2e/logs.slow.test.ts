@@ -32,7 +32,7 @@ describe('the log at LOG_LEVEL=trace (specification section 10.1)', () => {
     (service) => service.kill('SIGKILL'),
   );
   const api = given(async () => new ApiClient(service.baseUrl, keep(await firstKey(dataDir))));
-  /** Keys and tokens, accepted and refused ones. */
+  /** Keys and tokens that the test used, whether the server accepted them or not. */
   const secrets: string[] = [];
   const keep = <T extends string>(secret: T): T => {
     secrets.push(secret);

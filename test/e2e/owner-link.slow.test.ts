@@ -103,7 +103,7 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     const api = await newKey(team);
     assert.deepEqual(await people(api), ['eve@example.com owner']);
     assert.equal((await new Browser(service.baseUrl).open(url)).status, 404);
-    // The team has an owner now, so a link for another account only signs in.
+    // The team has an owner now, so an owner link for another account only signs in.
     await link('--email', 'ada@example.com', '--team', team);
     assert.deepEqual(await people(api), ['eve@example.com owner']);
   });

@@ -39,7 +39,10 @@ describe('the examples of docs/receive-events.md (specification sections 4.4, 4.
     });
   });
 
-  /** Returns the commands of a block, with the values of this run instead of the printed ones. */
+  /**
+   * The commands of a code block of docs/receive-events.md, with the port of this run and these values in place of
+   * the page's.
+   */
   function commandsOf(block: string, values: Readonly<Record<string, string>> = {}): string {
     let text = block.replaceAll('4000', String(port));
     for (const [word, value] of Object.entries(values)) {

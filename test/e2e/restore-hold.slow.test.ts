@@ -12,7 +12,7 @@ import { until } from '#test/support/service/until.ts';
 const from = '+14155550100';
 const to = '+12125550100';
 
-/** After this time without a poll a phone's session is over. */
+/** A phone's session is over after this time without a poll. */
 const sessionMs = 60_000;
 
 describe('a loss of all data, and the restore of a backup (specification section 10.8)', () => {
@@ -46,7 +46,7 @@ describe('a loss of all data, and the restore of a backup (specification section
     assert.equal((await phone.poll()).action, 'idle');
     const waiting = await api.send({ from, to, content: 'waits in the backup' });
     await new CommandLine(lost).json('backup', backup);
-    // After the backup the phone sends that message and begins another session.
+    // After the backup the phone sends the waiting message and begins a new session.
     assert.equal((await phone.poll()).id, waiting);
     assert.equal((await phone.poll({ last: waiting })).action, 'idle');
     const session = phone.session;

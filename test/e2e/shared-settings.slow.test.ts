@@ -37,7 +37,7 @@ describe('settings that have to be equal in all processes (specification section
       assert.deepEqual(differences(service), ['EGRESS_ALLOW_CIDRS differs between this process']);
       assert.doesNotMatch(service.log(), /10\.1\.2\.3|0a010203/);
     }
-    // The third process has the settings of the second, so it differs from the first only.
+    // The third process has the second process's settings, so it differs only from the first.
     const third = await start({});
     await until('it is logged', () => differences(third) !== null && (differences(first)?.length ?? 0) === 2);
     assert.equal(differences(third)?.length, 1);

@@ -26,7 +26,10 @@ const from = '+14155550100';
 const to = '+14155550101';
 const npmStart = ['npm', 'start'] as const;
 
-/** Asserts that no process of the service, npm or PostgreSQL is left. Only Linux shows a process's working folder. */
+/**
+ * Asserts that no process of the service, npm or PostgreSQL is left. Finding them by their folder works on Linux
+ * only.
+ */
 const noProcessIsLeft = (dataDir: string) => {
   if (process.platform === 'linux') assert.deepEqual(processesOf(dataDir), []);
 };
@@ -112,7 +115,7 @@ describe('a stop of the service (specification section 10.3)', () => {
     const silent = connect(port, '127.0.0.1');
     silent.write('GET /docs HTTP/1.1\r\nHost: a\r\n');
     await once(silent, 'connect');
-    // This answer shows that the server has accepted the two connections before it.
+    // The server accepts connections in order: this answer shows that it has accepted the other two.
     assert.equal((await api.get('/v1/team')).status, 200);
     for (const socket of [refused, silent]) socket.on('error', () => undefined);
     // The refused client goes on writing until it is disconnected.
@@ -136,7 +139,7 @@ describe('a stop of the service (specification section 10.3)', () => {
       await pause(100, undefined, { signal: sending.signal }).catch(() => undefined);
     }
     const tookMs = performance.now() - startedMs;
-    // The release of the lock fails, because its connection ended with PostgreSQL.
+    // The lock's connection ended with PostgreSQL, so its release fails.
     await held.release().catch(() => undefined);
     assert.ok(tookMs >= 1_000, `it ended after ${tookMs} ms`);
     assert.equal(await service.ended, 1, service.output());
@@ -146,7 +149,7 @@ describe('a stop of the service (specification section 10.3)', () => {
   });
 });
 
-// The tests run at once: each has its own DATA_DIR and mostly waits.
+// The tests run concurrently: each has its own DATA_DIR and mostly waits.
 describe('a stop of a start under way (specification section 10.3)', { concurrency: true }, () => {
   let parent: string;
 

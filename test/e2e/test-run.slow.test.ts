@@ -75,7 +75,7 @@ const helper = `
   after(() => { throw new Error('on purpose'); });
 `;
 
-/** A suite that can't make what it needs, and one that can't close it. */
+/** Test files in which `given` fails: when it makes a thing, and when it closes one. */
 const given = `
   import { describe, it } from 'node:test';
   import { given } from '${pathToFileURL(join(repository, 'test/support/service/given.ts'))}';
@@ -153,7 +153,7 @@ describe('npm test (docs/testing.md)', () => {
 
   it('a run beyond its time limit ends, and names the files that were not run', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
-    // The files form more than four groups. Four groups run at a time, each begins with its first file.
+    // 33 files make more than four groups. At most four groups run at a time, so each begins with its first file.
     const names = Array.from({ length: 33 }, (_, n) =>
       join(folder, `${String(n).padStart(2, '0')}.test.mjs`),
     );
@@ -191,7 +191,7 @@ describe('npm test (docs/testing.md)', () => {
     it(`npm test stops its PostgreSQL, deletes its folder and leaves no process when ${signal} ends it`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
       await writeFile(join(folder, 'lasting.test.mjs'), lasting);
-      // The variable is removed: with it Node would take the files of the inner run for those of the outer run.
+      // With this variable Node would add the files of the inner run to the outer one.
       const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
       const run = spawn(process.execPath, ['test/run.ts', join(folder, 'lasting.test.mjs')], {
         cwd: repository,

@@ -32,7 +32,7 @@ describe('a first start and the tour (docs/get-started.md, specification section
       `read -r _\n${page.one('sh tour end')}\nwait $PHONE || true`,
     ].join('\n');
     for (const run of ['first', 'second']) {
-      // The phone prints its report and the reply in any order. It is stopped after the reply.
+      // The output has the report and the reply in any order. The reply ends the script's phone.
       const output = await runScript(script, /^received .*$/m);
       const accepted = /^\{.*"status":"queued".*\}$/m.exec(output)?.[0] ?? '{}';
       assert.equal(printedShape(accepted), printedShape(page.one('json answer')), run);

@@ -22,7 +22,7 @@ import {
 
 const commit = previousCommit();
 
-/** Number of answers that each process has to give in each part of the upgrade. */
+/** Number of answers that each process has to give in each phase of the upgrade. */
 const wanted = { 'POST /v1/messages/send': 25, 'POST /v1/device/poll': 25, 'GET /v1/events': 5 };
 const successes = [200, 202];
 
@@ -82,7 +82,7 @@ describe(`an upgrade from ${nameOf(commit)} (specification section 10.3)`, () =>
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  /** Waits until each of these processes has served sends, polls and the feed from now on, and made deliveries. */
+  /** Waits until each process has served further sends, polls and feed reads, and made further deliveries. */
   async function serve(what: string, serving: readonly Ownline[], signal: AbortSignal): Promise<void> {
     const from = balancer.passed.length;
     const attempts = await Promise.all(serving.map(attemptsOf));

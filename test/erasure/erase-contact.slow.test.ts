@@ -48,7 +48,7 @@ describe('erasing a contact (specification section 12.14)', () => {
   /** Lists the tables that contain one of the texts in any row. */
   const tablesWith = async (...texts: string[]) => {
     const tables = await allStoredRowTexts(service);
-    // Answers of receivers are bytes, which PostgreSQL prints in hexadecimal.
+    // The bytes of receivers' answers appear in hexadecimal in a printed row.
     const written = texts.flatMap((text) => [text, Buffer.from(text).toString('hex')]);
     return [...tables].flatMap(([table, rows]) =>
       rows.some((row) => written.some((text) => row.includes(text))) ? table : [],

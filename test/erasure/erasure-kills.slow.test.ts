@@ -11,7 +11,10 @@ import { attemptsOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
-/** Batches: cancelled messages, sent ones, received ones, the contact's own events, the answers to all of these. */
+/**
+ * Failpoints, each with the pass that kills. The batches are: cancelled, sent and received messages, the contact's
+ * events, answers.
+ */
 const kills = ['erasure begun:1', 'erasure batch written:3', 'erasure batch written:4'];
 
 describe('a process that is killed in the middle of an erasure (specification section 12.14)', () => {
@@ -21,7 +24,7 @@ describe('a process that is killed in the middle of an erasure (specification se
       behaviour: (answer, { body }) => void answer.writeHead(200).end(body),
     }),
   );
-  // No process of this service erases in the background; only the one that a test starts does.
+  // No process of this service erases in the background: each test starts a process that does.
   const service = givenWebhookService({ ROLES: 'api,deliver' });
   const team = given(() => service.newTeam());
   const admin = given(() => newMember(service, team, 'admin'));

@@ -17,7 +17,7 @@ import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 const [phoneNumber, otherNumber] = ['+14155550100', '+14155550110'];
 
 describe('appending events (specification sections 6.1 and 6.3, decision 0017)', () => {
-  // No process publishes or delivers, so that the test can read the written rows.
+  // No process publishes or delivers, so the written rows stay as they are.
   let teamId: TeamId;
   let numberId: NumberId;
   const service = givenService({ ROLES: 'api' });
@@ -121,9 +121,9 @@ describe('appending events (specification sections 6.1 and 6.3, decision 0017)',
       notifications.on(channel, () => heard.push(channel));
     }
     await notifications.start();
-    // The notifications so far are dropped, because a new connection wakes every listener.
+    // A new connection wakes every listener: these notifications are dropped.
     heard.splice(0);
-    // This later notification separates earlier ones from those that follow.
+    // Notifications arrive in order: once `after_all` is heard, all earlier ones are.
     const heardUntilNow = async () => {
       service.runtime.database.notify('after_all', []);
       await until('the note', () => heard.includes('after_all'));

@@ -23,7 +23,7 @@ interface Page {
 }
 
 describe('GET /v1/events (specification section 4.5)', () => {
-  // The service does not publish events: the test does, so that it decides when an event gets its position.
+  // The process role `api` publishes no events, so the test decides when an event gets its position.
   const service = givenService({ ROLES: 'api' });
   given(() => plantCanary(service));
   const looks = given(
@@ -44,10 +44,10 @@ describe('GET /v1/events (specification section 4.5)', () => {
   const idsOf = (page: Page) => page.events.map((event) => event.id);
   const stored = () => storedEvents(service, { teamId: team.id });
   interface Held {
-    /** Resolves with the answer, which arrives once the wait is over. */
+    /** Resolves with the answer of the long poll. */
     readonly answer: Promise<{ readonly status: number; readonly json: unknown }>;
   }
-  /** Sends a long poll and resolves once it is held. @returns undefined if it got no slot */
+  /** Sends a long poll and resolves once it is held. @returns undefined if the poll got no slot */
   const hold = async (query: string, api: ApiClient, signal?: AbortSignal): Promise<Held | undefined> => {
     looks.take();
     let refused = false;
@@ -193,7 +193,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
   it('a held request is answered by the next sweep if the notification of an event was lost (§4.5/long-poll)', async () => {
     const waiting = await held('?wait=25');
     await putEvents(service.runtime, team.id, 1);
-    // A publisher whose process dies between commit and notification leaves events like this.
+    // A publisher that dies between its commit and its notification leaves the event in this state.
     await publishSilently(service, team.id);
     assert.equal(idsOf((await waiting.answer).json as Page).length, 1);
   });
@@ -217,7 +217,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     for (let n = 1; n < 20; n += 1) others.push(await held('?wait=25'));
     const refused = await team.api.get('/v1/events?wait=25');
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
-    // Another team has its own slots, and reading without a wait needs none.
+    // Another team's long polls have their own slots, and a read without `wait` needs no slot.
     assert.equal((await team.api.get('/v1/events')).status, 200);
     const stranger = await held('?wait=25', (await service.newTeam()).api);
     leaving.abort();

@@ -36,7 +36,7 @@ type Step =
   | { readonly do: 'receive'; readonly number: number; readonly text: number }
   | { readonly do: 'report'; readonly message: number; readonly status: Report['status'] }
   | { readonly do: 'cancel'; readonly message: number }
-  /** `number` is the index of a number; 2 stands for an opt-out by request. */
+  /** `number` is the index of a number; the index 2 means an opt-out by a request, not by a text. */
   | { readonly do: 'opt out' | 'opt in'; readonly number: number }
   | { readonly do: 'plan'; readonly plan: 'free' | 'pro' }
   | WebhookStep;
@@ -60,7 +60,7 @@ type WebhookStep =
 const number = fc.nat(1);
 const some = fc.nat(11);
 const types = fc.subarray([...eventTypes], { minLength: 1 });
-/** Index of a number; 2 stands for all numbers. */
+/** Index of a number; the index 2 means all numbers. */
 const filter = fc.nat(2);
 const optStep = fc.record({ do: fc.constantFrom('opt out', 'opt in'), number: filter });
 const status = fc.constantFrom<Report['status'][]>('sent', 'failed', 'delivered', 'not_delivered');
@@ -102,7 +102,10 @@ interface ModelWebhook {
   isActive: boolean;
 }
 
-/** Time changes a number's health, and no walk moves the time; test/numbers/number-health.test.ts tests it. */
+/**
+ * Events of a number's health need time to pass. No walk moves the clock; test/numbers/number-health.test.ts covers
+ * them.
+ */
 const changedByWalks = eventTypes.filter((type) => !type.startsWith('number.'));
 
 /** One line describes an event or a delivery. */
@@ -128,7 +131,7 @@ class Walk {
     const walk = new Walk(service, await service.newTeam({ plan: 'pro', monthlyLimit: 1_000_000 }));
     for (let n = 0; n < 2; n += 1) {
       walked += 1;
-      // This number differs from the canary's, however many walks there are.
+      // Each walk has its own phone number, which also differs from the canary's.
       const phoneNumber = `+1628555${String(walked).padStart(4, '0')}`;
       walk.#phones.push(await connectNumber(service, walk.#team, phoneNumber));
     }
@@ -206,7 +209,7 @@ class Walk {
       case 'hand out': {
         const { wire } = this.#phone(step.number);
         const [next] = this.#of(wire, 'queued');
-        // Without a next message a poll would be held.
+        // Without a next message the poll would be held, so the step is skipped.
         if (!next || this.#of(wire, 'polling').length > 0) return;
         assert.equal((await wire.poll()).id, next.id);
         next.state = 'polling';
@@ -272,7 +275,7 @@ class Walk {
     const { phoneNumber, numberId, wire } = this.#phone(index);
     const answer = await wire.call('inbound', { from: contact, text });
     const known = this.#received.get(`${numberId} ${text}`);
-    // Within 20 s an equal text is the same message, and no change.
+    // A repeat of a known text within 20 s is no new message and changes nothing.
     if (known !== undefined) return;
     const { id } = answer;
     assert.ok(id, JSON.stringify(answer));
@@ -301,7 +304,7 @@ class Walk {
 
   async #delete(index: number): Promise<void> {
     const phone = this.#phone(index);
-    // A message in flight may outlive its number, which test/numbers/delete-number.test.ts tests.
+    // The walk keeps a number with a message in flight: test/numbers/delete-number.test.ts tests its deletion.
     if (this.#of(phone.wire, 'polling').length > 0) return;
     const answer = await this.#team.api.delete(`/v1/numbers/${phone.numberId}`);
     assert.equal(answer.status, 200, answer.text);
@@ -369,7 +372,7 @@ describe(`random walks over the states of messages, from seed ${seed} (specifica
         ['', ' pending', ' skipped'].map((kind) => `${type}${kind}`).filter((shape) => !reached.has(shape)),
       );
     await fc.assert(walk, { seed, numRuns: walks });
-    // Some changes are rare: the walks continue until they covered all.
+    // Some event types are rare, so further walks run until all types occurred.
     for (let more = 1; missing().length > 0 && more <= 10; more += 1)
       await fc.assert(walk, { seed: seed + more, numRuns: walks });
     assert.deepEqual(missing(), []);

@@ -15,7 +15,8 @@ import { startReceiver } from '#test/support/webhooks/raw-receiver.ts';
 const many = 2_000;
 
 describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
-  // Without the process role to deliver, the fan-out waits until the test runs it.
+  // The service has no process role `deliver`, so an event's deliveries are written only when the test runs the
+  // fan-out.
   let service: TestService;
   let other: Runtime;
   let team: TestTeam;
@@ -100,7 +101,7 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
     await cancelOne();
     const failing = team;
     const refusal = await refuseInsertsOf(service, failing.id, 'due_deliveries');
-    // Eight other teams are used, so that in any order some of them come after the failing team.
+    // With eight other teams, some are after the failing team in any order.
     const others: TestTeam[] = [];
     for (let teams = 0; teams < 8; teams += 1) {
       await newTeam(101);

@@ -20,7 +20,7 @@ import { until } from '#test/support/service/until.ts';
 const writers = 6;
 const transactionsEach = 40;
 
-/** An event that a reader saw, with its message and sequence. */
+/** An event that a reader got, with its message and sequence. */
 interface Shown {
   readonly id: string;
   readonly message: string;
@@ -44,7 +44,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
   const untilPublished = () =>
     until('all are published', async () => (await unpublishedEvents(service)).length === 0);
 
-  /** Follows the cursor as a client does, until every event that was committed by then is shown. */
+  /** Follows the cursor as a client does, until it got every event that was committed before `isOver`. */
   async function follow(api: ApiClient, isOver: () => boolean, limit: number): Promise<Shown[]> {
     const shown: Shown[] = [];
     let cursor = '';
@@ -77,7 +77,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
         await runtime.database
           .transaction(async (trx) => {
             for (let events = 0; events <= n % 3; events += 1) await putEvent(trx, runtime, team.id);
-            // The event has its id and seq already, and other events commit before it.
+            // The event has its id and seq, but its transaction waits until later events are committed.
             if (n % 2 === writer % 2) await new Promise<void>((resolve) => heldBack.push(resolve));
             if (isUndone) throw new Error('undone');
           })
@@ -88,7 +88,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
       }
       open -= 1;
     };
-    // The events of a message follow each other in separate transactions, from both processes in turn.
+    // Writes a message's events in separate transactions, on both processes in turn.
     const change = async () => {
       for (let round = 0; round < 20; round += 1) {
         for (const [index, messageId] of messages.entries()) {

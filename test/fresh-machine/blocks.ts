@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 /**
- * The commands of docs/operations.md with a label: those in fences of ```` ```sh fresh-machine LABEL ````. The script
- * ends at the first block that fails. Each block runs separately, because `set -e` ignores a failure before an `&&`.
+ * The commands of the code blocks in docs/operations.md that begin with ```` ```sh fresh-machine LABEL ````. The
+ * script ends at the first block that fails. Each block runs separately, because `set -e` ignores a failure before an
+ * `&&`.
  */
 export async function blocksOf(label: string): Promise<string> {
   const page = await readFile(join(repository, 'docs/operations.md'), 'utf8');

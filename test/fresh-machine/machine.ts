@@ -7,7 +7,7 @@ const run = promisify(execFile);
 
 const outputMaxBytes = 16 * 1024 * 1024;
 
-/** Packages that the machine has before the documented commands: systemd, and a client for HTTP. */
+/** Packages that the documented commands expect: systemd, and a client for HTTP. */
 const packages = [
   'systemd',
   'systemd-sysv',

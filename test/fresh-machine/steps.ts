@@ -179,8 +179,8 @@ async function servesPhones(machine: FreshMachine, authority: string): Promise<v
     export NODE_EXTRA_CA_CERTS=/srv/authority.pem
     ${doctor} --json || true`);
   const { checks } = JSON.parse(report) as { readonly checks: readonly { name: string; state: string }[] };
-  // The check of outgoing requests may fail: no name server has this machine's name, and such requests do not read
-  // /etc/hosts.
+  // The check of outgoing requests may fail: the host name is only in /etc/hosts, and those requests ask a name
+  // server.
   const failed = checks.filter(({ name: of, state }) => state === 'failed' && of !== 'egress');
   assert.deepEqual(failed, []);
   assert.ok(checks.some(({ name: of, state }) => of === 'hold' && state === 'ok'));

@@ -26,7 +26,7 @@ const to = '+14155550101';
 const withoutKey: Readonly<
   Record<Exclude<Audience, 'api' | 'team' | 'account' | 'visitor'>, readonly string[]>
 > = {
-  // Each route needs a setup link's token or a device token.
+  // Each of these routes requires the token of a setup link or of a device.
   device: [
     'GET /v1/device/media/:id/:filename',
     'POST /v1/device/claim',
@@ -34,7 +34,7 @@ const withoutKey: Readonly<
     'POST /v1/device/poll',
     'POST /v1/device/status',
   ],
-  // The API reference, pages that a link's token opens, sign-in and sign-out, and the dashboard of a session.
+  // The API reference, pages that a token in the address opens, sign-in and sign-out, and the dashboard's pages.
   page: [
     'GET /',
     'GET /assets/:name',
@@ -66,7 +66,7 @@ const withoutKey: Readonly<
     'POST /sign-in',
     'POST /sign-out',
   ],
-  // These routes show nothing of a team. The probe needs a ticket that the holder of SECRETS_KEY makes.
+  // These routes show nothing of a team. Only a holder of SECRETS_KEY can make a ticket for the probe.
   operations: ['GET /healthz', 'GET /metrics', 'GET /readyz', 'POST /v1/device/probe/:ticket'],
 };
 

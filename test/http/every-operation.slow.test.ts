@@ -9,7 +9,7 @@ import { newAttempt, newDelivery, nowhere } from '#test/support/webhooks/make-we
 const from = '+14155550100';
 const to = '+14155550101';
 
-/** One success of each operation. `npm run referees` compares each with the document (referees/README.md). */
+/** Calls each operation successfully once. `npm run referees` compares the answers with the OpenAPI document. */
 describe('every operation of the OpenAPI document (specification section 4)', () => {
   const service = givenService({ RATE_LIMITS: 'on' });
 

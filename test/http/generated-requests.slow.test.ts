@@ -21,7 +21,7 @@ const shards = 8;
 /** FUZZ_SEED and the path that fast-check prints repeat a failure. */
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Runs shards concurrently, each with its own seed, as fast-check runs a property sequentially. */
+/** Runs parts of the generated requests concurrently, each with its own seed, because fast-check runs one at a time. */
 async function assertMany<T>(arbitrary: fc.Arbitrary<T>, runs: number, check: (value: T) => Promise<void>) {
   const property = fc.asyncProperty(arbitrary, check);
   const shard = (n: number) => fc.assert(property, { seed: seed + n, numRuns: Math.ceil(runs / shards) });

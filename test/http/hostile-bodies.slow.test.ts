@@ -25,7 +25,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     assert.equal(stored.length, accepted, 'a refused body left a message behind');
   });
 
-  /** Number of messages that were answered 202. At the end no others may exist. */
+  /** Number of sends that were answered 202. At the end exactly these messages must exist. */
   let accepted = 0;
 
   async function post(path: string, rawBody: string | Uint8Array<ArrayBuffer>, type = 'application/json') {

@@ -46,7 +46,7 @@ const withoutTeam: Readonly<Record<'account' | 'visitor', readonly string[]>> = 
   ],
 };
 
-/** An owner who stays in the team, so that others may leave. */
+/** This owner stays in the team, so that other owners may leave it. */
 let owner: TeamMember;
 
 describe('the permissions of members (specification sections 5.3 and 12.3)', () => {
@@ -109,7 +109,7 @@ describe('the permissions of members (specification sections 5.3 and 12.3)', () 
     );
   });
 
-  // The role with the most refusals comes first, while the team is small: each refusal reads the team.
+  // Roles with more refusals come first: each refusal reads the team's data, which grow with each allowed request.
   for (const role of roles.toReversed()) {
     it(`${role === 'owner' ? 'an' : 'a'} ${role} may use the operations of the role and no other (§5.3/owner, §5.3/admin, §5.3/member, §5.3/viewer)`, async () => {
       const refused = await newMember(service, team, role);

@@ -73,7 +73,8 @@ describe('the rate limiter of client networks, for requests without a credential
     const signIn = (more = {}) => ask('/app/sign-in', '203.0.113.4', { ...headers, ...more }, 'POST');
     for (let n = 0; n < visitorRequestsPerMinute; n += 1) assert.equal((await signIn()).status, 400);
     assert.equal((await signIn()).status, 429);
-    // A session is counted for its account, with the same limit. A key is no credential of these routes.
+    // Requests with a session count for its account, up to the same number. An API key does not identify a caller
+    // here.
     for (let n = 0; n < visitorRequestsPerMinute; n += 1)
       assert.equal((await signIn({ cookie })).status, 400);
     assert.equal((await signIn({ cookie })).status, 429);

@@ -11,7 +11,7 @@ describe('GET /readyz (specification section 10.4)', () => {
   const service = givenService();
 
   it('/readyz queries the database once a second, whatever the number of requests', async () => {
-    // One check has two statements; this is the first of them.
+    // A check of readiness runs two statements; this is the name of the first.
     const watch = watchStatements(['database.readiness-memory']);
     const askMany = async () => {
       const begunMs = performance.now();
@@ -19,7 +19,7 @@ describe('GET /readyz (specification section 10.4)', () => {
         Array.from({ length: 200 }, () => fetch(`${service.baseUrl}/readyz`)),
       );
       assert.ok(answers.every(({ status }) => status === 200));
-      // On a slow machine the requests take several seconds, and each second may have one check.
+      // At most one check runs in a second, and on a slow machine the requests take several seconds.
       return { looks: watch.take().length, most: 1 + Math.floor((performance.now() - begunMs) / 1_000) };
     };
     try {

@@ -13,7 +13,7 @@ const json = 'application/json; charset=utf-8';
 describe('requests that match no operation (specification section 7)', () => {
   const { service, team } = givenTeam();
 
-  /** Sends the request line and headers as written, and adds Host, key and `connection: close`. */
+  /** Sends the request line and headers as written, with a Host, an API key and `connection: close`. */
   const ask = (requestLine: string, headers: readonly string[] = [], body = '') =>
     rawRequest(
       service.baseUrl,

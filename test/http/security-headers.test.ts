@@ -90,7 +90,7 @@ describe('security headers of pages and of answers below /app (specification sec
   });
 
   it('our pages load only their font, and run only scripts that the policy names by hash', () => {
-    // A valid session is redirected from the sign-in form, so its refused form is used.
+    // A signed-in browser is redirected from GET /sign-in, so the page after a wrong password is used.
     const shown = (path: string) => `GET ${path}${path === '/sign-in' ? ', wrong' : ''}`;
     for (const path of ['/password', '/sign-in', '/link/:token', '/setup/:token']) {
       const [, { text, headers }] = answers.find(([what]) => what === shown(path)) ?? assert.fail(path);

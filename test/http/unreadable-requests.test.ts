@@ -124,7 +124,7 @@ describe('requests that are not valid HTTP (specification section 7.2)', () => {
   });
 
   it('an incomplete request is answered 408 in the envelope (§7.1/status-400)', async () => {
-    // This test covers our answer to Node's error of a time-out, without waiting for the time-out.
+    // Emits Node's time-out error, to test the server's answer without waiting for a time-out.
     const server = createServer((socket) => {
       const tooSlow = Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
       new ClientErrorResponder(() => service.runtime.ids.nextPublic('req')).onClientError(tooSlow, socket);

@@ -17,7 +17,7 @@ import { until } from '#test/support/service/until.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit } from '#test/support/webhooks/webhook-world.ts';
 
-/** A curl command in a mail. */
+/** Matches a curl command in a mail: method, address and body. */
 const callPattern = /curl -X (\w+) '([^']+)' \\\n-H [^\n]+ \\\n-d '([^']+)'/g;
 
 describe('the links of mails (§12.5/links-and-mail)', () => {
@@ -47,7 +47,7 @@ describe('the links of mails (§12.5/links-and-mail)', () => {
 
   const visitor = () => new Browser(service.baseUrl);
 
-  /** Tests by the file that queues the mail. */
+  /** The checks of each mail, by the path of the file that queues it. */
   const mails: Readonly<Record<string, () => Promise<void>>> = {
     'server/accounts/magic-links/send-magic-link.ts': async () => {
       const person = await newPerson(service);

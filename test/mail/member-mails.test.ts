@@ -89,7 +89,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     };
     const before = server.received.length;
     const expected = [boss.email, deputy.email].sort();
-    // Runs the check three times at once. The service's own loop may run, too, and still each mail must be sent once.
+    // Three simultaneous checks, besides those of the service's own loop, must still send each mail once.
     const look = () => Promise.all([1, 2, 3].map(() => notifyUsageLimits(service.runtime)));
     await send(7);
     await look();
@@ -135,7 +135,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     assert.equal((await invite(third, email)).status, 201);
   });
 
-  /** Makes a team that has used up its month. Teams that are made later are checked later. */
+  /** Makes a team that has used up its monthly limit. Checks go through the teams in the order of their creation. */
   async function fullTeam(role?: 'owner'): Promise<{ readonly team: TestTeam; readonly boss?: TeamMember }> {
     const full = await service.newTeam({ plan: 'pro', monthlyLimit: 1 });
     const { phoneNumber } = await connectNumber(service, full);

@@ -30,7 +30,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
       SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
       LOG_LEVEL: 'trace',
     };
-    // This service only queues mail. It sends none until a test starts its loop.
+    // This service queues mail. It sends mail only after a test starts its worker.
     mailing = await startMailing({ ...settings, LOG_LEVEL: 'fatal' });
   });
   after(async () => {
@@ -174,7 +174,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     server.behave('hang at content');
     const sender = await spawnSender();
     await mailing.queue(to);
-    // Mails of earlier tests are tried again meanwhile, so only those to this recipient count.
+    // Mails of earlier tests are also retried now, so only those to this recipient count.
     const arrivals = () => server.received.filter((mail) => mail.to.includes(to));
     await until('the server has it', () => arrivals().length === 1);
     await sender.kill('SIGKILL');
@@ -185,7 +185,7 @@ describe('sending of mail by several processes (specification sections 10.3 and 
     await mailing.queue('other@example.com');
     await mailing.attempted('other@example.com', 1);
     assert.equal(arrivals().length, 1, 'the lease of the dead one still holds');
-    // Spawned processes do not follow this clock, so no later test may start one.
+    // Only this process follows the moved clock, so no later test of this file may spawn a process.
     mailing.pass(2 * minute);
     await until('it arrives again', () => arrivals().length === 2);
     const [once, again] = arrivals().map(({ parsed }) => parsed);

@@ -9,7 +9,7 @@ const login = { user: 'texts@example.com', password: 'p/w:#1' };
 const account = 'texts%40example.com:p%2Fw%3A%231';
 const certificate = makeCertificate();
 
-/** This host name leads to this machine, but SMTP counts it as another machine's. */
+/** A host name of this machine that Ownline, unlike 127.0.0.1, treats as another machine's. */
 const elsewhere = '0.0.0.0';
 
 describe('mail over TLS (specification section 10.6)', () => {

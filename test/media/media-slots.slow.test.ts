@@ -68,7 +68,7 @@ describe('slots of media fetches (§3.2/media-slots)', () => {
     for (const team of teams) {
       for (let n = 0; n < 4; n += 1) await sendOf(team, `+141555503${n + 10}`, host.url('/hang.png'));
     }
-    // The three hosts of the previous test still use 12 slots.
+    // The previous test's fetches still use 12 of the slots.
     await untilRequested(host, 20);
     const newcomer = await world.service.newTeam();
     const other = { team: newcomer, number: await connectNumber(world.service, newcomer) };

@@ -14,7 +14,7 @@ import { given } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
 
 describe('media of outbound messages (§3.2/media-fetch)', () => {
-  // Enough time for 5 MB on a busy machine, and a lease that is shorter than the pause of a minute (isPaused).
+  // 15 s suffice for 5 MB on a busy machine, and the lease stays shorter than the pause between tries (isPaused).
   const world = given(() => startMediaWorld({ MEDIA_TIMEOUT_MS: '15000' }));
 
   /** Lets the phone poll and report the message, and checks the bytes that it got. */
@@ -35,7 +35,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.equal((await wire.poll({ last: id })).action, 'idle');
   }
 
-  /** Waits until `count` fetches have made `tries` tries and wait for the next one. */
+  /** Waits until `count` fetches have had `tries` tries each and pause before the next try. */
   const untilPaused = ({ service }: MediaWorld, count: number, tries: number) => {
     const leaseMs = service.runtime.config.mediaTimeoutMs + mediaLeaseMarginMs;
     return until(`${count} fetches wait after try ${tries}`, async () => {

@@ -187,7 +187,7 @@ describe('acceptSends (specification section 4.3)', () => {
       Array.from({ length: 100 }, () => row(sender, 'same', 'same')),
     );
     assert.ok(outcomes.every((outcome) => outcome.verdict === 'over_limit'));
-    // The first run finds that the month has no row yet, the second refuses the sends.
+    // The first run of the statement finds no row of the month, and the second run refuses the sends.
     assert.equal((await runs()) - before, 2);
     assert.equal(await used(sender.teamId), 0);
   });
@@ -197,7 +197,7 @@ describe('acceptSends (specification section 4.3)', () => {
     await acceptSends(service.runtime, [row(sender, 'begin the month')]);
     const lock = await holdRowLock(service, { usageOf: sender.teamId });
     t.after(() => lock.release());
-    // Both statements take their snapshots before any commit, so neither can see the key of the other.
+    // Both statements take their snapshots before either commits, so neither sees the other's idempotency key.
     const first = acceptSends(service.runtime, [row(sender, 'keyed', 'key')]);
     await untilBlocked(service, accepting, 1);
     const second = acceptSends(other, [row(sender, 'keyed', 'key'), row(sender, 'plain')]);
@@ -347,7 +347,7 @@ describe('acceptSends (specification section 4.3)', () => {
         .sort((left, right) => left.place - right.place)
         .slice(0, 10);
       return shuffled.map(({ sender }) => {
-        // Half of the rows share a key and its content with rows of other batches.
+        // Half of the rows have an idempotency key that other batches use, too, for the same content.
         const key = random(2) === 0 ? null : `${sender.phone} ${random(20)}`;
         return row(sender, key ?? 'plain', key);
       });

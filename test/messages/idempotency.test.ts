@@ -213,8 +213,8 @@ describe('Idempotency-Key (specification section 4.3)', () => {
     let phones = 200;
 
     /**
-     * Sends the same key to two processes. A lock on the team's usage keeps the first request from its commit until the
-     * repeat waits too. The request of `between` waits in the middle.
+     * Sends the same idempotency key to two processes. A lock on the team's usage delays the commit of the first
+     * request until the repeat waits as well. The request of `between` waits after the first and before the repeat.
      */
     async function race({
       content = 'sent once',

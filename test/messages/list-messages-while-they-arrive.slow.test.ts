@@ -58,7 +58,9 @@ describe('pages of messages while messages arrive (§4.3/pages)', () => {
     return arrived;
   }
 
-  /** Inserts 11,000 messages, one a second. 86 are delivered: they lie where a page stops reading, 10,000 rows back. */
+  /**
+   * Inserts 11,000 messages, one a second. The 86 delivered ones are around the 10,000th, where a page stops reading.
+   */
   const fillHistory = async () => {
     const newer = (await storedMessages(service)).length;
     const endMs = service.clock.nowMs() - 3_600_000;
@@ -118,7 +120,8 @@ describe('pages of messages while messages arrive (§4.3/pages)', () => {
     assert.equal(present.length, 86);
     let met = 0;
     await whileMessagesArrive(async () => {
-      // New messages move the bound. If they come slowly, more rounds pass until a page stops at it.
+      // Each new message moves the row at which a page stops. Rounds go on until a page stops between delivered
+      // messages.
       for (let round = 0; round < 40 || (met === 0 && round < 1_000); round += 1) {
         const first = await getPage(team.api, { status: 'delivered', limit: 100 });
         if (first.has_more && first.messages.length > 0 && first.messages.length < 86) met += 1;

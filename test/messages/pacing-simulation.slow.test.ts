@@ -21,7 +21,7 @@ const contacts = 140;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const holdMs = 50_000;
-/** Time without a poll after an answer without a message. */
+/** Time for which the phone stops polling after some answers without a message. */
 const longWaitMs = 600_000;
 
 /** A message that the phone sent. */
@@ -40,14 +40,16 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
     PACING: 'gentle',
     DEVICE_HOLD_SECONDS: String(holdMs / 1_000),
   });
-  /** The clock of the processes that the phone polls. */
+  /** This clock of both processes stands still until the test moves it. */
   const clock = new AlarmClock();
 
   const pass = (ms: number) => {
     for (const one of [clock, service.clock]) one.advance(ms);
   };
 
-  /** Polls as one phone, two processes in turn and sometimes both at once. Contacts answer every fifth message. */
+  /**
+   * Runs one phone that polls two processes in turn, and sometimes both at once. Contacts answer every fifth message.
+   */
   async function run(number: ConnectedNumber): Promise<{ sent: Sent[]; repliedAtMs: Map<string, number[]> }> {
     const start = () => Promise.all([service.startAnother(clock), service.startAnother(clock)]);
     let processes = await start();
@@ -69,7 +71,7 @@ describe(`${sends} messages through the polls of one phone, two processes and a 
         await Promise.all(processes.map((process) => process.close()));
         processes = await start();
       }
-      // The processes run no sweeps, as the clock moves too fast for them.
+      // The clock moves too fast for sweeps in the background, so the test runs this one.
       if (polls % 100 === 0) assert.equal(await failExpired(service.runtime), 0);
       for (const { to } of owed.filter(({ atPoll }) => atPoll === polls)) {
         await number.wire.call('inbound', { from: to, text: `answer ${polls}` });

@@ -19,7 +19,8 @@ describe('pacing (specification section 8)', () => {
     for (let index = 0; index < count; index += 1) await paced.send(number, contactOf(index));
   };
   /**
-   * Sends message after message, and waits for each gap. @returns the number sent, and until when pacing holds the next
+   * Sends messages and waits for each gap, until pacing holds the next message longer than `longestGapMs`.
+   * @returns the number sent, and the time until which the next one is held
    */
   const sendUntilHeld = async (phone: DirectPhone, longestGapMs = 5_000) => {
     for (let sent = 0; ; ) {
@@ -43,7 +44,7 @@ describe('pacing (specification section 8)', () => {
     const times = await timesOf(number);
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     assert.ok(Math.min(...gaps) >= 2_000, String(gaps));
-    // A claim and its report may take 0.5 s more.
+    // 5 s is the longest gap; the claim and the report may take 0.5 s more.
     assert.ok(Math.max(...gaps) < 5_500, String(gaps));
     assert.ok(Math.max(...gaps) - Math.min(...gaps) > 1_000, String(gaps));
   });

@@ -204,7 +204,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
         const list = await other.api.get('/v1/messages');
         assert.equal(field(list.json, 'messages.0.media_url'), body.media_url);
       }
-      // Without media_url the same text is accepted, of a free team too.
+      // Without media_url the same send is accepted, even from a team on the plan free.
       assert.equal((await other.api.post('/v1/messages/send', { ...body, media_url: null })).status, 202);
     }
   });
@@ -224,7 +224,7 @@ describe('POST /v1/messages/send (specification section 4.3)', () => {
     const forbidden = await reader.request('POST', '/v1/messages/send?a=b', { rawBody: '{' });
     assert.equal(forbidden.status, 403);
 
-    // The team is over its limit. So each other refusal from here on was decided before the limit.
+    // The team is over its monthly limit, so any other refusal below was decided before that limit.
     const wrongSyntax = await poor.api.post('/v1/messages/send', { ...body, to: 'x' }, headers);
     assertInvalid(wrongSyntax, 'to', 'syntax before the repeat');
     const wrongKey = await poor.api.post('/v1/messages/send', body, { 'idempotency-key': 'a b' });

@@ -47,7 +47,7 @@ describe('DELETE /v1/numbers/:id (specification section 4.2)', () => {
     );
     assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'polling');
     assert.equal((await used()) - before, 1);
-    // The phone's report of a message from before the deletion still counts.
+    // The report of a message that was handed out before the deletion still counts.
     assert.equal((await number.wire.poll({ last: held })).reason, 'deleted');
     assert.equal((await team.api.get(`/v1/messages/${held}`)).json.status, 'sent');
     const events = await storedEvents(service, { teamId: team.id });

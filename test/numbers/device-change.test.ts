@@ -13,7 +13,7 @@ describe('a device that describes itself differently (§4.7/device-change)', () 
   const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));
   beforeEach(() => takeover({ device_name: 'Anna’s iPhone', os: '18.1' }));
 
-  /** Starts the shortcut again after its old session has ended. */
+  /** Starts the shortcut again with these fields, after its old session has ended. */
   async function takeover(fields: Readonly<Record<string, string>>): Promise<void> {
     service.clock.advance(10 * 60_000);
     number.wire.session = 'new';

@@ -14,7 +14,7 @@ const appUrl = 'https://texts.example.com';
 
 describe('mails about silent numbers (specification section 4.7)', () => {
   let number: ConnectedNumber;
-  // No sweep runs by itself: the test starts each round that watches the numbers.
+  // No sweep runs in the background: the test calls the round that watches the numbers.
   const { mail: server, service } = givenMailService({ APP_URL: appUrl, ROLES: 'api,deliver' });
   const team = givenEach(() => service.newTeam());
   const owner = givenEach(() => newMember(service, team, 'owner'));

@@ -73,7 +73,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
 
   it('messages_today counts messages accepted and received since midnight UTC, and never falls (§2.5/messages-today)', async () => {
     const today = async () => (await findNumber(team.api, phone))?.messages_today;
-    // Noon of a day without messages.
+    // The clock moves to noon of the next day, which has no messages.
     service.clock.advance(toMidnight() + 12 * 3_600_000);
     assert.equal(await today(), 0);
     const first = await team.api.send({ from: phone, to, content: 'one' });
@@ -130,7 +130,7 @@ describe('GET /v1/numbers (specification section 4.2)', () => {
     const times = list.map((message) => message.created_at);
     assert.equal(times.length, 4);
     assert.deepEqual(times, times.toSorted().reverse());
-    // The list has the created_at of the answers, and a repeat gets the same answer.
+    // The list has the same created_at as the answer to the send, and a repeat gets that answer again.
     for (const answer of answers) {
       const { id, created_at: createdAt, content } = answer;
       assert.equal(list.find((message) => message.id === id)?.created_at, createdAt);

@@ -20,7 +20,7 @@ import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 const minuteMs = 60_000;
 
 describe('the health of numbers (specification section 4.7)', () => {
-  // No sweep runs by itself: the test starts each round that watches the numbers.
+  // No sweep runs in the background: the test calls the round that watches the numbers.
   const service = givenService({ ROLES: 'api' });
   const team = givenEach(() => service.newTeam({ plan: 'free' }));
   const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));

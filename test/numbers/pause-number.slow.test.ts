@@ -64,7 +64,7 @@ describe('a pause under load (specification section 3.3)', () => {
         const answeredMs = service.clock.nowMs();
         const atAnswer = await handOuts(number);
         assert.ok(atAnswer.latestMs <= answeredMs);
-        // A poll is held during the pause. A late hand-out would be noticed as its answer.
+        // The next poll is held during the pause, so a late hand-out would answer it.
         await until('the phone asks again', async () => {
           const inFlight = await messagesInFlight(service, number.phoneNumber);
           return inFlight.length === 0;
@@ -103,7 +103,7 @@ describe('a pause under load (specification section 3.3)', () => {
     const load = others.flatMap((runtime) => [saturate(runtime), saturate(runtime), saturate(runtime)]);
     try {
       for (let change = 0; change < 30; change += 1) {
-        // Under constant sends the request might wait too long for the number's lock. Then its answer would not be 200.
+        // `setStatus` fails if sends keep the number's lock too long, because the answer is not 200.
         await setStatus(number, change % 2 === 0 ? 'paused' : 'active');
       }
     } finally {

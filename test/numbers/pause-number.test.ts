@@ -33,7 +33,7 @@ describe('a pause (specification section 3.3)', () => {
   it('a pause waits for a hand-out that has begun, which is committed before the PUT answers', async (t) => {
     const number = await connectNumber(service, team, '+14155550110');
     const poll = await heldPoll(service, number);
-    // The lock on the session row stops the hand-out after it has locked the row of the number.
+    // With this lock on the session row the hand-out stops after it has locked the number's row.
     const session = await holdRowLock(service, { sessionOf: number.phoneNumber });
     t.after(() => session.release());
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'just in time' });
@@ -55,7 +55,7 @@ describe('a pause (specification section 3.3)', () => {
     const id = await team.api.send({ from: number.phoneNumber, to, content: 'too late' });
     const pause = await holdPause(service, number.phoneNumber);
     t.after(() => pause.release());
-    // The hand-out has read the number as active, and waits for its row.
+    // The hand-out has read the number as active, and waits for the lock of the number's row.
     const poll = number.wire.poll();
     await untilBlocked(service, handOut);
     await pause.release();
@@ -77,7 +77,7 @@ describe('a pause (specification section 3.3)', () => {
     const notifications = await hearNotifications(service, phoneQueueChannel);
     try {
       await setStatus(number, 'active');
-      // A sweep would wake the poll, too, but a second later. The test checks the notification.
+      // A second later a sweep would wake the poll as well, so the test looks at the notification itself.
       await until('the poll is woken', () => notifications.heard.length > 0, 5_000);
     } finally {
       await notifications.stop();

@@ -26,7 +26,7 @@ describe('POST /v1/numbers/:id/reconnect (specification section 4.2)', () => {
     const first = await team.api.send({ from: phone, to, content: 'by the old phone' });
     const second = await team.api.send({ from: phone, to, content: 'by the new phone' });
     assert.equal((await number.wire.poll()).id, first);
-    // The old phone reports its message in flight before the new one polls.
+    // The old phone reports its message in flight before the new phone polls.
     const report = number.wire.poll({ last: first });
     const third = (await report).id;
     assert.equal(third, second, 'the old phone still works');

@@ -72,9 +72,9 @@ describe('POST /v1/numbers/verify (specification section 4.2)', () => {
     const elsewhere = await verify('+14155550102', other.api);
     assertConflict(here);
     assertConflict(elsewhere);
-    // Both answers are equal, so they do not reveal which team has the number.
+    // Equal answers do not reveal which team has the number.
     assert.equal(here.text, elsewhere.text);
-    // The refusal may repeat the canary's phone number. ApiClient throws for any other data of the canary.
+    // The refusal may repeat the requested number, which is the canary team's. ApiClient throws for its other data.
     await assert.rejects(verify(canaryPhone), /"code":"conflict"/);
     assert.equal(await findNumber(other.api, '+14155550102'), undefined);
   });

@@ -9,7 +9,7 @@ import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 const contact = '+14155550101';
 
 describe('events of contacts (specification sections 6.1 and 6.2)', () => {
-  // Deliveries are only written: no process role attempts them.
+  // The deliveries stay pending: no process has the role to attempt them.
   const service = givenService({ ROLES: 'api' });
 
   it('contact events go to the webhooks that subscribe, and texts to a number also to the number’s webhooks (§6.1/one-per-change, §6.2/contact-events-of-a-number, §6.3/request-format)', async () => {

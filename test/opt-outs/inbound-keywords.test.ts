@@ -265,9 +265,9 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     assert.equal(await paramOf(post({ from: '+14155559999' })), 'from');
     assert.equal(await paramOf(post({ content: ' ' })), 'content');
     assert.equal(await acceptedOf(service, one.id), 0);
-    // The key of a refused send is free, so another send is accepted with it.
+    // The refused send did not use up its idempotency key, so another send may use the key.
     assert.equal((await post({ to: '+14155550102' }, 'second')).status, 202);
-    // The month is used up, but the opt-out's 400 comes before 402.
+    // The monthly limit is reached, but a send to an opted-out contact is answered 400, not 402.
     assert.equal((await post()).status, 400);
     assert.equal((await post({ to: '+14155550103' })).status, 402);
   });

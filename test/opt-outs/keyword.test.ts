@@ -101,7 +101,7 @@ describe('keywords (specification section 4.6)', () => {
   });
 
   it('a text is no keyword if letters of the word were added, removed or replaced (§4.6/keywords)', () => {
-    // Texts are compared by their letters and digits: a text with others than a listed word is no keyword.
+    // Texts whose letters and digits differ from those of every listed word are no keywords.
     const letters = (text: string) =>
       text
         .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')

@@ -50,7 +50,7 @@ describe('sends that race STOP, over two processes, while phones poll (specifica
       const stopping = numbers[round % numbers.length]?.wire
         .call('inbound', { from: contact, text: 'STOP' })
         .then(() => service.clock.now());
-      // In odd rounds the later sends wait for each other, in even rounds they are simultaneous.
+      // The sends after the STOP are sequential in odd rounds and simultaneous in even rounds.
       const late: ReturnType<typeof post>[] = [];
       for (let n = early.length; n < sendsPerRound; n += 1) {
         const before = round % 2 ? late.at(-1) : undefined;

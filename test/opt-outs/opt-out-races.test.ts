@@ -13,7 +13,7 @@ const contact = '+14155550101';
 const minuteMs = 60_000;
 
 describe('a send or hand-out that races an opt-out (specification section 4.6)', () => {
-  // No sweep runs by itself: a test checks the state without it, and then runs it.
+  // No sweep runs in the background: a test checks the state before it runs the sweep.
   const service = givenService({ ROLES: 'api' });
   const team = givenEach(() => service.newTeam());
   const number = givenEach(() => connectNumber(service, team, newPhoneNumber()));
@@ -34,7 +34,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
 
   it('a send that waits for the opt-out’s commit is accepted, never handed out, and failed by the sweep (§4.6/races)', async () => {
     await receive('Hello');
-    // The earlier send and its refund create the count of the month, which the opt-out locks.
+    // The opt-out locks the month's usage row, which an earlier send, cancelled and refunded, creates here.
     await team.api.post(`/v1/messages/${await send('+14155550103')}/cancel`);
     const stop = await holdRowLock(service, { receivedCountOf: team.id });
     const stopped = receive('STOP');
@@ -72,7 +72,7 @@ describe('a send or hand-out that races an opt-out (specification section 4.6)',
       await stop.release();
       assert.equal((await stopped).ok, '1');
       await accepting.waiting(1);
-      // The repeat sees the opt-out, and waits for a key that is not committed yet.
+      // The repeat sees the opt-out, and waits for the uncommitted row of the same idempotency key.
       const repeating = post(new ApiClient(second.baseUrl, team.api.key));
       await accepting.waiting(2);
       await accepting.release();

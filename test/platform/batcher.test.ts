@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
 import { until } from '#test/support/service/until.ts';
 
-/** A batcher whose batches end when the test says so. */
+/** Makes a batcher whose batches end when the test ends them. */
 function manual(
   options: { inFlightMax?: number; waitingMax?: number; sizeMax?: number; windowMs?: number } = {},
 ) {
@@ -163,7 +163,10 @@ describe('the batcher (decision 0005)', () => {
       readonly n: number;
     }
 
-    /** A batcher whose batches end when the test says so. The inputs of later batches show which calls waited. */
+    /**
+     * Makes a batcher for sends of several teams, whose batches end when the test ends them. The inputs of a batch
+     * show which calls waited.
+     */
     function ofTeams(options: { waitingMax?: number; sizeMax?: number } = {}) {
       const batches: { inputs: readonly Send[]; finish: () => void }[] = [];
       const batcher = new Batcher<Send, number>({

@@ -10,7 +10,7 @@ import { until } from '#test/support/service/until.ts';
 const attacker = '198.51.100.1';
 const other = '203.0.113.1';
 
-/** Makes a look-up whose statements end when the test says so. `valid` are the credentials that exist. */
+/** Makes a look-up whose statements end when the test ends them. @param valid the credentials that exist */
 function manual(valid: readonly string[] = [], rateLimits = true) {
   const clock = new Clock();
   const statements: { readonly size: number; readonly finish: () => void }[] = [];

@@ -14,7 +14,7 @@ describe('the semaphore per key (§8/team-concurrency)', () => {
     refuse: () => new Error('refused'),
   });
 
-  /** Tasks that end when the test says so. `begun` has their names in the order of their start. */
+  /** Makes tasks that end when the test ends them. `begun` has the names of started tasks in order. */
   function works(semaphore: KeyedSemaphore) {
     const begun: string[] = [];
     const running = new Map<string, PromiseWithResolvers<string>>();

@@ -14,7 +14,7 @@ describe('the commit of a clone, read from the files of git', () => {
   });
   after(() => rm(root, { recursive: true }));
 
-  /** A clone with these files below `.git`. */
+  /** Makes the folder of a clone with these files below `.git`. */
   const cloneOf = async (name: string, files: Readonly<Record<string, string>>) => {
     for (const [path, text] of Object.entries(files)) {
       const file = join(root, name, '.git', path);

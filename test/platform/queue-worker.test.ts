@@ -6,7 +6,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 
 const stopMs = 5_000;
 
-/** Resolves after the reactions of all promises that are settled by now. */
+/** Resolves once the callbacks of all promises that are settled now have run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 interface Running {

@@ -14,7 +14,7 @@ describe('the shared cached query', () => {
       return looks;
     });
     const calls = [look(), look(), look()];
-    // The running query is still shared, although it takes longer than results are kept.
+    // Callers still share the running query, although it takes longer than a result is kept.
     clock.advance(120_000);
     calls.push(look());
     gate.resolve();

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { typeIdOfBytes, typeIdOfUuid, uuidOfTypeId } from '#server/platform/ids/type-id.ts';
 
-/** Published vectors of TypeID 0.3.0 (spec/valid.yml); those without a prefix get one. */
+/** Valid ids from TypeID 0.3.0 (spec/valid.yml). This test adds a prefix to those without one. */
 const valid = [
   ['prefix', '00000000000000000000000000', '00000000-0000-0000-0000-000000000000'],
   ['prefix', '00000000000000000000000001', '00000000-0000-0000-0000-000000000001'],

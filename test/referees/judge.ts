@@ -51,7 +51,7 @@ export async function startJudge(document: string): Promise<Judge> {
     return carried.answer;
   }
 
-  /** Sends a form of the request to a Prism. @returns Prism's verdict, and the answer of Ownline if Prism asked it */
+  /** Sends the request in this form to a Prism. @returns Prism's verdict, and Ownline's answer if Prism asked for it */
   async function ask(prism: Prism, form: Request, carried: Carried) {
     ids += 1;
     const id = String(ids);
@@ -115,7 +115,7 @@ export async function startJudge(document: string): Promise<Judge> {
   }
 }
 
-/** True if Prism can read the body. Any other body breaks every document. */
+/** True if Prism can read the body. A body that it can't read violates the document. */
 function isReadable({ body }: Request): boolean {
   if (body.length === 0) return true;
   if (body.length > bodyLimitBytes) return false;

@@ -17,7 +17,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
   const lock = (setupUrl: string) => openSetupPage({ setupUrl, path: '/lock-test', form: {} });
   const markOf = async (setupUrl: string) => (await openSetupPage({ setupUrl })).marks.locked;
 
-  /** Connects a phone and lets it send the test text. */
+  /** Connects a phone and lets it send the test text to `to`. */
   const connectTested = async (to = friend) => {
     const number = await connectNumber(service, team);
     await sendText(number.setupUrl, to);
@@ -148,7 +148,7 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
       await lock(one.setupUrl);
       await pollFor(one.wire, 48);
       const { id = '' } = await takeText(one.wire);
-      // The loops of both processes have a round every 5 s, so the text is sent within seconds.
+      // Both processes look every 5 s for lock tests that have to send their text.
       const begun = Date.now();
       await until('both had another round', () => Date.now() - begun > 6_000);
       assert.equal((await one.wire.poll({ last: id })).action, 'idle');

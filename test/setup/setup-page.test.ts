@@ -19,7 +19,7 @@ describe('the setup page (specification section 11.8)', () => {
 
   const permissions = { 'made-privacy-Ownline-Outbox': 'yes', 'made-privacy-Ownline-Inbound': 'yes' };
 
-  /** Opens a setup page of a service with that BASE_URL. Also returns the client of its phone. */
+  /** Opens the setup page of a service with `address` as BASE_URL. Also returns a client of the phone's calls. */
   const openAt = async (context: TestContext, address: string) => {
     const other = await startTestService({ BASE_URL: address });
     context.after(() => other.close());

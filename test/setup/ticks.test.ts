@@ -20,8 +20,8 @@ const all = [
 ];
 
 /**
- * The open items once the iPhone has polled. The server's address is local to this machine, so the check of the address
- * never passes.
+ * The open items after the first poll. BASE_URL is an address of this machine, so the check of the address never
+ * passes.
  */
 const leftAtFirst = [
   'This iPhone reaches Ownline',
@@ -44,7 +44,7 @@ const leftAtFirst = [
 describe('the setup page counts and lists its open items (specification section 11.8)', () => {
   const { service, team } = givenTeam();
 
-  /** @param kept the boxes that were ticked when the page with the form was rendered */
+  /** Submits the form with ticks for these names. @param kept the ticks that the page had when the form was shown */
   const tick = (
     setupUrl: string,
     names: readonly string[],

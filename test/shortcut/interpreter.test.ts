@@ -39,7 +39,7 @@ import { actionName } from '#test/support/shortcuts/workflow-reader.ts';
 
 const connection = { server: 'https://texts.example.com', deviceToken: 'dev_example' };
 
-/** A shortcut that consists of these steps. */
+/** Makes a shortcut that consists of these steps. */
 const workflowOf = (steps: readonly Step[]) => ({
   ...buildWorkflow(outbox, connection),
   WFWorkflowActions: compileActions('test', steps),
@@ -57,7 +57,7 @@ async function run(steps: readonly Step[], options: RunOptions = {}, clock = new
   return { end: await runShortcut(workflowOf(steps), phone, options), sent };
 }
 
-/** Steps that text a value, so that a test can read the value. */
+/** Makes steps that send `parts` as a text, so that a test can read their value. */
 const show = (...parts: Text) => [
   ...keep('To', text('+14155550101')),
   ...keep('Shown', text(...parts, '.')),

@@ -52,7 +52,7 @@ async function handOut(
   return { phone, run, polls, media };
 }
 
-/** Tests that a proxy's answer in place of the picture is not sent. */
+/** Tests that Outbox reports a failure and sends nothing if a proxy answers in place of the picture. */
 function itFails(type: string, body: string): void {
   it(`Ownline Outbox reports a failure if a proxy's error (${type}, ${body || 'empty'}) arrives instead of the picture (§11.11/error-page)`, async (context) => {
     const { phone, run, polls } = await handOut(context, (response) =>

@@ -80,7 +80,7 @@ describe('the file of Ownline Outbox, run against the service (specification sec
     const ids = [await world.send(line, 'one'), await world.send(line, 'two')];
     for (const id of ids) await world.untilStatus(id, 'sent');
     assert.deepEqual(line.phone.texts, ['one', 'two']);
-    // An automation that starts the shortcut again later is refused, too, and the first run goes on.
+    // If an automation starts the shortcut again, that run stops too, and the first run goes on.
     assert.deepEqual(await endOf(line.phone.startOutbox()), { kind: 'stopped' });
     await world.untilStatus(await world.send(line, 'three'), 'sent');
   });

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { startScriptedServer } from '#test/support/shortcuts/scripted-server.ts';
 import { endOf, ShortcutPhone, setupCodeOf } from '#test/support/shortcuts/shortcut-phone.ts';
 
-/** Answers of proxies that contain the marks of ids (`ses_`, `msg_`) inside other words. */
+/** Answers of proxies in which the prefixes of ids (`ses_`, `msg_`) are parts of other words. */
 const pages = [
   ['text/html', '<p>uses_cookies error_msg_ {"action":"stop"}</p>'],
   ['text/plain', 'uses_cookies error_msg_'],
@@ -12,7 +12,7 @@ const pages = [
   ['application/json', '["ses_1","msg_1"]'],
 ] as const;
 
-/** Serves all pages of `pages` in order, and then the objects. */
+/** Serves every page of `pages` in order, and then the answers in `objects`. */
 async function startServer(context: TestContext, objects: readonly object[]) {
   const answers = [
     ...pages,

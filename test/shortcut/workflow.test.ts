@@ -209,7 +209,7 @@ const outputNames: Readonly<Record<string, string>> = {
   getvalueforkey: 'Dictionary Value',
 };
 
-/** Checks that placeholders and ranges match one to one. */
+/** Checks that each placeholder character has one range, and each range one placeholder. */
 function assertRanges(string: string, ranges: object): void {
   const positions = Object.keys(ranges).map((range) => {
     const position = /^\{(\d+), 1\}$/.exec(range)?.[1];

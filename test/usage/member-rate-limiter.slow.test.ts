@@ -54,7 +54,7 @@ describe('the rate limiter of members (specification section 12.3)', () => {
       const statuses = (await Promise.all(asked)).map(({ status }) => status);
       assert.equal(statuses.filter((status) => status === 200).length, 600);
       assert.equal(statuses.filter((status) => status === 429).length, 300);
-      // Simultaneous look-ups share a statement.
+      // Simultaneous look-ups of the session share a statement.
       const lookUps = watch.take().length;
       assert.ok(lookUps > 0 && lookUps <= 600, `${lookUps} look-ups`);
       const further = await Promise.all(

@@ -11,7 +11,7 @@ const get = (api: ApiClient) => api.get('/v1/team');
 describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)', () => {
   const service = givenService({ RATE_LIMITS: 'on' });
 
-  /** Moves the clock just past the next minute's start, by more than the clock may be corrected. */
+  /** Moves the clock 20 ms into the next minute, which is more than a correction of the clock. */
   const nextMinute = () => service.clock.advance(60_020 - (service.clock.nowMs() % 60_000));
   const statuses = async (count: number, ...apis: ApiClient[]) => {
     const answers = await Promise.all(

@@ -21,7 +21,7 @@ import { attemptsOf, deliveriesOf, dueDeliveries } from '#test/support/webhooks/
 import { stateOf } from '#test/support/webhooks/stored-webhooks.ts';
 import { addWebhook, emit, givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
-/** Number of bursts. In each, claims race between the reading and the locking of other claims. */
+/** Number of rounds. In each, simultaneous claims read the queue before other claims have locked their rows. */
 const rounds = 60;
 
 describe('claims by several processes at once (specification section 6.3, decision 0017)', () => {

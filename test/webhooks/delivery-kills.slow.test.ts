@@ -18,7 +18,7 @@ import { deliveriesOf } from '#test/support/webhooks/stored-deliveries.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { addWebhook, emit, eventIdOf } from '#test/support/webhooks/webhook-world.ts';
 
-/** Longer than a lease, after which other processes claim the deliveries of the killed one. */
+/** Longer than a lease: other processes then claim the deliveries of the killed process. */
 const leaseMs = 31_000;
 
 /**

@@ -5,7 +5,7 @@ import { nextDeliveryAttemptAt } from '#server/webhooks/dispatch/delivery-schedu
 const offsetsMs = [0, 10_000, 60_000, 300_000];
 
 describe('the start of attempts (specification section 6.3)', () => {
-  /** Columns: the attempt, its begin after the first attempt's, and the begin of the next attempt. */
+  /** Columns: the number of an attempt, its begin and the begin of the next one, in ms after the first attempt's. */
   const table: readonly (readonly [number, number, number | undefined])[] = [
     [1, 0, 10_000],
     [2, 10_000, 60_000],

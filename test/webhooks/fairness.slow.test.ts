@@ -45,7 +45,7 @@ describe('fairness between teams in the webhook queue (decision 0017) (§6.3/slo
     const lock = await holdRowLock(service, { webhookId: held.id });
     try {
       await emit(service.runtime, failingTeam, ['fails']);
-      // Two statements wait: one counts the failure, one writes when the webhook was triggered.
+      // Two statements wait: one counts the failure, one writes when the webhook was last triggered.
       await lock.waiting(2);
       await emit(service.runtime, team, ['succeeds']);
       await settled(service, webhook);

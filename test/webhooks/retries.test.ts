@@ -106,7 +106,7 @@ describe('retries of deliveries (specification section 6.3)', () => {
     const { webhook, receiver } = await newWebhook((answer) => void open.push(answer));
     await emit(service.runtime, webhook.teamId, ['Hello']);
     await receiver.count(1);
-    // 5 s before the lease ends, as the test itself takes time.
+    // The clock stops 5 s before the end of the lease, because the test itself takes time.
     service.clock.advance(25_000);
     await proven(service);
     assert.equal(receiver.received.length, 1);

@@ -98,7 +98,7 @@ describe('the stop of the HTTP server (specification section 10.3)', () => {
     const answered = heard();
     Atomics.store(state, 0, 1);
     Atomics.notify(state, 0);
-    // The event loop stands still, as under load, so the requests that arrive now are neither accepted nor read.
+    // This thread stands still, as under load: the server neither accepts nor reads the requests that arrive now.
     Atomics.wait(state, 0, 1);
     await closeServer(server);
     assert.deepEqual(await answered, { kept: clients, fresh: clients });

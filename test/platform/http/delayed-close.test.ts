@@ -15,7 +15,7 @@ import {
 import { until } from '#test/support/service/until.ts';
 
 const largeBytes = 8 * 1_024 * 1_024;
-/** The most that the server may have read: sockets are read 64 KB at a time, and the head may be in an earlier read. */
+/** Greatest number of bytes that the server may read: two reads of 64 KB, one with the head and one of the body. */
 const readBytesMax = 128 * 1_024;
 
 describe('refused requests with a large body (§7.1/unread-bodies)', () => {
@@ -43,7 +43,7 @@ describe('refused requests with a large body (§7.1/unread-bodies)', () => {
 
   interface Connection {
     readonly client: Socket;
-    /** The server's socket of the connection. */
+    /** The server's side of the connection. */
     readonly served: Socket;
     readonly answers: () => string;
     readonly closed: Promise<unknown>;

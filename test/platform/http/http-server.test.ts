@@ -37,7 +37,7 @@ describe('the HTTP server that stops after a client has disconnected (specificat
     const stop = server.close().then(() => {
       stopped = true;
     });
-    // The server ends with its last connection. Fastify needs a few iterations of the event loop after that.
+    // The server ends after its last connection. Fastify then takes a few iterations of the event loop to close.
     const connections = () =>
       new Promise<number>((resolve, reject) =>
         server.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),

@@ -24,7 +24,7 @@ describe('the listening sockets of a process (specification section 7.2)', () =>
     server.server.on('connection', () => {
       accepted += 1;
     });
-    // The kernel completes the connections at once, and they wait for this thread.
+    // The kernel completes the connections at once; the server accepts them only when this thread is free.
     const clients = Array.from({ length: connections }, () => connect(port, host));
     while (accepted < connections) {
       await new Promise((resolve) => setImmediate(resolve));

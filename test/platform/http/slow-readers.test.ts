@@ -65,7 +65,7 @@ describe('slow readers (§7.2/slow-readers)', () => {
       client.on('data', take).resume();
     });
   const hasWaiting = (socket: Socket) => until('bytes wait', () => socket.writableLength > 0);
-  /** Moves the clock in the steps at which the server checks its sockets. */
+  /** Moves the clock in steps of the interval at which the server checks its sockets. */
   const pass = (ms: number) => {
     for (let passed = 0; passed < ms; passed += slowReaderCheckMs) clock.advance(slowReaderCheckMs);
   };

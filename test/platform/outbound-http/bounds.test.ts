@@ -18,7 +18,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     return { ...outcome, said: outcome.kind === 'answered' ? outcome.status : outcome.class };
   }
 
-  /** Sends a request to a receiver with this answer. @returns the status, or the failure class */
+  /** Sends a request to a receiver that answers with `answer`. @returns the status, or the failure class */
   async function saidOf(answer: string) {
     const receiver = kept(await startReceiver({ answer: (socket) => socket.write(answer) }));
     return (await send(guard(), `http://127.0.0.1:${receiver.port}/`)).said;
@@ -55,7 +55,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
       return dns.questions.length > before;
     };
     assert.equal(await asksAfter(0), true);
-    // The wait is 5 s shorter than the TTL, because the test itself takes time.
+    // 15 s are 5 s shorter than the TTL, because the test itself takes time.
     assert.equal(await asksAfter(15_000), false);
     ttlSeconds = 3_600;
     assert.equal(await asksAfter(5_000), true);

@@ -38,7 +38,7 @@ describe('100 simultaneous requests to receivers that waste time and memory (spe
 
   before(async () => {
     [port] = await once(receivers, 'message');
-    // The first 100 connections take memory whatever the receiver does, so they are made before the measurement.
+    // Warms up: the first 100 connections take memory, whatever the receiver does.
     await sendAll('says nothing', 1_000);
   });
   after(async () => {

@@ -23,7 +23,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     const withoutDns = guard({ nameServers: [`127.0.0.1:${await freePort()}`] });
     assert.equal(await classOf(withoutDns, `https://${host}/`), 'no_network', 'nothing listens');
 
-    // The name is still cached. The receiver accepts the connection and never answers the TLS handshake.
+    // The host's address is in the cache. The receiver accepts connections, but never answers the TLS handshake.
     let answer: DnsAnswer = here;
     const { http } = await withNames(() => answer);
     const receiver = await startKept({ certificate });
@@ -42,8 +42,7 @@ describe('failure classes of our own network (specification section 6.5)', () =>
     answer = 'silence';
     const url = `https://${host}:${silent.port}/`;
     const abort = new AbortController();
-    // A request queries the name servers at half of its time. The query of the second request follows 300 ms after that
-    // of the first.
+    // Each request queries the name servers at half of its time-out, so the second queries 300 ms after the first.
     const first = http.send(post(url, { timeoutMs: 4_400, signal: abort.signal }));
     const second = classOf(http, url, 5_000);
     await until('the root is asked for', () => dns.questions.some((question) => !question.endsWith(host)));

@@ -11,7 +11,7 @@ const contracting: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 
-/** A comment before the statement that names the release which stopped using the removed thing. */
+/** Matches the comment before such a statement. It names the release that stopped using the removed thing. */
 const reason = /^-- contract: .*\b\d+\.\d+\.\d+\b/m;
 
 /**

@@ -64,7 +64,10 @@ export function sliceOf(path: string): string {
 export const isOurs = (path: string) =>
   /^(contract|server|shortcut|simulated-phone|webhook-listener)\//.test(path);
 
-/** Problems of all files, in one list that a failed test shows whole. @param rule the problem of a file, if any */
+/**
+ * Lists the problems of all files, so that a failed test shows all of them.
+ * @param rule returns the problem of a file, if there is one
+ */
 export function offenders(rule: (file: SourceFile) => string | undefined | false): string[] {
   return files.flatMap((file) => {
     const problem = rule(file);

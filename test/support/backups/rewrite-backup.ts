@@ -2,7 +2,7 @@ import { BackupReader, type BackupRecord } from '#server/database/backup/backup-
 import { BackupWriter } from '#server/database/backup/backup-writer.ts';
 import { memoryDestination, memorySource } from './memory-stream.ts';
 
-/** The same backup with other records, and with checksums that fit: as another program could write it. */
+/** Replaces the records of a backup and corrects its checksums, as another program could write it. */
 export async function rewriteBackup(
   backup: Buffer,
   change: (record: BackupRecord) => Buffer,

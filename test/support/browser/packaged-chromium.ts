@@ -55,7 +55,7 @@ function packageFolder(): string | undefined {
 
 /** Unpacks `source` unless the folder of that name exists. @returns its path */
 async function unpackedOnce(source: string, name: string): Promise<string> {
-  // The cache is beside the packages, where `npm ci` deletes it, or at home if another user installed them.
+  // The cache is in node_modules, where `npm ci` deletes it, or in the home folder if another user owns node_modules.
   // No other user can write to either.
   const places = [join(repository, 'node_modules/.cache/ownline'), join(homedir(), '.cache/ownline')];
   const refusals: unknown[] = [];
@@ -70,12 +70,12 @@ async function unpackedOnce(source: string, name: string): Promise<string> {
   throw new AggregateError(refusals, `Chromium can be unpacked neither below ${places.join(' nor below ')}`);
 }
 
-/** A folder gets its name only when it is complete. */
+/** A folder gets its final name only when it is complete, so it suffices that it exists. */
 function isUnpacked(folder: string): boolean {
   return existsSync(join(folder, 'chromium'));
 }
 
-/** A folder for this process, beside the final one. */
+/** Makes a folder for this process, beside the final one. */
 async function newFolder(folder: string): Promise<string> {
   await mkdir(dirname(folder), { recursive: true });
   return mkdtemp(`${folder}-`);

@@ -85,7 +85,7 @@ const nameOf = (element: {
   readonly labels?: Iterable<{ readonly innerText: string }>;
 }) => [...(element.labels ?? [])].map((label) => label.innerText).join(' ') || element.innerText;
 
-/** Compares screenshots with and without the focus. Tab continues from the element that lost the focus. */
+/** True if screenshots with and without the focus differ. Tab continues from the element that lost the focus. */
 async function isFocusSeen(page: Page): Promise<boolean> {
   const focused = page.locator(':focus');
   const box = await focused.boundingBox();

@@ -27,7 +27,7 @@ export async function openSoundDashboard(opened: {
     page,
     assertSound: (state) => assertSoundInBothThemes(page, state, look),
     assertQuiet: async () => {
-      // Failed loads that the test causes on purpose are ignored: Chromium also reports an API's refusal as one.
+      // Ignores failed loads with these statuses: Chromium also reports a refusal of the API as a failed load.
       assert.deepEqual(
         complaints.filter((complaint) => !/status of 40[024]/.test(complaint)),
         [],

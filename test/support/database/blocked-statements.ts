@@ -4,7 +4,10 @@ import { until } from '#test/support/service/until.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** Resolves once `count` of these statements wait for a lock. @param prefix of names, such as `messages.accept-` */
+/**
+ * Resolves once `count` statements with this prefix wait for a lock.
+ * @param prefix of names, such as `messages.accept-`
+ */
 export async function untilBlocked(service: Service, prefix: string, count = 1): Promise<void> {
   await until(
     `${count} of ${prefix} wait for a lock`,
@@ -12,13 +15,13 @@ export async function untilBlocked(service: Service, prefix: string, count = 1):
   );
 }
 
-/** Number of these statements that wait for a lock, each on its own connection. */
+/** Counts the statements with this prefix that wait for a lock, each on its own connection. */
 export async function countBlocked(service: Service, prefix: string): Promise<number> {
   const blocked = await service.query(`SELECT FROM pg_stat_activity WHERE ${isBlocked}`, [textsOf(prefix)]);
   return blocked.length;
 }
 
-/** Ends the connections of these statements once one waits for a lock, as a network failure does. */
+/** Ends the connections of all statements with this prefix once one waits for a lock, as a network failure does. */
 export async function cutBlocked(service: Service, prefix: string): Promise<void> {
   await until(`${prefix} waits, and its connection is cut`, async () => {
     const cut = await service.query(

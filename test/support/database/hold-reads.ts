@@ -7,7 +7,7 @@ export interface HeldReads {
   readonly release: () => Promise<void>;
 }
 
-/** An arbitrary number, used in this file only. */
+/** Key of the advisory lock: an arbitrary number that only this file uses. */
 const lock = 7_061_726_402;
 
 /** Adds a row security policy that waits for an advisory lock at each row of the team. */

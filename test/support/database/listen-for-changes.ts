@@ -18,8 +18,8 @@ export interface HeardChanges {
 }
 
 /**
- * Starts to listen. To know that all notifications have arrived, `take` makes each of the two processes change a marker
- * team. Notifications of earlier commits arrive before those of the markers.
+ * Starts to listen. To know that all notifications have arrived, `take` makes the service and the test's own runtime
+ * each change a marker team. Notifications of earlier commits arrive before those of the markers.
  */
 export async function hearChanges(service: TestService): Promise<HeardChanges> {
   let heard: HeardChange[] = [];

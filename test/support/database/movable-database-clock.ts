@@ -8,8 +8,8 @@ export interface MovableDatabaseClock {
 }
 
 /**
- * Makes a database's clock movable: later connections call our clock_timestamp() instead of PostgreSQL's.
- * It adds the offset that a table has. Everything else is plain PostgreSQL.
+ * Makes a database's clock movable: later connections call a clock_timestamp() that adds an offset from a table to
+ * PostgreSQL's. Everything else is plain PostgreSQL.
  */
 export async function makeClockMovable(databaseUrl: string): Promise<MovableDatabaseClock> {
   const client = new pg.Client({ connectionString: databaseUrl });

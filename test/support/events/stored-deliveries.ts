@@ -17,7 +17,7 @@ export interface WrittenDelivery {
   readonly isDue: boolean;
   /** True if the delivery was finished when its event was written; null if it is not finished. */
   readonly isFinishedWithEvent: boolean | null;
-  /** True if the ids of delivery and event have the same time. */
+  /** True if the delivery's id contains the same time as the event's id. */
   readonly isOfEventMoment: boolean;
 }
 

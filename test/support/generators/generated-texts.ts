@@ -54,7 +54,7 @@ export function validTexts(schema: Schema, known: KnownThings): fc.Arbitrary<str
   );
 }
 
-/** Generates addresses: half of them from a few people, so that they repeat, and one of the greatest length. */
+/** Generates e-mail addresses: half of them from a few people, so that they repeat, and one of the greatest length. */
 function emails(maxLength: number): fc.Arbitrary<string> {
   const domain = '@example.com';
   return fc.oneof(

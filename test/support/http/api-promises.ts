@@ -74,7 +74,7 @@ function headerLines(document: Schema, prefix: string, answer: Schema): string[]
   });
 }
 
-/** A line for each field of an object. Fields of a request also have a mark if they are required. */
+/** A line for each field of an object. `required` marks the required fields of a request. */
 function objectLines(
   document: Schema,
   prefix: string,

@@ -13,7 +13,7 @@ export interface MemberOperation {
   /** Statuses for roles that have the permission but are restricted by another rule. */
   readonly statusAs?: Readonly<Partial<Record<Role, number>>>;
   readonly body?: (things: Things) => unknown;
-  /** True for an answer without an end. Allowed requests use HEAD. */
+  /** True for an answer that never ends: allowed requests use HEAD instead. */
   readonly isStream?: true;
   /** Makes further things that the operation needs. */
   readonly prepare?: (things: Things, owner: TeamMember) => Promise<void>;

@@ -186,10 +186,10 @@ export async function stateOf(api: ApiClient): Promise<readonly string[]> {
     '/v1/opt-outs',
     ...numbers.map(({ id }) => `/v1/numbers/${id}`),
     '/v1/webhooks',
-    // Two webhooks suffice, as tests of refusals use the first ones.
+    // Two webhooks suffice, because refused requests concern only the first ones.
     ...webhooks.slice(0, 2).map(({ id }) => `/v1/webhooks/${id}/deliveries`),
   ];
   const answers = await Promise.all(paths.map((path) => api.get(path)));
-  // A phone's last poll may be written after the poll itself.
+  // The time of a phone's last poll is left out, because it may be written after the poll was answered.
   return answers.map((answer) => answer.text.replace(/"last_seen_at":"[^"]+"/g, ''));
 }

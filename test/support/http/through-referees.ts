@@ -1,4 +1,4 @@
-/** Address of `npm run referees`. Unset in every other run, in which requests go straight to the service. */
+/** Address of the proxies of `npm run referees`. Other runs have none: their requests go straight to the service. */
 const refereesUrl = process.env.TEST_REFEREES_URL;
 
 export interface Destination {

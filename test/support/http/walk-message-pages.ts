@@ -74,7 +74,7 @@ export async function walk(
 
 export const ids = (items: readonly { readonly id: string }[]) => items.map((item) => item.id);
 
-/** Checks the filters one by one. */
+/** True if the item matches every filter. */
 export const fits = (item: Item, filters: Filters) =>
   (['from', 'to', 'status', 'direction'] as const).every(
     (name) => filters[name] === undefined || filters[name] === item[name],

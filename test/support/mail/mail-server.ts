@@ -6,7 +6,7 @@ import type { TestCertificate } from '#test/support/webhooks/certificate.ts';
 /** Behaviour of the server towards all clients, until the test changes it. */
 export type Behaviour =
   | 'accept'
-  /** Closes the connection at the recipient. */
+  /** Closes the connection when the client names the recipient. */
   | 'close'
   /** Does not greet; `behave('accept')` greets the waiting clients. */
   | 'hang at greeting'

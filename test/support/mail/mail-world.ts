@@ -26,7 +26,7 @@ export interface Mailing {
 /** A link that every queued mail contains. */
 export const secretLink = 'https://texts.example.com/invite/Zk3v9Qm1canary';
 
-/** @param start starts another service than the ordinary one */
+/** @param start starts the service; by default startTestService */
 export async function startMailing(
   settings: Readonly<Record<string, string>>,
   start: (settings: Readonly<Record<string, string>>) => Promise<TestService> = startTestService,

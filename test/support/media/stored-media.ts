@@ -27,8 +27,8 @@ export async function storedFetches(service: TestService): Promise<StoredFetch[]
 }
 
 /**
- * True if the fetch waits for its next try. A longer wait than `leaseMs` is no lease. @param leaseMs longest lease of a
- * running fetch
+ * True if the fetch pauses before its next try: at most 10 s after the first try, and later longer than any lease.
+ * @param leaseMs longest lease of a running fetch
  */
 export function isPaused({ tries, dueInMs }: StoredFetch, leaseMs: number): boolean {
   return tries > 0 && (tries === 1 ? dueInMs <= 10_000 : dueInMs > leaseMs);

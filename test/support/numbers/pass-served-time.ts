@@ -6,7 +6,7 @@ const stepMs = 15_000;
 
 type Service = Pick<TestService, 'runtime' | 'clock'>;
 
-/** The poll service's process for each runtime, which is kept between the calls of a test. */
+/** A PollService for each runtime, which later calls of the same test use again. */
 const processes = new WeakMap<TestService['runtime'], PollService>();
 
 function processOf(runtime: TestService['runtime']): PollService {

@@ -3,7 +3,7 @@ import { Browser, type BrowserAnswer, newAccount } from '#test/support/browser/b
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
-/** Password of both accounts. */
+/** Password of ada@example.com and grace@example.com. */
 export const password = 'a long sentence that is hard to guess';
 
 interface GivenPasswords {

@@ -25,9 +25,9 @@ interface Override {
   readonly flags?: number;
   /** Replaces the user handle. */
   readonly userHandle?: string;
-  /** Replaces the format `none` and its empty statement. */
+  /** Replaces the attestation format `none` and its empty statement. */
   readonly statement?: { readonly format: string; readonly fields: ReadonlyMap<string, unknown> };
-  /** Signs the statement with the passkey itself. */
+  /** Signs the attestation statement with the passkey itself. */
   readonly selfSigned?: boolean;
 }
 

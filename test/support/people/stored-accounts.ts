@@ -74,7 +74,7 @@ export interface StoredThrottleCounter {
   readonly hits: number;
 }
 
-/** @param startedAfter skips earlier windows */
+/** @param startedAfter leaves out windows that began earlier */
 export function storedThrottleCounters(
   { query }: Service,
   startedAfter = new Date(0),

@@ -21,14 +21,14 @@ export class PageBlocks {
     return new PageBlocks(path, await readFile(join(repository, path), 'utf8'));
   }
 
-  /** The texts of all blocks with that name, at least one. */
+  /** The texts of all code blocks with this name, at least one. */
   all(name: string): readonly [string, ...string[]] {
     const [first, ...others] = this.#blocks.filter((block) => block.name === name).map(({ text }) => text);
     assert.ok(first, `${this.#path} has no block "${name}"`);
     return [first, ...others];
   }
 
-  /** The text of the only block with that name. */
+  /** The text of the only code block with this name. */
   one(name: string): string {
     const [first, ...others] = this.all(name);
     assert.equal(others.length, 0, `${this.#path} has one block "${name}"`);
@@ -37,8 +37,8 @@ export class PageBlocks {
 }
 
 /**
- * Replaces ids, times, secrets and addresses in an answer of the API by their kind, because they differ in each run. A
- * printed answer and a real one are then equal if they have the same fields, in the same order, with the same values.
+ * Replaces ids, times, secrets and addresses in an answer of the API by their kind, because they differ in each run.
+ * A document's answer and a real one are then equal if they have the same fields, order and values.
  */
 export function printedShape(json: string): string {
   return JSON.stringify(JSON.parse(json))

@@ -11,7 +11,10 @@ export function endGroup(leader: number): void {
   }
 }
 
-/** Ends a test file's processes: its group, and those with its folder in arguments or TMPDIR. @returns command lines */
+/**
+ * Ends a test file's processes: its group, and those with its folder in arguments or TMPDIR.
+ * @returns their command lines
+ */
 export async function endStrays(leader: number, folder: string): Promise<string[]> {
   const left: string[] = [];
   const strays = (await listProcesses()).filter(

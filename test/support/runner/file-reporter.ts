@@ -27,7 +27,7 @@ export interface CountsLine {
  */
 // biome-ignore lint/style/noDefaultExport: node:test takes a reporter by its default export.
 export default async function* fileReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  // Tests begin and are reported at different times, so each has its own list of suites.
+  // Node reports a test after it began, so begun and reported tests have separate lists of the suites around them.
   const begun: string[] = [];
   const reported: string[] = [];
   const named = (

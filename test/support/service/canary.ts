@@ -12,7 +12,7 @@ class CanaryClient extends ApiClient {
 
 /**
  * Makes the canary team, whose data no other team may ever see (specification section 2.1). Every ApiClient searches
- * every answer for its strings, so that all tests of a file check that.
+ * all answers for the canary's strings, so each test of a file that makes the team checks that.
  */
 export async function plantCanary(service: TestService) {
   const made = await service.newTeam();

@@ -3,7 +3,7 @@ import { plantCanary } from './canary.ts';
 import { given } from './given.ts';
 import { startTestService, type TestService, type TestTeam } from './test-service.ts';
 
-// Scenarios of a suite: called in the body of `describe`, they make and close what they give.
+// Called in the body of `describe`, these functions make a service before the suite and close it afterwards.
 
 interface GivenTeam {
   readonly service: TestService;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach } from 'node:test';
 
-/** Closes what suites made and have not closed yet. A suite ends before the one around it. */
+/** Functions that close the things of suites that have not ended. The things of an inner suite come last. */
 const closing: (() => unknown)[] = [];
 
 const closeIfPossible = (made: object): unknown =>

@@ -20,7 +20,7 @@ export function watchArgon2(): Argon2Watch {
       runs += 1;
       most = Math.max(most, open.size);
     },
-    // The callback begins once the computation is done.
+    // `before` runs once the computation is done, before its callback.
     before: (id) => void open.delete(id),
   }).enable();
   return { runs: () => runs, mostAtATime: () => most, stop: () => void hook.disable() };

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 
-/** Labels of fields whose value is the previous action's result, if the page names none. */
+/** Labels of fields that get the previous action's result if the page names no value. */
 const filledIn: Readonly<Record<string, string>> = {
   'Set Variable': 'Input',
   'Get Dictionary from Input': 'Input',
   'Get Dictionary Value': 'Dictionary',
 };
 
-/** Names that the editor gives to results. */
+/** Names that the editor gives to the results of actions. */
 const results: Readonly<Record<string, string>> = {
   'Get Contents of URL': 'Contents of URL',
   Text: 'Text',

@@ -23,7 +23,7 @@ interface PageRequest {
   /** Fields of a form; undefined opens the page. */
   readonly form?: Readonly<Record<string, string>>;
   readonly agent?: string;
-  /** View that a person chose, by default the agent's; '' without a choice. */
+  /** View that a person chose; '' without a choice. By default it is the view for the agent. */
   readonly view?: 'phone' | 'computer' | '';
   readonly signal?: AbortSignal;
 }

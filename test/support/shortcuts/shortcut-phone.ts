@@ -30,7 +30,7 @@ export const setupCodeOf = (server: string, deviceToken: string) =>
   `{"server":"${server}","device_token":"${deviceToken}"}`;
 
 interface PhoneOptions {
-  /** Answer to the question of the import. */
+  /** Answer to the question that iOS asks when it imports the shortcuts. */
   readonly setupCode: string;
   readonly deviceName?: string;
   /** Unsigned files to install, by the name of the shortcut; by default the generic ones. */

@@ -12,7 +12,7 @@ export interface PreviousRelease {
   readonly name: string;
   /** A folder with its code, and the packages of this checkout. */
   readonly folder: string;
-  /** Brings an empty database to the schema from which the upgrade starts, where the release does not do that. */
+  /** Brings an empty database to the schema from which the upgrade starts, if the release itself does not. */
   readonly prepare: (databaseUrl: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -34,7 +34,7 @@ export async function setAccepted({ query }: Service, teamId: TeamId, accepted: 
   await query('UPDATE usage_months SET accepted = $2 WHERE team_id = $1', [teamId, accepted]);
 }
 
-/** Inserts a minute of the rate limiter in which all of the team's requests are spent, so many minutes ahead. */
+/** Inserts a used-up minute of the team's rate limiter, this many minutes from now. */
 export async function putSpentMinute(
   { query, clock }: Pick<TestService, 'query' | 'clock'>,
   teamId: TeamId,

@@ -41,7 +41,7 @@ export function outboundSuite() {
   /** An SSRF guard that may reach this machine, and trusts the certificate. */
   const guard = (options: Partial<OutboundHttpOptions> = {}) =>
     kept(new OutboundHttp({ allowed: ranges('127.0.0.1'), authorities: [certificate.cert], ...options }));
-  /** An SSRF guard whose names `answer` resolves. */
+  /** Makes an SSRF guard whose host names `answer` resolves. */
   async function withNames(answer: (name: string) => DnsAnswer, options: Partial<OutboundHttpOptions> = {}) {
     const dns = kept(await startDnsServer(answer));
     return { dns, http: guard({ nameServers: [dns.address], ...options }) };
