@@ -93,7 +93,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     assert.equal((await world.get(id)).status, 'failed');
   });
 
-  it('a fetch whose lease has ended leaves the files of a later fetch of its message alone (§3.2/media-ends)', async () => {
+  it('a fetch whose lease has ended does not remove the files of a later fetch of its message (§3.2/media-ends)', async () => {
     const bytes = jpegOf(600_000);
     world.host.set('/again.jpg', (socket) => {
       answerOf(200, bytes.subarray(0, 400_000), { 'content-length': String(bytes.length) })(socket, '');
@@ -127,7 +127,7 @@ describe('media and the order of messages (§4.3/order, §3.2/media-fetch)', () 
     for (const socket of hanging.splice(0)) socket.destroy();
   });
 
-  it('a stop in the middle of a fetch counts no try and leaves nothing of its file (§3.2/media-ends)', async () => {
+  it('a fetch that a stop aborts does not count as a try and leaves nothing of its file (§3.2/media-ends)', async () => {
     const stopped = await startMediaWorld();
     try {
       stopped.host.set('/slow.jpg', answerOf(200, jpegOf(400_000), { 'content-length': '1000000' }));

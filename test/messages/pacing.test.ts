@@ -157,7 +157,7 @@ describe('pacing (specification section 8)', () => {
     assert.equal((await sendUntilHeld(phone)).sent, 0, 'one an hour');
   });
 
-  it('the end of the gap wakes the held poll, on another process too, and an arriving message does not (§8/pacing-held)', async () => {
+  it('the end of the gap, and not a new message, wakes the held poll, on another process too (§8/pacing-held)', async () => {
     const { number, phone } = await paced.connect();
     await paced.setPacing(number, { gap_min_seconds: 8, gap_max_seconds: 8 });
     await sendMany(number, 2, () => 1);

@@ -103,7 +103,7 @@ describe('ways to install the shortcuts (specification section 11.8)', () => {
     assert.ok(await isByHand(), 'one of two');
   });
 
-  it('a click has the signing command sign both files with address and token, and opening the page runs nothing (§11.8/ways)', async (context) => {
+  it('a click runs the signing command for both files with address and token, and opening the page does not (§11.8/ways)', async (context) => {
     const command = await makeSigningCommand();
     context.after(command.remove);
     const { service, setupUrl } = await startSetup(context, {

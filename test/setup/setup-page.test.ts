@@ -41,7 +41,7 @@ describe('the setup page (specification section 11.8)', () => {
     assert.match(steps.html, /id="step-1"/);
   });
 
-  it('one step is open: the first one, and later the first that is not done (§11.8/steps)', async () => {
+  it('one step of the page is open: the first step that is not done (§11.8/steps)', async () => {
     const opened = (html: string) => [...html.matchAll(/id="step-(\d)" open/g)].map(([, step]) => step);
     const setupUrl = await newLink();
     assert.deepEqual(opened((await openSetupPage({ setupUrl })).html), ['1']);

@@ -83,7 +83,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
     assert.equal((await accepted).status, 201);
   });
 
-  it('an acceptance that waits for the lock of the revocation is refused (§12.4/seats)', async () => {
+  it('an acceptance that waits while its invitation is being revoked is refused (§12.4/seats)', async () => {
     const here = await service.newTeam();
     const link = await invite('behind@example.com', here);
     const list = await here.api.get('/v1/team/invitations?limit=1');

@@ -44,7 +44,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     assert.equal((await api.get('/v1/team')).json.monthly_message_limit, 7);
   });
 
-  it('PUT changes the name, answers the whole team, and changes nothing else of it (§4.1/update-team)', async () => {
+  it('PUT changes the name, answers with the whole team, and changes nothing else of it (§4.1/update-team)', async () => {
     const before = await team.api.get('/v1/team');
     const answer = await team.api.put('/v1/team', { name: 'Büro Süd' });
     assert.equal(answer.status, 200);
@@ -74,7 +74,7 @@ describe('GET and PUT /v1/team (specification sections 2.2 and 4.1)', () => {
     }
   });
 
-  it('PUT with {}, an empty body or no body changes nothing and answers the team (§4.1/no-ops-and-seats)', async () => {
+  it('PUT with {}, an empty body or no body changes nothing and answers with the team (§4.1/no-ops-and-seats)', async () => {
     await team.api.put('/v1/team', { name: 'Stays' });
     const before = await team.api.get('/v1/team');
     for (const answer of [

@@ -129,7 +129,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 4);
   });
 
-  it('inbound messages do not count (§8/quota)', async () => {
+  it('inbound messages do not count towards the monthly limit (§8/quota)', async () => {
     const team = await newSender(2);
     assert.equal((await send(team)).status, 202);
     for (let text = 0; text < 3; text += 1) {
@@ -139,7 +139,7 @@ describe('the monthly message limit (specification sections 7.2 and 8)', () => {
     assertOver(await send(team), 2);
   });
 
-  it('exactly the messages that fail without a hand-out are uncounted (§3.2/refund)', async () => {
+  it('exactly the messages that fail without a hand-out are refunded (§3.2/refund)', async () => {
     const team = await newSender(2);
     const first = await send(team);
     const second = await send(team);

@@ -204,7 +204,7 @@ describe('the rate limiter of a team’s keys (specification sections 7.2 and 8)
     assert.equal((await get(team.api)).status, 200);
   });
 
-  it('calls of phones do not count, as they have their own limit', async () => {
+  it('requests of phones do not count against the team’s rate limit, as phones have a limit of their own', async () => {
     nextMinute();
     const team = await service.newTeam({ plan: 'free' });
     await used(team, 60);

@@ -89,7 +89,7 @@ describe('the usage of a team (specification section 12.7)', () => {
     }
   });
 
-  it('deleting a number uncounts its queued messages on their days', async () => {
+  it('deleting a number refunds its queued messages on the days on which they were accepted', async () => {
     const before = await usage();
     await team.api.put(`/v1/numbers/${numberId}`, { status: 'paused' });
     assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200);

@@ -60,7 +60,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     assertRefused(await make({ phone_number: '4155550120' }), 'phone_number');
   });
 
-  it('a url is https to a name or http to an allowed literal address, and is shown as it was sent (§2.7/url, §6.5/https-urls)', async () => {
+  it('a webhook accepts https to a host name or http to an allowed literal address, and shows the url as it was sent (§2.7/url, §6.5/https-urls)', async () => {
     const fits = [
       'https://example.com',
       'HTTPS://Example.com:8443/hooks?a=b#c',
@@ -75,7 +75,7 @@ describe('POST /v1/webhooks (specification section 4.4)', () => {
     }
   });
 
-  it('every other url is refused at once, with param url (§4.4/webhook-fields, §6.3/destinations, §6.5/https-urls, §6.5/literal-addresses)', async () => {
+  it('a webhook refuses every url except https to a host name and http to an allowed literal address, with param url (§4.4/webhook-fields, §6.3/destinations, §6.5/https-urls, §6.5/literal-addresses)', async () => {
     const wrong = [
       '',
       'example.com/hooks',

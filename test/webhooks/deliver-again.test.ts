@@ -152,7 +152,7 @@ describe('deliveries that are attempted again (specification section 4.4)', () =
       ['skipped', ['skipped']],
       ['all', ['failed', 'skipped']],
     ] as const) {
-      it(`a replay of ${only} queues each delivery once, oldest first, behind live ones, and none that succeeded (§4.4/replay-endpoint, §4.4/test-attempt)`, async () => {
+      it(`a replay with only=${only} queues each delivery once, oldest first and behind live ones, and no delivery that succeeded (§4.4/replay-endpoint, §4.4/test-attempt)`, async () => {
         const { id } = await newWebhook(team.api);
         const other = await newWebhook(team.api);
         const wanted: string[] = [];

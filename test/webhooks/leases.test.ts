@@ -198,7 +198,7 @@ describe('results of attempts that end late (specification section 6.3, decision
     assert.equal((await delivery())?.status, 'succeeded');
   });
 
-  it('a success after the end of its lease counts, even if the webhook is disabled before the next attempt ends', async () => {
+  it('a success of an attempt whose lease has ended counts, even if the webhook is disabled before the next attempt ends', async () => {
     const { change, answer, delivery, webhook } = await whileOneRuns();
     service.clock.advance(60_000);
     await until('it is made again', () => open.length === 2);

@@ -31,7 +31,7 @@ describe('rotation of a webhook’s secret (specification section 6.4)', () => {
     assert.deepEqual(await signing(), { current: webhook.secret, next: json.secret });
   });
 
-  it('finishing a rotation makes the next secret current at once, and answers the webhook (§4.4/finish-rotation, §6.4/replay-and-rotation)', async () => {
+  it('finishing a rotation makes the next secret current at once, and answers with the webhook (§4.4/finish-rotation, §6.4/replay-and-rotation)', async () => {
     const { json } = await rotate();
     const finished = await finish();
     assert.deepEqual(

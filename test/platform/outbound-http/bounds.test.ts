@@ -117,7 +117,7 @@ describe('the bounds of an outgoing request (specification section 6.5)', () => 
     }
   });
 
-  it('a missing route of this host and a refused connection have different classes (§6.5/class-unreachable, §6.5/class-no-network)', async () => {
+  it('a missing network route on this host and a refused connection have different classes (§6.5/class-unreachable, §6.5/class-no-network)', async () => {
     // The broadcast address has no route for TCP, so the system refuses the connection itself.
     const outcome = await send(guard({}, '255.255.255.255'), 'http://255.255.255.255:8080/');
     assert.equal(outcome.said, 'no_network');

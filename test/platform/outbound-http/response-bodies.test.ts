@@ -45,7 +45,7 @@ describe('the bound of response bodies (specification section 6.5)', () => {
     assert.ok(outcome.kind === 'answered' && outcome.body.equals(bomb), JSON.stringify(outcome));
   });
 
-  it('a second answer to one request does not count for the next request', async () => {
+  it('a second answer to one request is not taken as the answer to the next request', async () => {
     const receiver = await startKept({
       answer: (socket, request) => {
         ok(socket);
