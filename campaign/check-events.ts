@@ -35,7 +35,7 @@ const owedBy: Readonly<Record<string, readonly EventType[]>> = {
   received: ['message.received'],
 };
 
-/** Each answered report has its event, and so has the final status of each message. */
+/** Each answered report, and each final status of a message, has its event. */
 function lost(
   { reportsAccepted, listed }: Ledger,
   message: KnownMessage,

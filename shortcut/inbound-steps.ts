@@ -63,8 +63,8 @@ const reason = dictionaryValue('reason', variable('Answer'));
 const readAnswer: readonly Step[] = [
   ...keepFromAnswer('Stored', 'id'),
   when([variable('Stored'), 'begins with', 'msg_'], [stop]),
-  // The list has the form `/a/b/`: the slashes match whole reasons only, and `//`, for an answer without a reason,
-  // matches none.
+  // The list has the form `/a/b/`. With its slashes only a whole reason matches. An answer without a reason gives `//`,
+  // which matches none.
   reason,
   ...keep('Refusal', text('/', resultOf(reason), '/')),
   when([variable('Refusals'), 'contains', variable('Refusal')], [stop]),

@@ -86,8 +86,8 @@ const sendableEndings = [
 /** The picture is sent before the text. So if the picture can't be fetched or sent, the text is not sent either. */
 const sendPicture: readonly Step[] = [
   ...keep('File', media),
-  // The list has the form `/a/b/`: the slashes match whole extensions only, and `//`, for a file without an extension,
-  // matches none.
+  // The list has the form `/a/b/`. With its slashes only a whole extension matches. A file without an extension gives
+  // `//`, which matches none.
   ...keep('Kind', text('/', { from: 'variable', name: 'File', property: 'File Extension' }, '/')),
   // The extension is checked, because a proxy may answer with an error page instead of the picture, which must not be
   // texted to a customer.

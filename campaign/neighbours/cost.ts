@@ -47,7 +47,7 @@ export async function measureCost(probe: Probe, plan: CostPlan): Promise<Cost> {
     return perRequest(used, plan.idle, performance.now() - startedMs, asked);
   };
   try {
-    // The first batch warms up code and caches. For a request without a response it is the result.
+    // The first batch warms up code and caches. If the request gets no response, this batch is the result.
     let cpu = await batch(2);
     if (!client.isLate) {
       const batches: CpuTime[] = [];

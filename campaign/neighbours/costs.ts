@@ -29,7 +29,7 @@ export interface Costs {
   readonly endsCredential: ReadonlySet<string>;
 }
 
-/** Measures the expensive requests of each route and caller, and the chosen ones again. */
+/** Measures the expensive requests of each route and caller, and then the chosen ones again. */
 export async function measureCosts(plan: CostsPlan, signal: AbortSignal): Promise<Costs> {
   const port = Number(new URL(plan.ownline.baseUrl).port);
   const meter = await meterOf(plan.ownline);

@@ -31,7 +31,10 @@ export async function runAtOnce(
   }
 }
 
-/** Runs long polls of the feed on many connections, each repeated after its answer, while new events end them. */
+/**
+ * Runs long polls of the feed on many connections, while new events end the polls. Each poll is repeated after its
+ * answer.
+ */
 export async function runHeldReads(
   {
     tenant,

@@ -15,7 +15,10 @@ export interface LoadCounts {
 const postHead =
   'POST /v1/messages/send HTTP/1.1\r\nHost: a\r\nX-Api-Key: none\r\nContent-Type: application/json\r\n';
 
-/** Incomplete requests of strangers. Headers suffice to refuse the second; its body arrives slowly. */
+/**
+ * Incomplete requests of strangers. The headers of the second request suffice to refuse it, while its body arrives
+ * slowly.
+ */
 const unfinishedRequests = [
   'GET /docs HTTP/1.1\r\nHost: a\r\n',
   `${postHead}Content-Length: 1000\r\n\r\n`,

@@ -30,12 +30,12 @@ export function sessionPayload(numberId: NumberId, sessionId: DeviceSessionId): 
 }
 
 /**
- * The messages that pacing held back when a poll last checked the queue, as far as a new message could be another one:
- * - `none`: a new message wakes the poll.
- * - `number`: all of the number. A new message does not wake the poll; a timer will.
- * - `contacts`: those to some contacts. A new message wakes the poll, because it may be to another contact.
- * - `contacts_paused`: the same, and the last check was a moment ago. A new message wakes the poll after this pause,
- *   because each check reads past all messages held back.
+ * The messages that pacing held back at the last check of the queue. They decide whether a new message wakes the poll:
+ * - `none`: nothing. A new message wakes the poll.
+ * - `number`: all messages of the number. A new message does not wake the poll; a timer will.
+ * - `contacts`: messages to some contacts. A new message wakes the poll, because it may be to another contact.
+ * - `contacts_paused`: as `contacts`, and the last check was a moment ago. A new message wakes the poll after this
+ *   pause, because each check reads past all messages held back.
  */
 type HeldBack = 'none' | 'number' | 'contacts' | 'contacts_paused';
 
@@ -43,7 +43,7 @@ type HeldBack = 'none' | 'number' | 'contacts' | 'contacts_paused';
 export class HeldPoll extends LongPoll<WaitEnd> {
   readonly identity: PollIdentity;
   #heldBack: HeldBack = 'none';
-  /** Whether a message arrived during the pause. */
+  /** Whether a message arrived during `contacts_paused`. */
   #isMessageNew = false;
 
   constructor(identity: PollIdentity, awake: boolean) {

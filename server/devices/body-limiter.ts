@@ -51,7 +51,9 @@ export class BodyLimiter {
   }
 }
 
-/** Node buffers 16 KiB of every request before a handler reads any. A body of unknown length may be large. */
+/**
+ * Whether a body may be larger than `bytes`; one of unknown length may be. Node buffers 16 KiB of every request anyway.
+ */
 function isLargerThan(bytes: number, { raw: { headers } }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > bytes;
 }

@@ -234,7 +234,8 @@ export interface DeviceDescription {
 export type PreviousDescription = Pick<DeviceDescription, 'name' | 'systemVersion'>;
 
 /**
- * Stores the description that a device sends at a takeover, and the earlier one if its name or system has changed.
+ * Stores the description that a device sends at a takeover. If its name or system has changed, the earlier description
+ * is kept beside it.
  * @returns the earlier description; undefined if nothing changed or no description was known
  */
 export async function updateDeviceDescription(

@@ -1,7 +1,10 @@
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
 import type { MediaProblem } from './media-writer.ts';
 
-/** Reason why media could not be fetched (specification section 3.2), stored as this word or as `http_404`. */
+/**
+ * Reason why media could not be fetched (specification section 3.2). It is stored as one of these words, or with a
+ * status as `http_404`.
+ */
 export type MediaFailure =
   | Exclude<MediaProblem, 'removed'>
   | TransportFailure

@@ -51,7 +51,7 @@ export interface SendOutcomeGroupRow {
   readonly known_message_id: MessageId | null;
   readonly number_id: string | null;
   readonly monthly_limit: number;
-  /** Messages of the month so far: before this batch, or, for `over_limit`, when the row was refused. */
+  /** How many messages the team had sent in the month before this batch; for `over_limit`, when the row was refused. */
   readonly used: number;
 }
 

@@ -17,7 +17,10 @@ export interface PacedQueue {
   readonly isOpening: boolean;
   /** The times of the number's latest hand-outs, oldest first: enough to check its limits per hour and day. */
   readonly handedOutAtMs: readonly number[];
-  /** The times at which the number opened its latest conversations, oldest first: enough to check the same limits. */
+  /**
+   * The times at which the number opened its latest conversations, oldest first: enough to check its limits of new
+   * contacts.
+   */
   readonly openedAtMs: readonly number[];
   /** The end of the current gap between two messages; a past time means now. */
   readonly gapUntilMs: number;

@@ -60,7 +60,7 @@ export const mediaTeamsExaminedMax = 1_000;
 
 export const mediaOriginsExaminedMax = 50;
 
-/** How many of the oldest due fetches a claim examines, too, with their teams and origins. */
+/** A claim also examines this many of the oldest due fetches, whatever their teams and origins. */
 export const mediaOldestExaminedMax = 100;
 
 /** How much longer than its deadline a fetch is leased: time to store the rest and to finish. */

@@ -3,7 +3,7 @@ import { contactOf } from '#server/opt-outs/contact.ts';
 import { listSpellings } from '#server/opt-outs/contact-spellings.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 
-/** Handles that one statement reads. */
+/** Maximum number of handles that one statement reads. */
 const handlesMax = 2_000;
 
 // Loose index scan: jumps from sender to sender, however many messages each has.

@@ -44,8 +44,8 @@ type Scan = Statement<
 function defineScan(name: string, order: string, rows: string): Scan {
   return statement(
     `messages.list-${name}`,
-    // From the inside: 1. the messages that the page may read; 2. which of them match, and which is the last one;
-    // 3. the page.
+    // The subqueries, from the inside: 1. the messages that the page may read; 2. which of them match, and which is the
+    // last one; 3. the page.
     `SELECT ${sqlMessageColumns('m')}, m.fits, m.is_bound
      FROM (SELECT m.*, row_number() OVER (ORDER BY ${order}) = ${messagePageExaminedMax} AS is_bound,
              ($3::text IS NULL OR m.from_handle = $3) AND ($4::text IS NULL OR m.to_handle = $4)

@@ -23,7 +23,7 @@ export interface ClaimedFetch {
   readonly message_id: MessageId;
   readonly url: string;
   readonly origin: string;
-  /** Number of tries, this one included. */
+  /** Number of tries so far, the current one included. */
   readonly tries: number;
 }
 
@@ -158,8 +158,8 @@ export async function lockCurrentFetch(trx: Transaction, fetch: ClaimedFetch): P
 }
 
 /**
- * Lets a message whose media are stored be handed out. @returns the message's number; undefined if the message no
- * longer waits
+ * Allows the hand-out of a message whose media are stored.
+ * @returns the message's number; undefined if the message no longer waits
  */
 export async function endWaitForMedia(trx: Transaction, fetch: ClaimedFetch): Promise<NumberId | undefined> {
   return (await release.row(trx, fetch.team_id, fetch.message_id))?.number_id;

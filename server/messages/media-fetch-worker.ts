@@ -107,8 +107,8 @@ export class MediaFetchWorker {
   }
 
   /**
-   * Removes the bytes that arrived, unless another process has claimed the fetch, because that process may have written
-   * them.
+   * Postpones a fetch and removes the bytes that arrived. If another process has claimed the fetch, the bytes may be
+   * from that process, and stay.
    */
   async #postpone(fetch: ClaimedFetch, dueAt: Date, how: { readonly isCounted: boolean }): Promise<void> {
     await this.#services.database.transaction(async (trx) => {

@@ -64,8 +64,8 @@ export const listOptOutRows = statement<[teamId: TeamId, before: string, limit: 
 ).rows;
 
 /**
- * The SQL condition that a contact of a team is opted out (decision 0027). OFFSET 0 makes it one look-up by the primary
- * key per row.
+ * The SQL condition that a contact of a team is opted out (decision 0027). OFFSET 0 makes the planner look each row up
+ * by the primary key.
  */
 export function sqlIsOptedOut(teamId: string, contact: string): string {
   return `EXISTS (SELECT FROM opt_outs o WHERE o.team_id = ${teamId} AND o.contact = ${contact} AND ${isStanding} OFFSET 0)`;

@@ -4,7 +4,7 @@ import { type Id, type IdPrefix, idMax, parseId, publicId } from './ids/ids.ts';
 
 interface PageQuery {
   readonly limit?: number;
-  /** The cursor of the page before; empty or left out for the first page. */
+  /** The cursor of the previous page; empty or left out for the first page. */
   readonly cursor?: string;
 }
 
@@ -53,7 +53,7 @@ export function invalidCursor(): AppError {
   );
 }
 
-/** Cuts a page from rows that are newest first by id, of which one more than `limit` was read. */
+/** Cuts a page from rows that are newest first by id. The caller has read one row more than `limit`. */
 export function pageOfIds<P extends IdPrefix, Row extends ReadRow<P>>(
   prefix: P,
   read: readonly Row[],
@@ -66,7 +66,7 @@ export function pageOfIds<P extends IdPrefix, Row extends ReadRow<P>>(
 }
 
 /**
- * Cuts a page from its rows in order, of which one more than `limit` was read.
+ * Cuts a page from rows in order. The caller has read one row more than `limit`.
  * @param bound the row at which reading stopped, if it stopped before the end
  * @returns `last`: the row after which the next page begins; undefined for an empty last page
  */

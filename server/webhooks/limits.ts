@@ -22,7 +22,9 @@ export const teamSlots = 256;
 /** Slots of a process: each may use a connection and 16 KB of a response. */
 export const processSlots = 1_024;
 
-/** How many deliveries one statement claims at most. In a larger batch the first ones would wait for the last. */
+/**
+ * How many deliveries one statement claims at most. In a larger batch the first deliveries would wait for the last one.
+ */
 export const claimBatchMax = 256;
 
 /** How many webhooks one statement examines; the next statement continues after them. */

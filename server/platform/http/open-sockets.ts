@@ -21,7 +21,7 @@ export class OpenSockets {
 interface StreamHandle {
   /** Bytes written to the handle so far, sent or not. */
   readonly bytesWritten: number;
-  /** The part of these bytes that the kernel has not taken yet. */
+  /** Bytes written to the handle that the kernel has not taken yet. */
   readonly writeQueueSize: number;
 }
 

@@ -20,7 +20,7 @@ const valueOfCharacter = valuesOf(alphabet);
 
 const dash = '-'.charCodeAt(0);
 
-/** Formats a UUID as PostgreSQL writes it, such as `msg_01h455vb4pex5vsknk084sn02q`. */
+/** Formats a UUID, written as in PostgreSQL, as a TypeID such as `msg_01h455vb4pex5vsknk084sn02q`. */
 export function typeIdOfUuid(prefix: string, uuid: string): string {
   let text = `${prefix}_`;
   let bits = 0;

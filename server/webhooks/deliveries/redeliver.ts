@@ -17,7 +17,7 @@ export function redeliver(
   deliveryId: DeliveryId,
 ): Promise<DeliveryRow> {
   return services.database.transaction(async (trx) => {
-    // The lock prevents that the webhook is deleted meanwhile.
+    // The lock prevents a deletion of the webhook meanwhile.
     if (!(await lockWebhookNoKeyUpdate(trx, teamId, webhookId))) throw notFound('webhook');
     const delivery = await findDelivery(trx, teamId, webhookId, deliveryId);
     if (!delivery) throw notFound('delivery');

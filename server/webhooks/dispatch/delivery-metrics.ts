@@ -17,7 +17,7 @@ const countWebhooks = statement<
   }
 >('webhooks.count-by-state', 'SELECT disabled_by, count(*) AS count FROM webhooks GROUP BY disabled_by');
 
-/** Cache time of the counts of webhooks, which only people and failures change. */
+/** How long the counts of webhooks are cached; only people and failures change these counts. */
 const webhooksCacheMs = 30_000;
 
 export interface DeliveryMetrics {

@@ -41,7 +41,7 @@ export class Dispatcher {
   readonly #logProcessFailure: ReturnType<typeof createProcessFailureLog>;
   readonly #attemptServices: AttemptServices;
   readonly #attempts = new Set<Promise<void>>();
-  /** By team, the number of its attempts in progress. */
+  /** The number of attempts in progress, by team. */
   readonly #inFlight = new Map<TeamId, number>();
   readonly #abort = new AbortController();
   /** Slots that became free since the last round was requested. */

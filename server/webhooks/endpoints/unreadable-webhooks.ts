@@ -8,7 +8,9 @@ const listSecrets = statement<[], SealedSecrets & { readonly id: WebhookId }>(
   'SELECT id, secret, next_secret, next_secret_from FROM webhooks ORDER BY id',
 ).rows;
 
-/** Lists the webhooks whose secret this key does not open: nothing can be signed for them (section 10.11). */
+/**
+ * Lists the webhooks whose secret can't be opened with SECRETS_KEY: their deliveries can't be signed (section 10.11).
+ */
 export async function listUnreadableWebhooks(
   db: Queryable,
   secrets: Secrets,
