@@ -56,7 +56,7 @@ describe('read marks of members (specification section 12.11)', () => {
     await receive(number, ada, 'before');
     service.clock.advance(1_000);
     const later = await newMember(service, team, 'member');
-    // The member is removed from one of two teams, because without any team the session would end.
+    // The member joins a second team, so that the session outlives the later removal from this team.
     await join(service, await service.newTeam(), later, 'viewer');
     assert.equal(await unread(later), 0);
     assert.equal(await countUnread(later), 0);

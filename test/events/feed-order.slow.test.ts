@@ -168,7 +168,7 @@ describe('the order of the feed during many writes (decision 0017) (§4.5/commit
       await until('its turn', () => tryPublisherLock(trx));
       await putEvents(other, team.id, 5);
       await takeUnpublished(trx);
-      // Other publishers have nothing to do, and do not wait.
+      // Another publisher finds no events and does not wait for this one.
       assert.equal(await publishEvents(other), 0);
       await killTransaction(trx, service);
     });

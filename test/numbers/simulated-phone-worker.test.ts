@@ -72,7 +72,7 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
     service.clock.advance(simulatedPhoneLeaseMs);
     const again = await claim(one);
     assert.equal(again.length, 1);
-    // An hour is longer than any lease. Such an end remains if the clock was ahead and stepped back.
+    // If the clock was ahead and stepped back, a lease may end much later than a process could set it.
     const { clock, database } = service.runtime;
     service.clock.advance(simulatedPhoneLeaseMs);
     await claimSimulatedPhones(database.pool, other, {

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import fc from 'fast-check';
 
-/** Bytes of one connection. */
+/** Bytes that a client writes to one connection. */
 export interface GeneratedBytes {
   readonly bytes: Uint8Array;
   /**

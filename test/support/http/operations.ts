@@ -6,7 +6,7 @@ import type { ApiClient } from '#test/support/service/api-client.ts';
 import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 import { newDelivery, newWebhook, nowhere } from '#test/support/webhooks/make-webhooks.ts';
 
-/** Number that sends the messages of operations. The caller connects it. */
+/** Phone number from which the operations send. The caller connects its phone. */
 export const sender = '+14155550100';
 const to = '+14155550101';
 

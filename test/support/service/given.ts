@@ -23,7 +23,7 @@ export function given<T extends object>(
   return standIn(make, close, before, after);
 }
 
-/** As `given`, but each test gets a new one. */
+/** As `given`, but makes a new thing for each test. */
 export function givenEach<T extends object>(
   make: () => T | Promise<T>,
   close: (made: T) => unknown = closeIfPossible,

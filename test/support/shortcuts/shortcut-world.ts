@@ -34,7 +34,7 @@ export interface ShortcutWorld {
    */
   readonly restart: (line: ShortcutLine) => Promise<void>;
   readonly untilVerified: (line: Pick<ShortcutLine, 'phoneNumber'>) => Promise<unknown>;
-  /** Waits until so many further polls of the session were counted. */
+  /** Waits until `count` further polls of the session were counted. */
   readonly untilPolls: (line: Pick<ShortcutLine, 'phoneNumber'>, count: number) => Promise<unknown>;
   readonly send: (line: Pick<ShortcutLine, 'phoneNumber'>, content: string) => Promise<string>;
   readonly messageOf: (id: string) => Promise<Record<string, unknown>>;

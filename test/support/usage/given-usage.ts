@@ -3,7 +3,7 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
 
-/** Sets this month's usage, without messages. */
+/** Sets this month's number of accepted messages, without any message. */
 export async function putAccepted(
   { query, clock }: Pick<TestService, 'query' | 'clock'>,
   teamId: TeamId,

@@ -12,7 +12,7 @@ export interface MadeWebhook {
   readonly secret: string;
 }
 
-/** Makes a webhook. @throws unless it is made */
+/** Makes a webhook. @throws if the API refuses it */
 export async function newWebhook(
   api: ApiClient,
   fields: Readonly<Record<string, unknown>> = {},
