@@ -53,7 +53,7 @@ export function createAuthenticators(services: AuthenticatorServices): Authentic
     publicRequestsPerMinute,
     async (request) => (await teamOf(request)) ?? (await accountOf(request)),
   );
-  // Visitors sign in to accounts, so a team's API key does not identify them.
+  // Counts by account or client network: visitors have no API key.
   const visitorLimiter = limiterOf(visitorRequestsPerMinute, accountOf);
   const teamLimiter = new TeamRateLimiter(services);
   const memberLimiter = new TeamMembersRateLimiter(services.clock);

@@ -59,7 +59,7 @@ export function createRequestLog(metrics: Metrics, logger: Logger): (answered: C
       code,
       ms: Math.round(durationMs),
       team: teamId && publicId('team', teamId),
-      // The network of a known team's client is not logged, so that no program blocks it.
+      // Programs may block a logged network, so a known team's client is logged without one.
       network: teamId ? undefined : network,
     };
     if (code === undefined) logger.debug(line, 'answered');

@@ -1,4 +1,6 @@
-/** All actions of the audit log, performed or refused: a noun and its change (specification section 12.6). */
+/**
+ * All actions of the audit log, performed or refused; each names a noun and its change (specification section 12.6).
+ */
 export const auditActions = [
   'team.created',
   'team.renamed',

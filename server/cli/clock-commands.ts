@@ -36,7 +36,7 @@ export function addClockCommands(program: Command): void {
     });
 }
 
-/** Reads the clock like a process of the service, to detect a step since the last one ran. */
+/** Creates the service's check of the clock, to detect a step since the last process of the service ran. */
 function watch(runtime: Runtime): ClockSync {
   return new ClockSync(runtime, { leases: leasePostponers, onJump: () => undefined });
 }

@@ -72,8 +72,8 @@ function contentTypeOf(audience: Audience): string {
 }
 
 /**
- * Services for the route table, because handlers are closures over them. The services are real, with a database pool
- * that would connect on its first query. No handler runs, so no query is sent.
+ * Services over which `createRoutes` builds its handlers. They are real, with a database pool that would connect on its
+ * first query. No handler runs, so no query is sent.
  */
 function unusedServices(): Parameters<typeof createRoutes>[0] {
   const logger = createLogger('silent');

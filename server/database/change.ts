@@ -26,7 +26,7 @@ export type ChangeRecorder = (
 ) => void;
 
 /**
- * The place of the ids in a statement: a parameter such as `$1`, or a result column. Its value is a uuid or an array of
+ * Where a statement has the ids: in a parameter such as `$1`, or in a result column. The value is a uuid or an array of
  * uuids.
  */
 type Source<Row> = `$${number}` | (string extends keyof Row ? never : keyof Row & string);

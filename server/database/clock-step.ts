@@ -3,7 +3,7 @@ import { clockSettleMs, clockStepMinMs, expiryClockAheadMaxMs } from './limits.t
 interface ClockComparison {
   /** The service's time when it was compared with the database's clock. */
   readonly ownMs: number;
-  /** The database's clock at the same moment, and the maximum error of that reading. */
+  /** The database's clock at the moment of `ownMs`, and the maximum error of that reading. */
   readonly databaseMs: number;
   readonly uncertaintyMs: number;
   /** The service's time minus the database's clock, as last known: 0, or the difference after a held step. */

@@ -57,8 +57,8 @@ export const listBootClockReadings = statement<[], BootClockReading>(
   'clock.list-readings',
   'SELECT boot_id, uptime_ms, monotonic_ms, service_at, followed_ms FROM clock_readings',
 ).rows;
-// Also deletes old readings, because those of machines that no longer exist would stay for ever. The newest readings
-// show when the service last ran.
+// Deletes old readings, too: those of machines that no longer exist would stay for ever. The newest readings show when
+// the service last ran.
 const writeReading = statement<[string, number, number, Date, number]>(
   'clock.write-reading',
   `WITH old AS (
@@ -111,7 +111,9 @@ export async function lockClockState(trx: Transaction): Promise<ClockState> {
   return state;
 }
 
-/** Stores a step of the clock. @returns false if another process has changed the clock's state since that version */
+/**
+ * Stores a step of the clock. @returns false if another process has changed the clock's state since the caller read it
+ */
 export async function writeStep(
   db: Queryable,
   heldMs: number,

@@ -195,7 +195,7 @@ export class ClockSync {
     );
   }
 
-  /** Corrects the time by the machine's uptime after it slept or its monotonic clock was set. */
+  /** Corrects the time by the machine's uptime after the machine slept or its monotonic clock was set. */
   #align(): void {
     if (this.#host.bootId === undefined) return;
     const read = this.#readUptime();

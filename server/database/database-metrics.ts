@@ -11,7 +11,7 @@ const selectSize = statement<[], { readonly bytes: number }>(
   'SELECT pg_database_size(current_database()) AS bytes',
 );
 
-/** How long the database's size is cached: PostgreSQL asks the file system for each of its files. */
+/** How long the database's size is cached: to measure it, PostgreSQL asks the file system for each file. */
 const sizeCacheMs = 60_000;
 
 /** Registers gauges of this process's version and schema, the database's size, and the space of DATA_DIR. */

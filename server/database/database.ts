@@ -29,7 +29,7 @@ const defaultStatementTimeoutMs = 10_000;
 /** How long a statement waits for a lock of another transaction. */
 export const lockTimeoutMs = 5_000;
 
-/** How much longer than PostgreSQL the client waits; then it closes the connection as dead. */
+/** How much longer than PostgreSQL's time-out the client waits before it closes the connection as dead. */
 const clientTimeoutMarginMs = 2_000;
 
 /**

@@ -15,7 +15,7 @@ const payloadMaxBytes = 7_900;
 const everything = 'everything';
 
 /**
- * Pause between batches, in which notifications gather. Each one costs work in two PostgreSQL processes and in every
+ * Pause between batches, in which notifications gather. Each batch costs work in two PostgreSQL processes and in every
  * listener.
  */
 const windowMs = 10;

@@ -58,7 +58,7 @@ export function createWriteErrorMapper(
   };
 }
 
-/** Describes the disk of a folder if it is full; undefined also if the folder is missing. */
+/** Describes the disk of a folder if it is full; undefined if it has space, or the folder is missing. */
 function lookAtDisk(dataDir: string): string | undefined {
   try {
     return describeFullDiskSync(dataDir, walFreeMinBytes);

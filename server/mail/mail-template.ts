@@ -5,7 +5,7 @@ export interface MailContent {
   readonly subject: string;
   readonly heading: string;
   readonly paragraphs: readonly string[];
-  /** Shell commands to copy, each in its own block; line breaks stay. */
+  /** Shell commands to copy, each in its own code block; line breaks stay. */
   readonly commands?: readonly string[];
   /** A link with an http or https URL; the URL is shown as text too. */
   readonly action?: { readonly label: string; readonly url: string };

@@ -59,7 +59,7 @@ function icon(shapes: string): Html {
   return rawHtml(`<svg viewBox="0 0 24 24" aria-hidden="true">${shapes}</svg>`);
 }
 
-/** An icon with its meaning for screen readers, and a sentence. */
+/** Renders a mark's icon, with its meaning for screen readers, and its sentence. */
 function markContent({ state, title, detail, since, unlockAt, nextStep }: Mark, isPhone: boolean): Html {
   const next = isPhone && nextStep !== undefined && nextLink(`content-${nextStep}`, stepTitle(nextStep));
   return html`${icons[state]}<span><b>${title}</b><span class="sr"> (${words[state]})</span></span><span class="detail">${detail}${since && html` Since ${moment(since)}.`}${unlockAt && html` <b>Unlock it at ${moment(unlockAt, 'time')}.</b>`}${next}</span>`;
@@ -71,9 +71,7 @@ function moment(at: Date, shown: 'date' | 'time' = 'date'): Html {
   return html`<time datetime="${iso}" data-shown="${shown}">${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC</time>`;
 }
 
-/**
- * The progress in words. Only the computer's summary names the next step, because the phone shows the steps themselves.
- */
+/** The progress in words. Only the computer view names the next step, because the phone view shows the steps. */
 function renderSummary(progress: SetupProgress, isPhone: boolean): Html {
   const left = leftWords(progress);
   const step = currentStep(progress);
@@ -84,7 +82,7 @@ function renderSummary(progress: SetupProgress, isPhone: boolean): Html {
   }${left !== undefined && !isPhone && html`<p class="quiet">Next on the iPhone: step ${step}, ${stepTitle(step)}.</p>`}</div>`;
 }
 
-/** The computer's list of all steps, with their marks and ticks. */
+/** Renders the computer view's list of all steps, with their marks and ticks. */
 export function renderMarkList(progress: SetupProgress): Html {
   const tick = ({ title, isMade }: TickState) =>
     html`<div class="mark">${squares[isMade ? 'made' : 'open']}<span>${title}<span class="sr"> (${isMade ? 'ticked' : 'to be ticked on the iPhone'})</span></span></div>`;
@@ -101,7 +99,7 @@ ${renderSummary(progress, false)}
 <p class="quiet">Circles: Ownline has seen it. Squares: the person at the iPhone ticks them.</p></div>`;
 }
 
-/** The phone's progress bar, with a part for each step. */
+/** Renders the phone view's progress bar, with a part for each step. */
 export function renderBar(progress: SetupProgress): Html {
   return html`<div id="progress" data-live>
 ${renderSummary(progress, true)}
@@ -114,7 +112,7 @@ export function renderStepSign(progress: SetupProgress, step: number): Html {
   return html`<span id="sign-${step}" data-live class="count${isDone && ' is-done'}">${isDone ? html`${icons.done}<span class="sr">${step}, done</span>` : step}</span>`;
 }
 
-/** Renders one mark, within its step on the phone. */
+/** Renders the mark of one check, within its step in the phone view. */
 export function renderMark({ marks }: SetupProgress, name: MarkName): Html {
   const mark = marks.find((one) => one.name === name);
   if (!mark) throw new Error(`the setup page has no mark named ${name}`);

@@ -20,7 +20,7 @@ export interface SetupPage {
   readonly deviceToken: string | undefined;
   /** True for the answer to a click on the install button: the step with the shortcuts is shown open. */
   readonly isPrepared: boolean;
-  /** True if the signing command failed after that click. */
+  /** True if the signing command failed after a click on the install button. */
   readonly hasSigningFailed: boolean;
   /** The form that this page answers; its step is shown open. */
   readonly submitted: FormProblem['form'] | undefined;

@@ -89,7 +89,7 @@ export const threeDots = (title: string) =>
     })),
   });
 
-/** Draws a shortcut in the editor. */
+/** Draws a shortcut in the editor, with the sign that opens its information. */
 export const information = (title: string) =>
   drawScreen({
     label: 'The opened shortcut; tap the letter i in a circle',

@@ -9,7 +9,10 @@ import { askedNone, chosenTests, type HandTick, handTicks } from './hand-ticks.t
 import { lockTestMs, lockTextMaxMs, unlockAfterMs } from './limits.ts';
 import type { SetupFactsRow } from './setup-store.ts';
 
-/** Names of the setup page's marks, in the order of its steps (specification section 11.8). */
+/**
+ * Names of the setup page's marks, one for each check by the server, in the order of its steps (specification section
+ * 11.8).
+ */
 const markNames = ['address', 'poll', 'text', 'one_word', 'inbound', 'locked'] as const;
 /** `answer_c`, for example, exists once the person has said that the team's texts ask for the letter C. */
 export type MarkName = (typeof markNames)[number] | `answer_${string}`;
@@ -23,7 +26,7 @@ export interface Mark {
   readonly title: string;
   /** A sentence about the mark's state. */
   readonly detail: string;
-  /** How to make this check once the page is closed, as a sentence. */
+  /** How to do this check once the page is closed, as a sentence. */
   readonly remedy: string;
   /** When the state began, if it is known and shown. */
   readonly since?: Date;
@@ -62,7 +65,7 @@ export interface SetupProgress {
 export interface TestText {
   readonly to: string;
   readonly status: MessageStatus;
-  /** Why a failed text failed, as a sentence. */
+  /** Why the text failed, if it did, as a sentence. */
   readonly error: string;
 }
 
@@ -133,7 +136,7 @@ function addressMark(input: ProgressInput): Mark {
     title: 'This iPhone reaches Ownline',
     remedy: 'Ask the operator of this server for an address with https that every iPhone reaches.',
   } as const;
-  // A loopback address is reachable for simulated iPhones only, so such a poll is not counted.
+  // Only simulated iPhones reach a loopback address, so a poll to such an address is not counted.
   const hasPolled = facts.session_id !== null && address.problem !== 'loopback';
   const isReachable = address.problem === undefined || address.problem === 'plain_http';
   if (hasPolled || (address.isOpenOnPhone && isReachable)) {

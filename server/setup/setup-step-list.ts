@@ -8,7 +8,7 @@ import {
 } from './hand-ticks.ts';
 import type { Mark, MarkName, MarkState, SetupProgress, TickState } from './setup-progress.ts';
 
-/** A step of the setup page, with the server's marks and the person's ticks in it. */
+/** A step of the setup page: names of the server's checks (marks), and of the lines that the person ticks. */
 interface SetupStep {
   readonly title: string;
   readonly marks: readonly MarkName[];
@@ -66,12 +66,12 @@ export function listRemainingTasks(progress: SetupProgress): readonly RemainingT
   });
 }
 
-/** True if every mark is done; lines may still need a tick. */
+/** True if every check has passed; lines may still need a tick. */
 export function areChecksDone({ marks }: SetupProgress): boolean {
   return marks.every(({ state }) => state === 'done');
 }
 
-/** The state of a step: done once its marks are done and its lines are ticked. */
+/** The state of a step: done once its checks have passed and its lines are ticked. */
 export function stepState(progress: SetupProgress, step: number): MarkState {
   const marks = marksOfStep(progress, step).map(({ state }) => state);
   const ticks = ticksOfStep(progress, step).map(({ isMade }): MarkState => (isMade ? 'done' : 'open'));

@@ -40,7 +40,7 @@ ${renderMark(progress, 'address')}${nextStep(installStep)}`;
 
 function renderTwoShortcuts(page: SetupPage): Html {
   const { progress } = page.state;
-  // Before the link is claimed, no shortcuts are installed that could be opened.
+  // Before the link is claimed, the shortcuts are not installed, so there is nothing to open.
   const areThere = progress.claimed;
   const lines = lockedPermissions.map(({ name, title }) => ({
     name,

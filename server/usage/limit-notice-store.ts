@@ -10,7 +10,7 @@ export interface NearLimitRow {
 }
 
 /**
- * Lists teams, by id, that have used 80 % or 100 % of a month's limit and have got no notice of that yet.
+ * Lists teams, by id, that have used 80 % or 100 % of a month's limit and have got no notice of it yet.
  * @param month `2026-11-01`
  * @param after the last team id of the previous page
  */

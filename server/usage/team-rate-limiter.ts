@@ -15,14 +15,14 @@ const windowMs = windowSeconds * 1_000;
 const blockShare = 0.01;
 
 interface ReservedRow {
-  /** Permits taken in the stored minute, this block included; may exceed the limit. */
+  /** Permits taken in the stored minute, including this reservation; may exceed the limit. */
   readonly taken: number;
   /** The stored minute, counted since 1970. */
   readonly minute: number;
 }
 
 /**
- * The clocks of two processes differ by milliseconds, so the stored minute may be the next one of this process. A
+ * The clocks of two processes differ by milliseconds, so the stored minute may be one ahead of this process's minute. A
  * minute further ahead comes from a wrong clock, and is overwritten.
  */
 const minutesAheadMax = 1;
@@ -111,7 +111,7 @@ export class TeamRateLimiter {
     const wanted = Math.max(1, Math.floor(limit * blockShare), window.waiting);
     const row = await reservePermits.row(this.#services.database.hot, teamId, window.minute, wanted);
     if (!row) throw new Error('the statement that counts requests of the rate limit returned no row');
-    // The clock of another process may have begun the next minute. The reserved block then counts in that minute.
+    // The clock of another process may have begun the next minute. The reserved permits then count in that minute.
     window.minute = row.minute;
     window.taken = row.taken;
     window.permits += Math.max(0, Math.min(wanted, limit - (row.taken - wanted)));

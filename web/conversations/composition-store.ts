@@ -25,8 +25,8 @@ export type Outcome = 'sent' | 'refused' | 'unanswered';
 const empty: Composition = { draft: { text: '' } };
 
 /**
- * Stores the compositions of this tab by conversation, also while other pages are open. A send empties the draft, so
- * that text typed meanwhile is another message. A refusal returns the text to the draft.
+ * Stores the compositions of this tab by conversation, and keeps them while other pages are open. A send empties the
+ * draft, so that text typed meanwhile is another message. A refusal returns the text to the draft.
  */
 export class CompositionStore {
   readonly #newKey: () => string;

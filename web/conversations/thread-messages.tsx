@@ -100,7 +100,7 @@ function senderNameOf(
   return sender.kind === 'key' ? `API key ${sender.name}` : sender.name;
 }
 
-/** Keeps the view at the end of the conversation, also when a picture loads, unless the person has scrolled up. */
+/** Keeps the view at the end of the conversation, even after a picture loads, unless the person has scrolled up. */
 function useStayAtEnd(
   frame: RefObject<HTMLDivElement | null>,
   list: RefObject<HTMLOListElement | null>,

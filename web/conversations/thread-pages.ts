@@ -14,7 +14,7 @@ export interface Thread {
 
 /**
  * Merges the newest page into a thread, so that an update costs one read. If more messages arrived than a page holds,
- * the earlier pages are dropped, because there would be a gap.
+ * the earlier pages are dropped, because the messages in between are not loaded.
  */
 export function withLatest(before: Thread | undefined, latest: ConversationMessageList): Thread {
   const { messages, cursor, has_more } = latest;

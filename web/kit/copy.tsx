@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 type Outcome = 'copied' | 'selected' | undefined;
 
 /**
- * Copies a text. Browsers have no clipboard API on plain http; there it selects the shown value and copies the
+ * Copies a text. On plain http, where browsers have no clipboard API, it selects the shown value and copies the
  * selection. If that fails too, the value stays selected and the button says so.
  */
 export function CopyButton({

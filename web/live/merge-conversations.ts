@@ -23,7 +23,7 @@ export interface MergedConversations<Page> {
 
 /**
  * Merges rows into the loaded pages, in the order of latest activity. A conversation older than the pages belongs to a
- * page that is not loaded. A list of unread conversations gets no read ones.
+ * page that is not loaded. A list of unread conversations gets only unread ones.
  */
 export function mergeConversations<Page extends ConversationPage>(
   pages: readonly Page[],
@@ -34,7 +34,7 @@ export function mergeConversations<Page extends ConversationPage>(
   const known = new Map(shown.map((one) => [rowKey(one), one]));
   const newest = shown[0]?.last_message?.id ?? '';
   const changedIds = new Set(messages.map(({ id }) => id));
-  // A row is outdated if the loaded conversation has a newer last message that was not changed.
+  // A row is outdated if the loaded conversation has a newer last message, which the new rows do not change.
   const isLate = ({ last_message }: ConversationFacts, before: Conversation | undefined) =>
     !!before?.last_message &&
     before.last_message.id > (last_message?.id ?? '') &&

@@ -20,7 +20,9 @@ import { NumberSettings } from './number-settings.tsx';
 import { ReconnectDialog } from './reconnect-dialog.tsx';
 import { StateCard } from './state-card.tsx';
 
-/** The page of a number. `?setup=true` opens the dialog for another iPhone, `?setup=started` its progress. */
+/**
+ * The page of a number. `?setup=true` opens the dialog for another iPhone, `?setup=started` the progress of its setup.
+ */
 export function NumberPage(): ReactNode {
   const team = useTeam();
   const { id: numberId = '' } = useParams({ strict: false }) as { readonly id?: string };

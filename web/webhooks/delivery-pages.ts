@@ -8,7 +8,7 @@ export interface DeliveryPages {
 
 /**
  * Merges the newest page into the loaded ones. If more deliveries were added than a page holds, the older pages are
- * dropped, because there would be a gap.
+ * dropped, because the deliveries in between are not loaded.
  */
 export function withNewest(before: DeliveryPages, newest: DeliveryLog): DeliveryPages {
   const [first, ...older] = before.pages;

@@ -85,7 +85,7 @@ export function passwordPageRoutes(services: Services): Route[] {
       handle: async (call) => {
         const signedIn = await findSignedIn(requireSession, call.request);
         if (!signedIn) return goTo(`/sign-in?next=${path}`);
-        // The audit log records a refused attempt for this account.
+        // With this caller, the audit log records a refused attempt for the signed-in account.
         call.request.caller = { signedIn };
         return set(call, signedIn);
       },

@@ -6,7 +6,7 @@ import type { PasswordRequirement } from './set-password.ts';
 export interface PasswordForm {
   readonly hasPassword: boolean;
   readonly needs: PasswordRequirement;
-  /** A hidden field with this address tells the password manager which account the password belongs to. */
+  /** The account's address, in a hidden field: it tells the password manager which account the password belongs to. */
   readonly email: string;
   /** The path that the form is submitted to. */
   readonly path: string;

@@ -20,7 +20,7 @@ export interface PasswordAttempt {
 interface LoginAttempt {
   readonly email: string;
   readonly ip: string;
-  /** The account with this address, if there is one. */
+  /** The account with the address of the attempt; undefined if there is none. */
   readonly accountId: AccountId | undefined;
   /** The browser's id from its device cookie; undefined without a valid device cookie. */
   readonly browser?: string | undefined;

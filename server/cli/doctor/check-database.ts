@@ -199,7 +199,7 @@ async function checkWebhookSecrets({ pool }: Database, secrets: Secrets, at: Dat
   );
 }
 
-/** @param isSetUp true if the database was set up, and so has had a key */
+/** @param isSetUp true if the database was set up before, with a secrets key */
 async function checkSecretsKey(
   database: Database | undefined,
   config: Config,

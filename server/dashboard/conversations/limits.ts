@@ -1,6 +1,4 @@
-/*
- * Limits of conversations (specification section 12.11). contract/conversation.ts has those that clients see.
- */
+/* Limits of conversations (specification section 12.11). Limits that clients see are in contract/conversation.ts. */
 
 /** Conversations that a page of the list reads at most, in addition to those with waiting messages. */
 export const conversationPageExaminedMax = 2_000;

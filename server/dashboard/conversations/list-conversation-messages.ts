@@ -54,7 +54,7 @@ export async function listConversationMessages(
       limit: limit + 1,
     },
   );
-  // Merges the rows of all sources. If the scan of a source stopped early, older rows belong to the next page.
+  // Merges the rows of all scans. If a scan stopped early, older rows belong to the next page.
   const newestFirst = rows.toSorted((a, b) => (a.id > b.id ? -1 : 1));
   const { rows: messages, ...page } = pageOfIds('msg', newestFirst, limit);
   const senders = await sendersOf(services, teamId, messages);

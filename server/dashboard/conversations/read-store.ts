@@ -51,7 +51,11 @@ export async function moveReadMark(
   return row?.read_until ?? messageId;
 }
 
-/** Deletes read marks before an id whose conversations are gone. @returns the number deleted */
+/**
+ * Deletes the read marks of conversations that are gone.
+ * @param before only marks at messages with smaller ids
+ * @returns the number deleted
+ */
 export const purgeReadMarks = transactionStatement<[before: string, limit: number]>(
   'conversations.purge-reads',
   // The rows are read member by member along the primary key.

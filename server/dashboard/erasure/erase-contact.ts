@@ -41,7 +41,7 @@ interface ErasureRequest {
 /**
  * Erases a contact (specification section 12.14, decision 0038): removes its handle, texts and files from all data of a
  * team. The first transaction records the erasure, without the handle. The data is erased in small batches afterwards,
- * also after a kill.
+ * even after a kill.
  * @throws AppError 400, param contact
  */
 export async function eraseContact(

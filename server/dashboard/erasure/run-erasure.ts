@@ -55,7 +55,7 @@ export async function runErasure(
   const batches = new Batches(database, budgetMs);
   const { team_id: teamId } = erasure;
   const isCancelled = await batches.repeat(async (trx) => {
-    // The usage row is locked before the queue, because the quota of messages that were never handed out is refunded.
+    // Locks the usage row before the queue (lock order): cancelled messages that were never handed out refund quota.
     await lockUsage(trx, [teamId]);
     const waiting = await listWaitingOfContact(trx, erasure, batchMax);
     await failQueued(trx, services, teamId, waiting, 'cancelled', null, true);

@@ -5,5 +5,5 @@
 /** The period in which failed messages are counted. */
 export const failedPeriodMs = 24 * 3_600_000;
 
-/** How many of the team's first messages, and of its latest, are searched for one that a phone has sent. */
+/** How many of the team's first messages, and of its latest ones, are searched for a message that a phone has sent. */
 export const firstRunMessagesMax = 1_000;

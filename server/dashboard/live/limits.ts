@@ -6,7 +6,7 @@
 export const liveStreamsMax = { ofTeam: 200, ofAccount: 20, ofProcess: 2_000 } as const;
 
 /**
- * Shortest time between two events with rows. The first change after a pause waits only `changesGatherMs`, for other
+ * Shortest time between two events `rows`. The first change after a pause waits only `changesGatherMs`, for other
  * changes of its commit.
  */
 export const rowsIntervalMs = 250;

@@ -171,7 +171,7 @@ const notBuilt = (cause?: unknown) =>
     cause,
   });
 
-/** Reads the files of a build; undefined if there is none that this user may read. */
+/** Reads the files of a build; undefined without a build that this user may read. */
 async function readBuild(folder: string): Promise<readonly WebFile[] | undefined> {
   try {
     const names = await readdir(folder);

@@ -60,7 +60,7 @@ const findBody = statement<
 
 /**
  * Finds the latest failed attempt among a webhook's deliveries that have not succeeded.
- * @param before only deliveries of events before that time, when the webhook was switched off
+ * @param before when the webhook was switched off: only deliveries of earlier events are read
  */
 export function findLastFailure(
   db: Queryable,

@@ -10,8 +10,7 @@ import { backupSessionName } from './backups-store.ts';
 const connectionTimeoutMs = 10_000;
 
 /**
- * How long a backup waits for the locks of its tables, and before that for a partition that is being created or
- * dropped.
+ * Time-outs of a backup: for the locks of its tables, and a short one for a partition that is being created or dropped.
  */
 const lockTimeout = '10s';
 const shortLockTimeout = '2s';

@@ -51,7 +51,7 @@ export async function checkReachable(dataDir: string, user: EngineUser): Promise
   );
 }
 
-/** Tries to enter the folder as that user, because mode bits show neither access lists nor mounts. */
+/** Tries to enter the folder as PostgreSQL's user, because mode bits show neither access lists nor mounts. */
 async function canEnter(folder: string, user: EngineUser): Promise<boolean> {
   return run('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], { ...user.spawnAs, cwd: '/' }).then(
     () => true,

@@ -30,7 +30,6 @@ interface EngineOptions {
   readonly parameters?: Readonly<Record<string, string>>;
   /** True lets the application's role create databases, as tests do. */
   readonly createdb?: boolean;
-  /** Aborts the start. */
   readonly signal?: AbortSignal;
   /** How often the size of postgres.log is checked. */
   readonly logCheckIntervalMs?: number;

@@ -28,7 +28,7 @@ interface SupervisorOptions {
 
 const firstPauseMs = 200;
 const pauseMaxMs = 5_000;
-/** PostgreSQL counts as stable after running for this time: the backoff between restarts begins anew. */
+/** After running for this time PostgreSQL counts as steady: the backoff between restarts begins anew. */
 const steadyAfterMs = 60_000;
 /** Attempts to start after a crash: remaining child processes of PostgreSQL need a moment to end. */
 const startsAfterCrash = 7;

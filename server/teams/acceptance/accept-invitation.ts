@@ -59,8 +59,8 @@ interface NewPerson {
 
 /**
  * Accepts an invitation and creates its member (specification section 12.4). The team's row is locked: only one of many
- * concurrent requests joins. An error leaves the invitation usable. A person without an account gets one and is signed
- * in.
+ * concurrent requests joins. An error leaves the invitation usable. A person without an account gets an account and is
+ * signed in.
  * @throws AppError 404 for an ended invitation; 401 if the account of the address has to sign in; 403 if the address
  * has to be verified; 400 for address, name or password; 409, param email, where the address has an account; 402 where
  * the plan has no free seat

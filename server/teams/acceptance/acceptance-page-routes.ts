@@ -64,7 +64,7 @@ export function acceptancePageRoutes(
     try {
       form = parseAcceptanceForm(request);
       const signedIn = await findSignedIn(requireSession, request);
-      // The audit log records a refused attempt for this account.
+      // With this caller, the audit log records a refused attempt for the signed-in account.
       if (signedIn) request.caller = { signedIn };
       const cookies = await submitAcceptance(services, { ...form, token: tokenOf(call), signedIn, request });
       const headers = { ...pageHeaders, location: pathTo('/'), 'set-cookie': cookies };

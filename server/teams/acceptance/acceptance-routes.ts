@@ -31,7 +31,7 @@ export function acceptanceRoutes(
       answers: { 201: Joined },
       handle: async ({ params, body, request }) => {
         const signedIn = await findSignedIn(requireSession, request);
-        // The audit log records a refused attempt for this account.
+        // With this caller, the audit log records a refused attempt for the signed-in account.
         if (signedIn) request.caller = { signedIn };
         const acceptance = { token: params.token ?? '', signedIn, fields: body, request };
         const { joined, cookies } = await acceptInvitation(services, acceptance);

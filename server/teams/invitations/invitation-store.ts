@@ -79,8 +79,8 @@ export const findLiveInvitationByEmail = statement<[teamId: TeamId, key: string,
    WHERE i.team_id = $1 AND i.normalized_email = $2 AND ${isOpen} AND i.expires_at > $3`,
 ).row;
 
-// Invitation and account are read in one statement, and so in one snapshot. Between two statements this link could
-// create the account, and its person would then have to sign in.
+// One statement reads invitation and account in one snapshot. Otherwise this link could create the account in between,
+// and its person would have to sign in.
 export const findLiveInvitationByToken = statement<[tokenHash: Buffer, now: Date], LoadedInvitationRow>(
   'invitations.find-live-by-token',
   `SELECT ${columns}, t.name AS team_name, a.id AS account_id, a.email_verified_at IS NOT NULL AS account_verified,
