@@ -9,7 +9,7 @@ export const overLimitHoldMs = 5_000;
 
 export const inboundPerMinute = 120;
 
-/** A phone fetches the file of a message once per hand-out, so this limit equals that of inbound messages. */
+/** A phone fetches the file of a message once per hand-out. */
 export const mediaPerMinute = 120;
 
 /** Each report follows a poll, so this limit equals `pollsPerMinute`. */

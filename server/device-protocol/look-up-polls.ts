@@ -25,8 +25,8 @@ export interface PollLookupRow extends PollFacts {
 }
 
 /**
- * Looks up all polls that arrive within about 20 ms in one statement: token, session, poll number and last_seen_at. The
- * poll number shows which of two polls is newer.
+ * Looks up all polls that arrive within about 20 ms in one statement: token, session, poll number and last_seen_at. So
+ * an idle poll costs no statement of its own. The poll number shows which of two polls is newer.
  */
 const lookUpPolls = statement<
   [number[], Buffer<ArrayBufferLike>[], (DeviceSessionId | null)[], Date, Date],
