@@ -51,7 +51,7 @@ export interface SendOutcomeGroupRow {
   readonly known_message_id: MessageId | null;
   readonly number_id: string | null;
   readonly monthly_limit: number;
-  /** How many messages the team had sent in the month before this batch; for `over_limit`, when the row was refused. */
+  /** Messages of the month that were accepted before this batch; for `over_limit`, before the row was refused. */
   readonly used: number;
 }
 
