@@ -2,7 +2,7 @@ import type { EntryKind, Envelope, Row } from './history.ts';
 import { signedHeaders } from './signature.ts';
 import type { Rule } from './violation.ts';
 
-/** A fault that Ownline could have, to be put into a sound history. */
+/** A fault that Ownline could have. It is put into the recorded history of a correct run, and the checker has to find it. */
 export interface SeededFault {
   readonly name: string;
   /** The rule whose violation the checker has to report. */

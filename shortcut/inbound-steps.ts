@@ -27,8 +27,8 @@ import {
 
 /**
  * Steps of *Ownline Inbound*, which posts a received text to the server (docs/specification.md section 11.5). iOS
- * starts it once per text, so it repeats the call for three minutes while the server is unavailable. iOS ends some
- * automations after four minutes. The server recognizes repeats by the run's number.
+ * starts it once per text, so the shortcut itself repeats the call for three minutes while the server is unavailable.
+ * iOS ends some automations after four minutes. The server recognizes repeats by the id of the run.
  */
 export function inboundSteps(connection: Connection | undefined): readonly Step[] {
   return [

@@ -128,8 +128,8 @@ function isNewContact({ mode, unanswered_count }: Circumstances): boolean {
 }
 
 /**
- * Estimates the hand-out; null if something besides pacing holds the message, if it needs a reply, or if too many
- * messages are ahead.
+ * Estimates the time of the hand-out; null if something besides pacing holds the message, if the contact has to reply
+ * first (strict pacing), or if too many messages are ahead.
  */
 function estimate(found: Circumstances, now: Date): Date | null {
   const isHeldOtherwise =

@@ -45,7 +45,8 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await change(dialog);
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog.getByRole('heading', { name: 'Copy your key now' }).waitFor();
-    const [key = '', command = ''] = await dialog.locator('pre').allInnerTexts();
+    const key = await dialog.locator('pre').first().innerText();
+    const command = await dialog.locator('pre').nth(1).innerText();
     return { dialog, key, command };
   }
 
@@ -80,10 +81,10 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     const asked = page.waitForRequest((request) => request.method() === 'POST');
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await asked;
+    for (const name of ['Cancel', 'Close'])
+      await dialog.getByRole('button', { name, disabled: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.mouse.click(3, 3);
-    assert.ok(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled());
-    assert.ok(await dialog.getByRole('button', { name: 'Close' }).isDisabled());
     release.resolve();
     await dialog.getByRole('heading', { name: 'Copy your key now' }).waitFor();
     const key = await dialog.locator('pre').first().innerText();
@@ -95,6 +96,25 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.keyboard.press('Control+V');
     assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), key);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.context().close();
+  });
+
+  it('the sample request of a new key waits for the numbers of the team, and names no placeholder (§12.12/page-api-keys)', async () => {
+    const { page } = await open(owner, desktop);
+    const release = Promise.withResolvers<void>();
+    await page.route('**/numbers', async (route) => {
+      await release.promise;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('Early');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await dialog.getByRole('heading', { name: 'Copy your key now' }).waitFor();
+    assert.equal(await dialog.locator('pre').count(), 1);
+    release.resolve();
+    await dialog.getByText(`"from":"${number.phoneNumber}"`).waitFor();
     await page.context().close();
   });
 

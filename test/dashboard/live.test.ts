@@ -128,7 +128,7 @@ describe('the live stream of a team (specification section 12.9)', () => {
     assert.deepEqual([gone.removed_numbers, gone.numbers], [[number.numberId], []]);
   });
 
-  it('a live stream names the types of other changes, except types that the role may not read (§12.9/changed, §12.9/roles)', async () => {
+  it('a live stream names only the type of a change whose rows it does not send, and no type that the role may not read (§12.9/changed, §12.9/roles)', async () => {
     const [ofMember, ofAdmin, ofViewer] = [
       await follow(),
       await follow(await newMember(service, team, 'admin')),

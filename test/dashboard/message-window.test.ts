@@ -37,7 +37,7 @@ describe('the window of new messages of a live stream (specification section 12.
     assert.equal(window.idsMax, 7 + rowMessagesMax + 1);
   });
 
-  it('the window skips a burst that is too large for an event, and continues after it (§12.9/bounds)', () => {
+  it('the window of new messages skips a burst that is too large for one event of the live stream, and continues after it (§12.9/bounds)', () => {
     const window = new MessageWindow(nowMs);
     const exactly = idsFrom(nowMs, rowMessagesMax);
     assert.equal(window.take(exactly, nowMs)?.length, rowMessagesMax);

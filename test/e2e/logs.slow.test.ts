@@ -245,6 +245,7 @@ describe('the log at LOG_LEVEL=trace (specification section 10.1)', () => {
     process.kill(pid, 'SIGKILL');
     await until('the failure is logged', () => service.log().includes('a request failed'));
     await until('messages are accepted again', async () => (await send(9)).status === 202);
+    await until('the restart is logged', () => service.log().includes('PostgreSQL runs again'));
     isDone.value = true;
     await Promise.all(load);
     assert.equal(await service.kill('SIGTERM'), 0, service.output());

@@ -54,7 +54,7 @@ describe('a loss of all data, and the restore of a backup (specification section
     phone.session = 'new';
     assert.equal((await phone.poll()).action, 'idle');
     assert.notEqual(phone.session, session);
-    await service.kill('SIGKILL');
+    await service.kill('SIGTERM');
     await rm(lost, { recursive: true });
 
     const restored = join(folder, 'restored');

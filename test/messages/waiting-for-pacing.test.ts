@@ -117,7 +117,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     assert.equal(await phone.send(service.runtime), id);
   });
 
-  it('a message that pacing holds expires only once the phone is away, or the number paused, for the expiry time (§3.2/expired)', async () => {
+  it('a message that pacing holds expires only after the phone was away, or the number paused, for the whole expiry time (§3.2/expired)', async () => {
     const { number, phone } = await paced.connect({ messages_per_day: 1 });
     await sent(number, phone, 1);
     const id = await paced.send(number, 1);

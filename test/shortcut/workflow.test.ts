@@ -122,7 +122,7 @@ for (const { title, shortcut, workflow } of variants) {
 }
 
 describe('address and token in the file (specification section 11.11)', () => {
-  it('a file without a connection asks for the setup code and writes it into the first action (§11.11/import-questions)', () => {
+  it('a shortcut without address and token asks for the setup code when it is imported, and stores it in its first action (§11.11/import-questions)', () => {
     for (const shortcut of shortcuts) {
       const workflow = buildWorkflow(shortcut);
       const questions = workflow.WFWorkflowImportQuestions;

@@ -13,11 +13,12 @@ import { firstRequest, type Language, languages, renderSample } from './request-
 /** Shows a new key and a sample request that its permissions allow. */
 export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
   const team = useTeam();
-  const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
+  const { data, isPending } = useQuery(numbersQuery(team.id));
   const [language, setLanguage] = useState<Language>('curl');
-  const sender = realFirst(numbers).find(({ verified }) => verified);
+  const sender = realFirst(data?.numbers ?? []).find(({ verified }) => verified);
   const from = sender?.phone_number;
-  const first = firstRequest(made.permissions, from ?? '+14155550100');
+  // Before the numbers have loaded, the sample would name a placeholder, and a quick copy would be refused.
+  const first = isPending ? undefined : firstRequest(made.permissions, from ?? '+14155550100');
   const url = `${location.origin}${basePath}`;
   return (
     <div className="flex flex-col gap-5">

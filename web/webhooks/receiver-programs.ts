@@ -34,7 +34,7 @@ createServer(async (request, response) => {
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 secret = os.environ["WEBHOOK_SECRET"].encode()
-seen = set()  # a table with a unique key, in earnest
+seen = set()  # for production: a table with a unique key
 
 
 class Receiver(BaseHTTPRequestHandler):

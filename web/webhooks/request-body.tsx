@@ -35,7 +35,7 @@ export function RequestBody({ delivery }: { readonly delivery: Delivery }): Reac
   );
 }
 
-/** The message of an event; undefined for a contact's event without a message. */
+/** The id of the message that an event is about; undefined for an event of a contact without a message. */
 function messageOf(body: string): string | undefined {
   const { data } = JSON.parse(body) as Event;
   const { id, message_id: ofContact } = data as { readonly id?: unknown; readonly message_id?: unknown };

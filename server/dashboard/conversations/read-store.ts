@@ -72,7 +72,7 @@ export const purgeReadMarks = transactionStatement<[before: string, limit: numbe
    )) RETURNING contact`,
 ).count;
 
-/** Deletes the read marks of a contact's conversations, up to a message. */
+/** Deletes a contact's read marks that stand at the message `until` or before it. */
 export const eraseReadMarks = transactionStatement<[teamId: TeamId, contact: string, until: MessageId]>(
   'conversations.erase-reads',
   `DELETE FROM conversation_reads r USING members m, (SELECT DISTINCT phone_number FROM numbers WHERE team_id = $1) n

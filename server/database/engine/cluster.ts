@@ -96,7 +96,7 @@ async function removeUnfinished(layout: EngineLayout, logger: Logger): Promise<v
 async function checkMajor(layout: EngineLayout, major: string): Promise<void> {
   const found = await readFile(join(layout.pgFolder, 'PG_VERSION'), 'utf8').catch((error: unknown) => {
     throw new EngineError(
-      `${layout.pgFolder} is not a PostgreSQL data folder. Restore it, or move it away.`,
+      `${layout.pgFolder} is not a PostgreSQL data folder. Put the original folder back, or move this one away.`,
       error,
     );
   });

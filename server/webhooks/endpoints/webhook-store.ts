@@ -7,7 +7,7 @@ import {
 } from '#server/database/statement.ts';
 import type { TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 
-/** Settings that members change, with their consequences such as the failure count. */
+/** Settings that members change, and the state that a change resets, such as the failure count. */
 export interface WebhookSettings {
   readonly url: string;
   readonly events: readonly EventType[];

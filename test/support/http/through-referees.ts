@@ -1,4 +1,4 @@
-/** Address of the proxies of `npm run referees`. Other runs have none: their requests go straight to the service. */
+/** Address of the proxies of `npm run referees`, which check each answer. In other runs requests go to the service. */
 const refereesUrl = process.env.TEST_REFEREES_URL;
 
 export interface Destination {

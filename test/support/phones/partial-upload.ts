@@ -28,8 +28,8 @@ export interface PartialUpload {
 
 /**
  * Sends an inbound message without the last bytes of its body, on a new connection. By default the body has the largest
- * size without a file. Resolves once the server has read the headers, because connections are not accepted in the order
- * in which they were opened (decision 0024).
+ * size without a file. Resolves once the server has read the headers. So uploads have a known order, although
+ * connections are not accepted in the order in which they were opened (decision 0024).
  */
 export async function startUpload(
   baseUrl: string,

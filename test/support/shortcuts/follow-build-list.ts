@@ -7,7 +7,7 @@ interface Line {
   readonly number: number;
   readonly action: string;
   readonly fields: Map<string, string>;
-  /** UUID that the editor gives to the action. */
+  /** UUID that the editor of the app Shortcuts gives to the action. */
   readonly uuid: string;
 }
 

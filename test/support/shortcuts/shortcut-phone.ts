@@ -37,7 +37,7 @@ interface PhoneOptions {
   readonly files?: ReadonlyMap<string, Buffer>;
   /** Replaces the network of this machine. */
   readonly fetch?: typeof fetch;
-  /** If it throws, Messages refuses the message. */
+  /** If it throws, the simulated app Messages refuses to send. */
   readonly onSend?: (message: OutgoingMessage) => void | Promise<void>;
 }
 

@@ -16,7 +16,7 @@ export async function putAccepted(
   ]);
 }
 
-/** Adds usage to one day in both directions, not to the month's accepted messages. @param day `2026-11-22` */
+/** Adds sent and received messages to the usage of one day, and none to the month's accepted messages. @param day `2026-11-22` */
 export async function putDay(
   { query }: Service,
   teamId: TeamId,
