@@ -35,7 +35,7 @@ describe('a session that no poll has used yet (specification section 11.2)', () 
   const messageOf = async (id: string) => (await team.api.get(`/v1/messages/${id}`)).json;
   const isSent = (id: string) => until('it is sent', async () => (await messageOf(id)).status === 'sent');
 
-  it('a phone that lost its first answer takes over with "new", and later ones get already_running', async () => {
+  it('a phone that lost the answer to its first poll starts anew, and further starts get already_running', async () => {
     const { phoneNumber, start, starter } = await newPhone();
     const lost = await start();
     lost.lose();

@@ -40,7 +40,7 @@ export const drainMaxBytes = 64 * 1_024;
 
 export const drainTimeoutMs = 10_000;
 
-/** A socket with unsent bytes that takes fewer bytes a second over this time is disconnected. */
+/** A socket that has unsent bytes and takes fewer than this many a second, over `slowReaderMs`, is disconnected. */
 export const slowReaderBytesPerSecondMin = 1_024;
 
 export const slowReaderMs = 30_000;
