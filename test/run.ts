@@ -30,12 +30,13 @@ await new WebBuild(
   new AbortController().signal,
 ).files();
 process.exitCode = await withTestEngine(
-  (url, ending) =>
+  ({ url, crashes }, ending) =>
     runTests({
       files: found,
       settings: { TEST_ENGINE_URL: url, ...delays },
       options,
       ending,
+      crashes,
       fileLimitSeconds: numbers.get('file-limit'),
       runLimitSeconds: numbers.get('run-limit'),
       processesAtOnce: numbers.get('processes'),

@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { commandLineOf } from '#server/database/engine/engine-process.ts';
 import { connectToDatabase } from '#test/support/database/database-connection.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
+import { crashingFile } from '#test/support/runner/crashing-file.ts';
 import { groupFiles } from '#test/support/runner/group-files.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -147,6 +148,35 @@ describe('npm test (docs/testing.md)', () => {
       }
     } finally {
       run.kill('SIGTERM');
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('a file that failed while PostgreSQL crashed runs again, once, and the report shows the crash', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ownline-run-'));
+    const [once, always] = [join(folder, 'once.test.mjs'), join(folder, 'always.test.mjs')];
+    await writeFile(once, crashingFile(1));
+    await writeFile(always, crashingFile(2));
+    const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+    try {
+      for (const [file, code] of [
+        [once, 0],
+        [always, 1],
+      ] as const) {
+        const run = spawn(process.execPath, ['test/run.ts', file], {
+          cwd: repository,
+          env: environment,
+          stdio: ['ignore', 'pipe', 'ignore'],
+        });
+        let printed = '';
+        run.stdout.setEncoding('utf8').on('data', (text: string) => {
+          printed += text;
+        });
+        const ended = await until('the run ends', () => run.exitCode ?? undefined, 60_000);
+        assert.equal(ended, code, printed);
+        assert.match(printed, /^ℹ PostgreSQL crashed: .* run again\n.* signal 11.*\n.*pg_sleep/m);
+      }
+    } finally {
       await rm(folder, { recursive: true, force: true });
     }
   });

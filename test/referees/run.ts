@@ -22,15 +22,15 @@ const beganMs = performance.now();
 await installReferees();
 const folder = await mkdtemp(join(tmpdir(), 'ownline-referees-'));
 try {
-  process.exitCode = await withTestEngine(async (engineUrl, ending) => {
-    process.env.TEST_ENGINE_URL = engineUrl;
+  process.exitCode = await withTestEngine(async ({ url, crashes }, ending) => {
+    process.env.TEST_ENGINE_URL = url;
     const document = join(folder, 'openapi.json');
     const served = await servedDocument();
     await writeFile(document, served);
     const complaints = await lint(document);
     const judge = await startJudge(document);
     try {
-      const code = await runTests({ files, settings: { TEST_REFEREES_URL: judge.url }, ending });
+      const code = await runTests({ files, settings: { TEST_REFEREES_URL: judge.url }, ending, crashes });
       report(judge.score, coverageOf(served, judge.score.seen), complaints, code);
       return code !== 0 || complaints.length > 0 || judge.score.violations.length > 0 ? 1 : 0;
     } finally {

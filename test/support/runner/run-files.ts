@@ -14,6 +14,8 @@ export interface TestRun {
   readonly runLimitSeconds?: number | undefined;
   readonly processesAtOnce?: number | undefined;
   readonly ending: AbortSignal;
+  /** Crashes of the shared PostgreSQL so far. A file that failed beside one runs again, once. */
+  readonly crashes?: () => Promise<readonly string[]>;
 }
 
 /** Number of slowest files that the report of a run names. */
@@ -31,7 +33,7 @@ const usualProcesses = 4;
  * @returns the exit code: 1 if anything failed or was ended
  */
 export async function runTests(run: TestRun): Promise<number> {
-  const { files, settings, options = [] } = run;
+  const { files, settings, options = [], crashes = async () => [] } = run;
   const { fileLimitSeconds = 600, runLimitSeconds = 3_600, processesAtOnce = usualProcesses } = run;
   const beganMs = performance.now();
   const limit = AbortSignal.timeout(runLimitSeconds * 1_000);
@@ -43,9 +45,11 @@ export async function runTests(run: TestRun): Promise<number> {
   const results: RunResult[] = [];
   const print = files.length > 1 ? (text: string) => process.stdout.write(text) : undefined;
   const broken: string[][] = [];
+  const repeated = new Set<string>();
   let processes = 0;
   const work = async () => {
     for (let next = waiting.shift(); next && !ending.aborted; next = waiting.shift()) {
+      const before = (await crashes()).length;
       processes += 1;
       const result = await runProcess({
         files: next,
@@ -58,6 +62,16 @@ export async function runTests(run: TestRun): Promise<number> {
         print,
         limitMs: fileLimitSeconds * 1_000,
       });
+      const crashed = (await crashes()).slice(before);
+      const hit = result.files.filter(({ file, isPassed }) => !isPassed && !repeated.has(file));
+      if (crashed.length > 0 && hit.length > 0) {
+        const names = hit.map(({ file }) => file);
+        process.stdout.write(`ℹ PostgreSQL crashed: ${names.join(' ')} run again\n${crashed.join('\n')}\n`);
+        for (const name of names) repeated.add(name);
+        waiting.unshift(...names.map((name) => [name]));
+        results.push({ ...result, files: result.files.filter(({ isPassed }) => isPassed), counts: {} });
+        continue;
+      }
       results.push(result);
       if (result.files.length === 0) {
         process.stdout.write(`✖ a process of ${next.length} files broke off: each runs alone now\n`);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,7 +10,20 @@ import { createLogger, type Logger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { findMemoryFolder } from './memory-folder.ts';
 
-const parameters = { fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0' };
+const parameters = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  // Names the statement of a backend that crashes; all data of tests are fictional.
+  log_error_verbosity: 'default',
+};
+
+export interface TestEngine {
+  readonly url: string;
+  /** Lines of PostgreSQL's log about its processes that crashed, with the statement that each one ran. */
+  readonly crashes: () => Promise<readonly string[]>;
+}
 
 /** Signals that end a run early: Ctrl-C, a time-out of the CI, a closed terminal. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -22,7 +35,7 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * @param storage of the databases: memory if the machine has enough (memory-folder.ts), disk for tests of large tables
  */
 export async function withTestEngine<T>(
-  run: (engineUrl: string, ending: AbortSignal) => Promise<T>,
+  run: (engine: TestEngine, ending: AbortSignal) => Promise<T>,
   storage: 'memory' | 'disk' = 'memory',
 ): Promise<T> {
   const controller = new AbortController();
@@ -41,12 +54,18 @@ export async function withTestEngine<T>(
     // connections.
     await client.query('CREATE DATABASE template_ownline TEMPLATE ownline STRATEGY FILE_COPY');
     await client.end();
-    return await run(engine.databaseUrl, controller.signal);
+    const crashes = () => readCrashes(join(dataDir, 'postgres.log'));
+    return await run({ url: engine.databaseUrl, crashes }, controller.signal);
   } finally {
     await engine.stop();
     await rm(dataDir, { recursive: true, force: true });
     for (const signal of endings) process.off(signal, onSignal);
   }
+}
+
+async function readCrashes(logFile: string): Promise<string[]> {
+  const log = await readFile(logFile, 'utf8').catch(() => '');
+  return log.match(/^.* was terminated by signal .*(?:\n.*DETAIL: .*)?$/gm) ?? [];
 }
 
 /** Creates the months of history in the template, which would otherwise double the start of each service. */
