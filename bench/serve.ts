@@ -10,6 +10,11 @@ export interface Served {
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** Settings of a service without rate limits and pacing, which would otherwise bound what a bench measures. */
+export function unlimited(dataDir: string): Record<string, string> {
+  return { DATA_DIR: dataDir, RATE_LIMITS: 'off', PACING: 'off', LOG_LEVEL: 'warn' };
+}
+
 /**
  * Runs a server in a child process and waits until it answers a request.
  * @param folder the checkout of the script, this one by default

@@ -19,7 +19,7 @@ import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { median } from '../load.ts';
-import { serve } from '../serve.ts';
+import { serve, unlimited } from '../serve.ts';
 
 const dashboards = 50;
 const accounts = 5;
@@ -41,7 +41,7 @@ interface Cost {
  */
 export async function benchDashboards(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
-  const settings = { DATA_DIR: dataDir, RATE_LIMITS: 'off', PACING: 'off', LOG_LEVEL: 'warn' };
+  const settings = unlimited(dataDir);
   const port = await freePort();
   const server = await serve('server/main.ts', [], { ...settings, PORT: String(port) }, port);
   const databaseUrl = await findEngineUrl(dataDir);

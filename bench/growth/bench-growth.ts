@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,12 +8,13 @@ import { eventTypes } from '#contract/event.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { claimDevice } from '#simulated-phone/device-client.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { contact, numbers, text } from '../send/sends.ts';
-import { type Served, serve } from '../serve.ts';
+import { type Served, serve, unlimited } from '../serve.ts';
 import { printGrowth } from './print-growth.ts';
 import { readSizes, rewriteTables } from './table-sizes.ts';
 
@@ -52,13 +53,10 @@ export async function benchGrowth(): Promise<void> {
   try {
     const sink = await start(served, 'bench/growth/answering-sink.ts', {});
     const server = await start(served, 'server/main.ts', {
-      DATA_DIR: dataDir,
-      RATE_LIMITS: 'off',
-      PACING: 'off',
-      LOG_LEVEL: 'warn',
+      ...unlimited(dataDir),
       EGRESS_ALLOW_CIDRS: '127.0.0.1',
     });
-    const key = /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
+    const key = await firstKey(dataDir);
     const api = new ApiClient(server.origin, key);
     for (let n = 0; n < webhooks; n += 1) await subscribe(api, `${sink.origin}/webhooks/ownline-${n}`);
     for (const number of numbers) phones.push(await startPhone(api, number));

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { claimDevice } from '#simulated-phone/device-client.ts';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf } from '../cpu-time.ts';
-import { type Served, serve } from '../serve.ts';
+import { type Served, serve, unlimited } from '../serve.ts';
 import { largeJpegSha256 } from './large-jpeg.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 1_000);
@@ -32,14 +33,14 @@ export async function benchMedia(): Promise<void> {
   };
   const running: SimulatedPhone[] = [];
   try {
-    const settings = { DATA_DIR: dataDir, RATE_LIMITS: 'off', PACING: 'off', LOG_LEVEL: 'warn' };
+    const settings = unlimited(dataDir);
     const service = await start('server/main.ts', {
       ...settings,
       EGRESS_ALLOW_CIDRS: '127.0.0.1',
       DEVICE_HOLD_SECONDS: '2',
     });
     const host = await start('bench/media/file-host.ts');
-    const key = /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
+    const key = await firstKey(dataDir);
     const call = async (path: string, body: object) => {
       const headers = { 'x-api-key': key, 'content-type': 'application/json' };
       const answer = await fetch(`${service.origin}${path}`, {

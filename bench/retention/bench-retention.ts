@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,9 +7,10 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { connect, contact, numbers, text } from '../send/sends.ts';
-import { root, type Served, serve } from '../serve.ts';
+import { root, type Served, serve, unlimited } from '../serve.ts';
 import { rowsPerMessage, seed, seedContact } from './seed.ts';
 
 const retentionDays = 45;
@@ -42,8 +43,7 @@ export async function benchRetention(): Promise<void> {
     serve('server/main.ts', [], { ...settingsOf(dataDir, port), ...settings }, port);
   try {
     server = await start({});
-    const firstStart = await readFile(join(dataDir, 'first-start.txt'), 'utf8');
-    const key = /own_live_\w+/.exec(firstStart)?.[0] ?? '';
+    const key = await firstKey(dataDir);
     for (const number of numbers) await connect(server.origin, key, number);
     let pool = new pg.Pool({ connectionString: await findEngineUrl(dataDir), max: 1 });
     const bound = new Date(Date.now() - retentionDays * dayMs);
@@ -81,7 +81,7 @@ export async function benchRetention(): Promise<void> {
 }
 
 function settingsOf(dataDir: string, port: number): Record<string, string> {
-  return { DATA_DIR: dataDir, PORT: String(port), RATE_LIMITS: 'off', PACING: 'off', LOG_LEVEL: 'error' };
+  return { ...unlimited(dataDir), PORT: String(port), LOG_LEVEL: 'error' };
 }
 
 /** Waits until no message and no event that meets the condition is left. */

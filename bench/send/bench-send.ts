@@ -1,11 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventTypes } from '#contract/event.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { measure, median } from '../load.ts';
-import { type Served, serve } from '../serve.ts';
+import { type Served, serve, unlimited } from '../serve.ts';
 import { connect, contact, numbers, sends, sendsWithKeys, type Target, text } from './sends.ts';
 import { startKannel } from './yardstick-kannel.ts';
 
@@ -28,23 +29,17 @@ export async function benchSend(): Promise<void> {
   };
   try {
     const own = await start('server/main.ts', [], {
-      DATA_DIR: dataDir,
-      RATE_LIMITS: 'off',
-      PACING: 'off',
-      LOG_LEVEL: 'warn',
+      ...unlimited(dataDir),
       EGRESS_ALLOW_CIDRS: '127.0.0.1',
     });
-    const key = /own_live_\w+/.exec(await readFile(join(dataDir, 'first-start.txt'), 'utf8'))?.[0] ?? '';
+    const key = await firstKey(dataDir);
     for (const number of numbers) await connect(own, key, number);
     for (const path of ['one', 'other']) await subscribe(own, key, `http://127.0.0.1:9/${path}`);
     const nothing = await start('bench/send/yardstick-nothing.ts', [key]);
     const databaseUrl = await findEngineUrl(dataDir);
     const ownRoute = await start('bench/send/yardstick-own-route.ts', [], {
-      DATA_DIR: dataDir,
+      ...unlimited(dataDir),
       DATABASE_URL: databaseUrl,
-      RATE_LIMITS: 'off',
-      PACING: 'off',
-      LOG_LEVEL: 'warn',
     });
     const transaction = await start('bench/send/yardstick-transaction.ts', [key, databaseUrl]);
     process.stdout.write(
