@@ -112,7 +112,7 @@ export class PollRegistry {
     return [...this.#held].flatMap(([numberId, poll]) => (poll.isPaced ? [] : [numberId]));
   }
 
-  /** Registers a poll. Only the newest poll of a number waits, in whatever order they register. */
+  /** Registers a poll. Only the newest poll of a number waits, even if an older poll registers later. */
   register(identity: PollIdentity, countAtLookup: number, awake: boolean): HeldPoll {
     const { numberId } = identity;
     const wokenAt = Math.max(

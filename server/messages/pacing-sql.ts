@@ -37,7 +37,7 @@ function sqlNewContactWindow(row: string, limit: string, length: string, now: st
 /**
  * The times from which a number may send again, as LATERAL `w`: gap_until, hour_until, day_until, and
  * new_contacts_until under strict. NULL or a past time means now. If pacing is off, none of the times is computed. The
- * gap counts from the last hand-out or its report, whichever is later. The length of the gap is derived from a hash of
+ * gap counts from the later of the last hand-out and its report. The length of the gap is derived from a hash of
  * that hand-out, so that every process computes the same.
  * @param row alias of a row with number_id and hand_out_total
  * @param now parameter with the time

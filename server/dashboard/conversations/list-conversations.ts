@@ -64,7 +64,7 @@ function position(row: PageRow): PositionedConversation {
   return { phoneNumber: row.phone_number, contact: row.contact, position: { at, messageId } };
 }
 
-/** The position of the newest waiting message or of the last activity, whichever is later. */
+/** The later of two positions: that of the newest waiting message, and that of the last activity. */
 function positionWaiting(row: WaitingRow): PositionedConversation {
   const queued = { at: row.queued_at, messageId: row.message_id };
   const { last_activity_at: at, last_message_id: messageId } = row;

@@ -5,7 +5,7 @@ import { EngineError } from './engine-error.ts';
 /**
  * Copies bin/, lib/ and share/ of a platform package's native/ folder, and adds the symlinks between libraries. npm
  * can't pack symlinks, and `npm ci --ignore-scripts` skips the package's script that makes them. All files become
- * readable by all users, whatever npm's umask was, and are flushed to the disk.
+ * readable by all users, although npm's umask may deny that, and are flushed to the disk.
  * @param target an empty folder
  */
 export async function copyPrograms(packageFolder: string, target: string): Promise<void> {

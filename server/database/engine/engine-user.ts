@@ -22,9 +22,9 @@ interface ChoosingOptions {
 }
 
 /**
- * Chooses the user that PostgreSQL runs as: the user of this process. As root it is the owner of an existing database,
- * otherwise `ownline`, `postgres` or `nobody`, whichever exists first. A database that belongs to `nobody` gets a
- * better owner as soon as one of the others exists.
+ * Chooses the user that PostgreSQL runs as: the user of this process. A process of root chooses the owner of the
+ * existing database. For a new database it chooses the first of `ownline`, `postgres` and `nobody` that exists. A
+ * database of `nobody` gets another owner once `ownline` or `postgres` exists.
  */
 export async function chooseEngineUser({ layout, logger }: ChoosingOptions): Promise<EngineUser> {
   const owner = await stat(layout.pgFolder).catch(() => undefined);
