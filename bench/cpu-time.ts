@@ -42,3 +42,10 @@ async function timesOf(pid: number): Promise<ProcessTimes | undefined> {
   const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
   return { parent, own: (user + system) / ticksPerSecond, ended: (endedUser + endedSystem) / ticksPerSecond };
 }
+
+/** Seconds that all cores together have been idle, also while they waited for a disk. Linux only, NaN elsewhere. */
+export async function idleSecondsOfCores(): Promise<number> {
+  const text = await readFile('/proc/stat', 'utf8').catch(() => '');
+  const [, , , idle = Number.NaN, waiting = 0] = text.split('\n', 1)[0]?.match(/\d+/g)?.map(Number) ?? [];
+  return (idle + waiting) / ticksPerSecond;
+}

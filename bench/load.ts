@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { RawConnection } from './raw-connection.ts';
 
 export interface Load {
   readonly origin: string;
@@ -35,54 +35,26 @@ function lines(headers: Readonly<Record<string, string>>): string {
  * @throws Error for an answer other than 202
  */
 export async function measure(load: Load): Promise<number> {
-  const { hostname, port } = new URL(load.origin);
   let sent = 0;
   let answered = 0;
   const started = performance.now();
   const until = started + load.seconds * 1_000;
   const client = async () => {
-    const socket = connect(Number(port), hostname);
-    socket.setNoDelay(true);
+    const connection = new RawConnection(load.origin);
     try {
-      await new Promise<void>((resolve, reject) => {
-        socket.on('error', reject);
-        socket.on('close', () =>
-          reject(new Error(`${load.origin} closed a connection before the load ended`)),
-        );
-        const next = () => {
-          if (performance.now() >= until) return resolve();
-          sent += 1;
-          socket.write(load.request(sent), 'latin1');
-        };
-        onAnswers(socket, (answer) => {
-          if (!answer.startsWith('HTTP/1.1 202 '))
-            return reject(new Error(`${load.origin} did not accept a send: ${answer}`));
-          answered += 1;
-          next();
-        });
-        next();
-      });
+      while (performance.now() < until) {
+        sent += 1;
+        const answer = await connection.exchange(load.request(sent));
+        if (!answer.startsWith('HTTP/1.1 202 '))
+          throw new Error(`${load.origin} did not accept a send: ${answer}`);
+        answered += 1;
+      }
     } finally {
-      socket.destroy();
+      connection.close();
     }
   };
   await Promise.all(Array.from({ length: load.connections }, client));
   return answered / ((performance.now() - started) / 1_000);
-}
-
-/** Calls back for each complete answer: its head, and as many bytes as content-length announces. */
-function onAnswers(socket: Socket, onAnswer: (answer: string) => void): void {
-  let text = '';
-  socket.setEncoding('latin1').on('data', (part: string) => {
-    text = text === '' ? part : text + part;
-    const headEnd = text.indexOf('\r\n\r\n');
-    if (headEnd < 0) return;
-    const length = /content-length: (\d+)/i.exec(text)?.[1];
-    if (length === undefined || text.length < headEnd + 4 + Number(length)) return;
-    const answer = text;
-    text = '';
-    onAnswer(answer);
-  });
 }
 
 export function median(values: readonly number[]): number {

@@ -1,6 +1,7 @@
 import { benchDashboards } from './dashboards/bench-dashboards.ts';
 import { benchFirstLoad } from './dashboards/bench-first-load.ts';
 import { benchGrowth } from './growth/bench-growth.ts';
+import { benchLife } from './life/bench-life.ts';
 import { benchMedia } from './media/bench-media.ts';
 import { benchRetention } from './retention/bench-retention.ts';
 import { benchCompare } from './send/bench-compare.ts';
@@ -16,6 +17,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   webhooks: benchWebhooks,
   fairness: benchFairness,
   lateness: benchLateness,
+  life: benchLife,
   growth: benchGrowth,
   media: benchMedia,
   retention: benchRetention,

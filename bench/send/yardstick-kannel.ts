@@ -12,9 +12,11 @@ const programs = {
   fakesmsc: '/usr/lib/kannel/test/fakesmsc',
 };
 
-interface Kannel extends Omit<Served, 'pid'> {
+export interface Kannel extends Omit<Served, 'pid'> {
   /** A GET to Kannel's sendsms as raw HTTP. */
   readonly request: (from: string, to: string, text: string) => string;
+  /** Messages that the fake SMSC has got so far. */
+  readonly countHandedOut: () => Promise<number>;
 }
 
 /**
@@ -52,6 +54,10 @@ export async function startKannel(folder: string): Promise<Kannel | undefined> {
     request: (from, to, text) =>
       `GET /cgi-bin/sendsms?username=bench&password=bench&from=${encodeURIComponent(from)}` +
       `&to=${encodeURIComponent(to)}&text=${encodeURIComponent(text)} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`,
+    countHandedOut: async () => {
+      const status = await fetch(`http://127.0.0.1:${ports.admin}/status.xml?password=bench`);
+      return Number(/<sms>.*?<sent><total>(\d+)/s.exec(await status.text())?.[1]);
+    },
     stop: async () => {
       for (const child of children.reverse()) {
         if (child.exitCode !== null || child.signalCode !== null) continue;

@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { eventTypes } from '#contract/event.ts';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { type Served, serve, unlimited } from '../serve.ts';
+import { claimDevices, phoneNumbers } from './connect-phones.ts';
+import { Ledger } from './ledger.ts';
+import { PhoneFleet } from './phone-fleet.ts';
+import { Senders } from './senders.ts';
+
+export interface Setup {
+  readonly phones: number;
+  readonly senders: number;
+  readonly webhooks: number;
+}
+
+/** A service with waiting phones, each side in a process of its own. The senders run in this process. */
+export interface Installation {
+  readonly dataDir: string;
+  readonly server: Served;
+  readonly database: pg.Pool;
+  readonly fleet: PhoneFleet;
+  readonly senders: Senders;
+  readonly ledger: Ledger;
+  /** Deliveries that the webhooks' receiver got so far. */
+  readonly countPosts: () => Promise<number>;
+  /** Waits until phones have reported all messages, and webhooks got their events. */
+  readonly untilSettled: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const settledMaxMs = 300_000;
+
+export async function openInstallation({
+  phones,
+  senders: connections,
+  webhooks,
+}: Setup): Promise<Installation> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
+  const served: Served[] = [];
+  const start = async (script: string, settings: Readonly<Record<string, string>>) => {
+    const port = await freePort();
+    const server = await serve(script, [String(port)], { PORT: String(port), ...settings }, port);
+    served.push(server);
+    return server;
+  };
+  const ledger = new Ledger();
+  const fleet = new PhoneFleet((handOuts) => ledger.handOut(handOuts));
+  let database: pg.Pool | undefined;
+  const close = async () => {
+    await fleet.stop();
+    await database?.end();
+    for (const server of served.reverse()) await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const sink = await start('bench/webhooks/sink.ts', {});
+    const server = await start('server/main.ts', {
+      ...unlimited(dataDir),
+      EGRESS_ALLOW_CIDRS: '127.0.0.1',
+    });
+    const key = await firstKey(dataDir);
+    const pool = new pg.Pool({ connectionString: await findEngineUrl(dataDir), max: 1 });
+    database = pool;
+    const numbers = phoneNumbers(phones);
+    fleet.connect(server.origin, await claimDevices(server.origin, key, numbers));
+    await until('all phones have a session', async () => {
+      const { rows } = await pool.query('SELECT count(*)::int AS n FROM device_sessions');
+      return rows[0]?.n === phones;
+    });
+    const api = new ApiClient(server.origin, key);
+    for (let n = 0; n < webhooks; n += 1)
+      await api.post('/v1/webhooks', { url: `${sink.origin}/${n}`, events: eventTypes });
+    const senders = new Senders({ origin: server.origin, key, numbers }, connections, ledger);
+    return {
+      dataDir,
+      server,
+      database: pool,
+      fleet,
+      senders,
+      ledger,
+      countPosts: async () => Number(await (await fetch(sink.origin)).text()),
+      untilSettled: () => untilSettled(pool),
+      close: async () => {
+        senders.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function untilSettled(pool: pg.Pool): Promise<void> {
+  await until(
+    'all are reported and delivered',
+    async () => {
+      await pause(200);
+      const { rows } = await pool.query(
+        `SELECT FROM send_queue UNION ALL SELECT FROM in_flight UNION ALL SELECT FROM unpublished_events
+         UNION ALL SELECT FROM due_deliveries LIMIT 1`,
+      );
+      return rows.length === 0;
+    },
+    settledMaxMs,
+  );
+}
