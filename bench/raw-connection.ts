@@ -30,6 +30,10 @@ export class RawConnection {
     return pending.promise;
   }
 
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
   close(): void {
     this.#socket.destroy();
   }

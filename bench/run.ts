@@ -3,6 +3,7 @@ import { benchFirstLoad } from './dashboards/bench-first-load.ts';
 import { benchGrowth } from './growth/bench-growth.ts';
 import { benchLife } from './life/bench-life.ts';
 import { benchMedia } from './media/bench-media.ts';
+import { benchPhones } from './phones/bench-phones.ts';
 import { benchRetention } from './retention/bench-retention.ts';
 import { benchCompare } from './send/bench-compare.ts';
 import { benchSend } from './send/bench-send.ts';
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   fairness: benchFairness,
   lateness: benchLateness,
   life: benchLife,
+  phones: benchPhones,
   growth: benchGrowth,
   media: benchMedia,
   retention: benchRetention,

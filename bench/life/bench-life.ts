@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { measure, median } from '../load.ts';
+import { printLatency } from '../print-latency.ts';
 import { contact, text } from '../send/sends.ts';
 import { type Kannel, startKannel } from '../send/yardstick-kannel.ts';
 import { type Installation, openInstallation, type Setup } from './installation.ts';
@@ -139,14 +140,22 @@ async function measureLatency(
     const sinceMs = monotonicMs();
     await senders.atRate(perSecond, seconds);
     await untilSettled();
-    print(`P6: at ${perSecond}/s, from the 202 to the phone`, ledger.latenciesMs(sinceMs), latencyGoalMs);
+    printLatency(
+      `P6: at ${perSecond}/s, from the 202 to the phone`,
+      ledger.latenciesMs(sinceMs),
+      latencyGoalMs,
+    );
   }
   // The phones' polls that reported the last messages are held by then.
   await pause(1_000);
   const burstAtMs = monotonicMs();
   await senders.burst(phones);
   await untilSettled();
-  print(`P6: a burst of ${phones}, from its start to the phone`, ledger.arrivalsMs(burstAtMs), burstGoalMs);
+  printLatency(
+    `P6: a burst of ${phones}, from its start to the phone`,
+    ledger.arrivalsMs(burstAtMs),
+    burstGoalMs,
+  );
 
   fleet.switchOff();
   await pause(1_000);
@@ -164,11 +173,3 @@ async function measureLatency(
 }
 
 const perSecond = (messages: number, ms: number) => Math.round((messages * 1_000) / ms);
-
-function print(name: string, timesMs: readonly number[], goalMs: number): void {
-  const sorted = timesMs.toSorted((left, right) => left - right);
-  const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN).toFixed(0);
-  process.stdout.write(
-    `${name}: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms (goal ≤ ${goalMs} ms), last ${at(1)} ms\n`,
-  );
-}

@@ -58,7 +58,8 @@ export class RawPhone {
 
   /** Polls once. @returns undefined if the connection was lost; the next poll then repeats this one */
   async #ask(): Promise<Flat | undefined> {
-    this.#connection ??= new RawConnection(this.#origin);
+    // A server closes idle connections, also while the phone waits before its next poll.
+    if (!this.#connection || this.#connection.isClosed) this.#connection = new RawConnection(this.#origin);
     const request = this.#poll({
       session: this.#session,
       last: this.#last,
@@ -71,7 +72,6 @@ export class RawPhone {
       return JSON.parse(bodyOf(await this.#connection.exchange(request)));
     } catch {
       this.#connection.close();
-      this.#connection = undefined;
       return undefined;
     } finally {
       this.isPolling = false;

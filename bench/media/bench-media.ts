@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { claimDevice } from '#simulated-phone/device-client.ts';
@@ -7,6 +7,7 @@ import { firstKey } from '#test/support/processes/spawned-service.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf } from '../cpu-time.ts';
+import { residentMb } from '../process-memory.ts';
 import { type Served, serve, unlimited } from '../serve.ts';
 import { largeJpegSha256 } from './large-jpeg.ts';
 
@@ -115,9 +116,4 @@ async function allVerified(origin: string, key: string): Promise<boolean> {
   const answer = await fetch(`${origin}/v1/numbers`, { headers: { 'x-api-key': key } });
   const { numbers } = (await answer.json()) as { readonly numbers: readonly { verified: boolean }[] };
   return numbers.length === phones && numbers.every(({ verified }) => verified);
-}
-
-async function residentMb(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1_000;
 }

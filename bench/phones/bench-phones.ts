@@ -1,0 +1,148 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { firstKey } from '#test/support/processes/spawned-service.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
+import { claimDevices, phoneNumbers } from '../life/connect-phones.ts';
+import { Ledger, monotonicMs } from '../life/ledger.ts';
+import { PhoneFleet } from '../life/phone-fleet.ts';
+import { Senders } from '../life/senders.ts';
+import { printLatency } from '../print-latency.ts';
+import { residentMb } from '../process-memory.ts';
+import { type Served, serve, unlimited } from '../serve.ts';
+
+const goals = { kbEach: 25, percentOfCore: 10, connectedSeconds: 60, burstMs: 500 };
+
+/** Concurrent sends of the burst. */
+const connections = 256;
+
+/** Seconds until a fresh process has its memory, and until a load has settled. */
+const settleSeconds = 5;
+
+const connectedMaxMs = 300_000;
+
+/**
+ * Benchmark P5: one process holds the polls of idle phones. It prints their memory and CPU, restarts the service under
+ * them, and sends one message to each of some at once.
+ * usage: `npm run bench -- phones [--phones 10000] [--woken 1000] [--seconds 60]`
+ */
+export async function benchPhones(): Promise<void> {
+  const { values } = parseArgs({
+    args: process.argv.slice(3),
+    options: {
+      phones: { type: 'string', default: '10000' },
+      woken: { type: 'string', default: '1000' },
+      seconds: { type: 'string', default: '60' },
+    },
+  });
+  const phones = Number(values.phones);
+  const numbers = phoneNumbers(phones);
+  const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
+  const port = await freePort();
+  const settings = { ...unlimited(dataDir), PORT: String(port) };
+  const ledger = new Ledger();
+  const fleet = new PhoneFleet((handOuts) => ledger.handOut(handOuts));
+  let server: Served | undefined;
+  try {
+    server = await serve('server/main.ts', [], settings, port);
+    const key = await firstKey(dataDir);
+    const startedMs = performance.now();
+    const deviceTokens = await claimDevices(server.origin, key, numbers);
+    process.stdout.write(`${phones} phones were set up in ${secondsSince(startedMs)} s\n`);
+
+    await server.stop();
+    server = await serve('server/main.ts', [], settings, port);
+    await pause(settleSeconds * 1_000);
+    const atStartMb = await residentMb(server.pid);
+    let sinceMs = performance.now();
+    let since = new Date();
+    fleet.connect(server.origin, deviceTokens);
+    await untilConnected(dataDir, phones, since);
+    process.stdout.write(`their first polls were held after ${secondsSince(sinceMs)} s\n`);
+    await printIdle(server, dataDir, { phones, atStartMb, seconds: Number(values.seconds) });
+
+    sinceMs = performance.now();
+    await server.stop();
+    const stopped = secondsSince(sinceMs);
+    const { unavailable } = await fleet.count();
+    since = new Date();
+    server = await serve('server/main.ts', [], settings, port);
+    const restarted = secondsSince(sinceMs);
+    await untilConnected(dataDir, phones, since);
+    const counts = await fleet.count();
+    process.stdout.write(
+      `P5: after a SIGTERM the service ended in ${stopped} s, answered after ${restarted} s, and held all polls after ` +
+        `${secondsSince(sinceMs)} s (goal ≤ ${goals.connectedSeconds} s)\n` +
+        `unavailable: ${unavailable} answers of the process that stopped, ${counts.unavailable - unavailable} of the new one (goal 0); ` +
+        `${counts.lostConnections} phones found nothing that listened, ${counts.stops} were stopped\n`,
+    );
+    await printIdle(server, dataDir, { phones, atStartMb, seconds: Number(values.seconds) });
+
+    const woken = numbers.slice(0, Number(values.woken));
+    const senders = new Senders({ origin: server.origin, key, numbers: woken }, connections, ledger);
+    for (const process of ['cold', 'warm']) {
+      const burstAtMs = monotonicMs();
+      await senders.burst(woken.length);
+      await until('all are handed out', () => ledger.handedOut === ledger.accepted);
+      printLatency(
+        `P5: ${woken.length} of them woken at once, ${process} process, from the start to the phone`,
+        ledger.arrivalsMs(burstAtMs),
+        goals.burstMs,
+      );
+      await pause(settleSeconds * 1_000);
+    }
+    senders.close();
+    ledger.requireAllOnce();
+  } finally {
+    await fleet.stop();
+    await server?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+const secondsSince = (ms: number) => ((performance.now() - ms) / 1_000).toFixed(1);
+
+/** Waits until the service has looked up a poll of each phone since a time. */
+async function untilConnected(dataDir: string, phones: number, since: Date): Promise<void> {
+  const pool = new pg.Pool({ connectionString: await findEngineUrl(dataDir), max: 1 });
+  try {
+    await until(
+      'all phones are connected',
+      async () => {
+        const { rows } = await pool.query<{ n: number }>(
+          'SELECT count(*)::int AS n FROM device_sessions WHERE last_seen_at >= $1',
+          [since],
+        );
+        await pause(100);
+        return rows[0]?.n === phones;
+      },
+      connectedMaxMs,
+    );
+  } finally {
+    await pool.end();
+  }
+}
+
+async function printIdle(
+  { pid }: Served,
+  dataDir: string,
+  { phones, atStartMb, seconds }: { phones: number; atStartMb: number; seconds: number },
+): Promise<void> {
+  await pause(settleSeconds * 1_000);
+  const before = [await cpuSecondsOf(pid), await cpuSecondsOfEngine(dataDir)];
+  await pause(seconds * 1_000);
+  const after = [await cpuSecondsOf(pid), await cpuSecondsOfEngine(dataDir)];
+  const [node, postgres] = after.map((cpu, index) => ((cpu - (before[index] ?? 0)) * 100) / seconds);
+  const mb = await residentMb(pid);
+  process.stdout.write(
+    `P5: idle for ${seconds} s: ${(((mb - atStartMb) * 1_000) / phones).toFixed(1)} KB each (goal ≤ ${goals.kbEach}; ` +
+      `${atStartMb.toFixed(0)} MB at the start, then ${mb.toFixed(0)}); ` +
+      `node ${node?.toFixed(1)} % of a core (goal ≤ ${goals.percentOfCore}), PostgreSQL ${postgres?.toFixed(1)} %\n`,
+  );
+}
