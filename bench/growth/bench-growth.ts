@@ -15,6 +15,7 @@ import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { contact, numbers, text } from '../send/sends.ts';
 import { type Served, serve, unlimited } from '../serve.ts';
+import { benchFilled } from './bench-filled.ts';
 import { printGrowth } from './print-growth.ts';
 import { readSizes, rewriteTables } from './table-sizes.ts';
 
@@ -34,7 +35,8 @@ const settledMaxMs = 600_000;
  * Measures the growth of the database: each message is sent, handed out and reported sent, and webhooks take its event
  * at the first attempt. Prints MB (10^6 bytes) for 100,000 messages, by table. The first three columns show the tables
  * as the load leaves them. The next three show the same rows after a rewrite without dead rows and free pages.
- * usage: `npm run bench -- growth [--messages 20000] [--webhooks 1] [--keys]`
+ * `--filled` compares pages and loads with a filled database instead (`benchFilled`).
+ * usage: `npm run bench -- growth [--messages 20000] [--webhooks 1] [--keys]`, or `[--filled 10000000]`
  */
 export async function benchGrowth(): Promise<void> {
   const { values } = parseArgs({
@@ -43,8 +45,10 @@ export async function benchGrowth(): Promise<void> {
       messages: { type: 'string', default: '20000' },
       webhooks: { type: 'string', default: '1' },
       keys: { type: 'boolean', default: false },
+      filled: { type: 'string' },
     },
   });
+  if (values.filled !== undefined) return benchFilled(Number(values.filled));
   const [messages, webhooks] = [Number(values.messages), Number(values.webhooks)];
   const dataDir = await mkdtemp(join(tmpdir(), 'ownline-bench-'));
   const served: Served[] = [];

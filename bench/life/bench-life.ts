@@ -5,6 +5,7 @@ import { measure, median } from '../load.ts';
 import { printLatency } from '../print-latency.ts';
 import { contact, text } from '../send/sends.ts';
 import { type Kannel, startKannel } from '../send/yardstick-kannel.ts';
+import { fillAndDrain } from './fill-and-drain.ts';
 import { type Installation, openInstallation, type Setup } from './installation.ts';
 import { monotonicMs } from './ledger.ts';
 import { cpuParts, type Round, runRound } from './run-round.ts';
@@ -131,11 +132,12 @@ async function measureKannel(kannel: Kannel): Promise<number> {
 
 /** Latency at a fifth of the top rate and at the nominal rate, a burst to all phones at once, and a drain. */
 async function measureLatency(
-  { senders, ledger, fleet, untilSettled }: Installation,
+  installation: Installation,
   { phones }: Setup,
   top: number,
   seconds: number,
 ): Promise<void> {
+  const { senders, ledger, untilSettled } = installation;
   for (const perSecond of [Math.max(1, Math.round(top / 5)), nominalPerSecond]) {
     const sinceMs = monotonicMs();
     await senders.atRate(perSecond, seconds);
@@ -157,19 +159,9 @@ async function measureLatency(
     burstGoalMs,
   );
 
-  fleet.switchOff();
-  await pause(1_000);
   const drained = Math.min(drainedMax, 20 * phones);
-  const filledAtMs = monotonicMs();
-  await senders.burst(drained);
-  const switchedOnAtMs = monotonicMs();
-  fleet.switchOn();
-  await untilSettled();
-  const drainedMs = Math.max(...ledger.arrivalsMs(filledAtMs)) - (switchedOnAtMs - filledAtMs);
+  const { filledPerSecond, drainedPerSecond } = await fillAndDrain(installation, drained);
   process.stdout.write(
-    `a queue of ${drained} was filled at ${perSecond(drained, switchedOnAtMs - filledAtMs)}/s ` +
-      `and drained at ${perSecond(drained, drainedMs)}/s\n`,
+    `a queue of ${drained} was filled at ${Math.round(filledPerSecond)}/s and drained at ${Math.round(drainedPerSecond)}/s\n`,
   );
 }
-
-const perSecond = (messages: number, ms: number) => Math.round((messages * 1_000) / ms);

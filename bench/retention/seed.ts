@@ -23,18 +23,27 @@ const histories: readonly History[] = [
 /** Each message has one row in each of five history tables. */
 export const rowsPerMessage = 5;
 
-/** Writes old messages of the first team into the partitions of their months. */
+export const messagesPerContact = 10;
+
+/**
+ * Writes old messages into the partitions of their months: of each team in turn, from its first number, ten to each
+ * contact.
+ */
 export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge): Promise<void> {
   for (const history of histories) await createMonthPartition(pool as unknown as Queryable, history, month);
   await pool.query(
     `SET synchronous_commit = off;
+     CREATE TEMP TABLE owners AS
+       SELECT n.*, row_number() OVER (ORDER BY team_id) - 1 AS nth
+       FROM (SELECT DISTINCT ON (team_id) team_id, id AS number_id, phone_number FROM numbers ORDER BY team_id, id) n;
      CREATE TEMP TABLE made AS
-       SELECT t.id AS team_id, n.id AS number_id, n.phone_number, to_char(i, 'FM0000000') AS digits,
+       SELECT o.team_id, o.number_id, o.phone_number,
+         to_char(i / ((SELECT count(*) FROM owners) * ${messagesPerContact}), 'FM0000000') AS digits,
          overlay(first_id_at(timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}))::text
            PLACING '7000-8000-' || lpad(to_hex(i), 12, '0') FROM 15)::uuid AS id,
          timestamptz '${month} 00:00Z' + i * (interval '${days} days' / ${messages}) AS at
-       FROM generate_series(1, ${messages}) AS i, (SELECT id FROM teams ORDER BY id LIMIT 1) t,
-         (SELECT id, phone_number FROM numbers ORDER BY id LIMIT 1) n;
+       FROM generate_series(1, ${messages}) AS i
+       JOIN owners o ON o.nth = i % (SELECT count(*) FROM owners);
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, status, created_at, sent_at, hand_out_count, last_event_sequence)
        SELECT team_id, id, number_id, 'outbound', phone_number, '+1212' || digits, 'Your appointment is on Tuesday at 10.', 'sent', at, at, 1, 1 FROM made;
      INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at, outcome, resolved_at)
@@ -44,7 +53,17 @@ export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge):
      INSERT INTO event_feed (team_id, event_id) SELECT team_id, id FROM made ORDER BY id;
      INSERT INTO deliveries (team_id, id, webhook_id, event_id, event_type, status, created_at, finished_at, succeeded_at)
        SELECT team_id, id, number_id, id, 'message.sent', 'succeeded', at, at, at FROM made;
-     DROP TABLE made`,
+     DROP TABLE made, owners`,
+  );
+}
+
+/** Writes the conversations of all sent messages. */
+export async function seedConversations(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `INSERT INTO conversations (team_id, number_id, contact, opened_by, opened_at, unanswered_count, last_activity_at, last_message_id)
+     SELECT team_id, number_id, to_handle, 'team', min(created_at), count(*), max(created_at), max(id::text)::uuid
+     FROM messages WHERE status = 'sent' GROUP BY team_id, number_id, to_handle
+     ON CONFLICT DO NOTHING`,
   );
 }
 

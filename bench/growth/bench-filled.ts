@@ -1,0 +1,122 @@
+import type { MessageId } from '#server/platform/ids/ids.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { fillAndDrain } from '../life/fill-and-drain.ts';
+import { cpuParts, type Round, runRound } from '../life/run-round.ts';
+import { median } from '../load.ts';
+import { messagesPerContact } from '../retention/seed.ts';
+import { type Filled, openFilled, requireSpace } from './filled-installation.ts';
+
+const teams = 100;
+const fewMessages = 10_000;
+
+const setup = { phones: 50, senders: 64, webhooks: 0 };
+const load = { seconds: 5, waitingMax: 200 };
+const drained = 2_000;
+const rounds = 3;
+const requestsOfRound = 40;
+
+/** The most of a page's time, and the least of a throughput, as ratios to the database with few messages. */
+const goals = { page: 1.5, throughput: 0.9 };
+
+/**
+ * Benchmarks P7 and P9: pages, sends and hand-outs with many messages in the database, as ratios to those with 10,000.
+ * Both databases are measured in turn.
+ * @throws Error if the disk has too little free space
+ */
+export async function benchFilled(messages: number): Promise<void> {
+  await requireSpace(messages);
+  const opened: Filled[] = [];
+  try {
+    for (const count of [fewMessages, messages]) {
+      const startedMs = performance.now();
+      opened.push(await openFilled(setup, teams, count));
+      process.stdout.write(
+        `${count} messages of ${teams} teams, written in ${((performance.now() - startedMs) / 1_000).toFixed(0)} s\n`,
+      );
+    }
+    await comparePages(opened);
+    await compareLoads(opened);
+  } finally {
+    for (const filled of opened.reverse()) await filled.close();
+  }
+}
+
+/** Paths of pages below the team's address, with the conversation and the position of that database. */
+async function pagesOf({ installation: { database } }: Filled): Promise<Readonly<Record<string, string>>> {
+  const { rows } = await database.query<{ id: MessageId; from_handle: string; to_handle: string }>(
+    `SELECT id, from_handle, to_handle FROM messages WHERE team_id = (SELECT id FROM teams ORDER BY id LIMIT 1)
+     ORDER BY id OFFSET (SELECT count(*) FROM messages) / ${2 * teams} LIMIT 1`,
+  );
+  const [middle] = rows;
+  if (!middle) throw new Error('the first team has no messages');
+  const [from, to] = [encodeURIComponent(middle.from_handle), encodeURIComponent(middle.to_handle)];
+  return {
+    'the first page': '/messages',
+    'a page in the middle': `/messages?cursor=${publicId('msg', middle.id)}`,
+    'of a sender': `/messages?from=${from}`,
+    'of a recipient': `/messages?to=${to}`,
+    'with a status': '/messages?status=sent',
+    'with a status that few have': '/messages?status=failed',
+    'inbound, which few are': '/messages?direction=inbound',
+    // As many as the database with few messages has in a team.
+    conversations: `/conversations?limit=${fewMessages / teams / messagesPerContact}`,
+    'a conversation': `/conversations/${from}/${to}/messages`,
+  };
+}
+
+async function comparePages(sides: readonly Filled[]): Promise<void> {
+  const pages = await Promise.all(sides.map(pagesOf));
+  for (const name of Object.keys(pages[0] ?? {})) {
+    const times = sides.map((): number[] => []);
+    for (let n = 0; n < rounds * requestsOfRound; n += 1) {
+      for (const [index, { member }] of sides.entries()) {
+        const startedMs = performance.now();
+        const answer = await member.get(member.in(pages[index]?.[name] ?? ''));
+        if (answer.status !== 200) throw new Error(`the page was answered ${answer.status}: ${answer.text}`);
+        times[index]?.push(performance.now() - startedMs);
+      }
+    }
+    const [few = Number.NaN, many = Number.NaN] = times.map(median);
+    print(`P7: ${name}`, 'ms', [few], [many], `≤ ${goals.page}`);
+  }
+}
+
+async function compareLoads(sides: readonly Filled[]): Promise<void> {
+  const measured = sides.map((): { round: Round; filled: number; drained: number }[] => []);
+  for (let n = 0; n < rounds; n += 1) {
+    for (const [index, { installation }] of sides.entries()) {
+      const round = await runRound(installation, setup, load);
+      const { filledPerSecond, drainedPerSecond } = await fillAndDrain(installation, drained);
+      measured[index]?.push({ round, filled: filledPerSecond, drained: drainedPerSecond });
+    }
+  }
+  for (const { installation } of sides) installation.ledger.requireAllOnce();
+  const [few = [], many = []] = measured;
+  const compare = (name: string, unit: string, goal: string, of: (one: (typeof few)[number]) => number) =>
+    print(`P9: ${name}`, unit, few.map(of), many.map(of), goal);
+  const atLeast = `≥ ${goals.throughput}`;
+  compare('sends', '/s', atLeast, ({ filled }) => filled);
+  compare('hand-outs of a filled queue', '/s', atLeast, (one) => one.drained);
+  compare('whole lives', '/s', atLeast, ({ round }) => round.handedOut);
+  for (const part of cpuParts)
+    compare(
+      `CPU of a life, ${part}`,
+      'µs',
+      `≤ ${(1 / goals.throughput).toFixed(2)}`,
+      ({ round }) => round.cpuUs[part],
+    );
+}
+
+function print(
+  name: string,
+  unit: string,
+  few: readonly number[],
+  many: readonly number[],
+  goal: string,
+): void {
+  const ratios = few.map((value, index) => (many[index] ?? Number.NaN) / value);
+  const digits = unit === 'ms' ? 1 : 0;
+  process.stdout.write(
+    `${name}: ${median(ratios).toFixed(2)} × (goal ${goal}), ${median(few).toFixed(digits)} and ${median(many).toFixed(digits)} ${unit}\n`,
+  );
+}

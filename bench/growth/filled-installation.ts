@@ -1,0 +1,79 @@
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { openRuntime } from '#server/app/open-runtime.ts';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
+import { operator } from '#server/platform/actor.ts';
+import { readConfig } from '#server/platform/config.ts';
+import { publicId, type TeamId } from '#server/platform/ids/ids.ts';
+import { createLogger } from '#server/platform/process/logger.ts';
+import { monthOf } from '#server/platform/time/calendar.ts';
+import { createTeam } from '#server/teams/team/create-team.ts';
+import { putNumber } from '#test/support/numbers/given-numbers.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { type Installation, openInstallation, type Setup } from '../life/installation.ts';
+import { seed, seedConversations } from '../retention/seed.ts';
+import { unlimited } from '../serve.ts';
+
+/** Disk space of a message with its hand-out, event and delivery, and their indexes, while it is written. */
+const bytesOfMessage = 2_000;
+
+const dayMs = 86_400_000;
+
+/** A service whose database has messages of many teams. */
+export interface Filled {
+  readonly installation: Installation;
+  /** A member of the first team, which has the phones. */
+  readonly member: TeamMember;
+  readonly close: () => Promise<void>;
+}
+
+/** @throws Error if the disk has too little free space for so many messages */
+export async function requireSpace(messages: number): Promise<void> {
+  const { bavail, bsize } = await statfs(tmpdir());
+  const gb = (bytes: number) => `${Math.ceil(bytes / 1e9)} GB`;
+  const [free, needed] = [bavail * bsize, messages * bytesOfMessage];
+  if (free < needed)
+    throw new Error(
+      `${tmpdir()} has ${gb(free)} free, and ${messages} messages take ${gb(needed)}: set TMPDIR to a larger disk, or fill with fewer.`,
+    );
+}
+
+/** Writes messages of the teams in turn, half of them of this month and half of the last one. */
+export async function openFilled(setup: Setup, teams: number, messages: number): Promise<Filled> {
+  const installation = await openInstallation(setup);
+  const { dataDir, database, server } = installation;
+  const databaseUrl = await findEngineUrl(dataDir);
+  const config = readConfig({ ...unlimited(dataDir), DATABASE_URL: databaseUrl });
+  const runtime = await openRuntime(config, databaseUrl, createLogger('warn'));
+  const close = async () => {
+    await runtime.database.close();
+    await installation.close();
+  };
+  try {
+    const { clock } = runtime;
+    const query = async <T>(sql: string, values?: readonly unknown[]) =>
+      (await database.query(sql, values && [...values])).rows as T[];
+    const [first] = await query<{ id: TeamId }>('SELECT id FROM teams');
+    if (!first) throw new Error('there is no team');
+    for (let n = 1; n < teams; n += 1) {
+      const { id } = await runtime.database.transaction((trx) =>
+        createTeam(trx, runtime, { name: `Team ${n}`, plan: 'enterprise', by: operator }),
+      );
+      await putNumber({ runtime, clock, query }, id, `+1415557${String(n).padStart(4, '0')}`);
+    }
+    const now = clock.now();
+    const month = monthOf(now);
+    const monthBefore = monthOf(new Date(Date.parse(month) - dayMs));
+    await seed(database, { month: monthBefore, days: 28, messages: messages / 2 });
+    const days = (now.getTime() - Date.parse(month)) / dayMs;
+    await seed(database, { month, days, messages: messages / 2 });
+    await seedConversations(database);
+    await database.query('VACUUM ANALYZE');
+    const team = { id: first.id, publicId: publicId('team', first.id) };
+    const member = await newMember({ baseUrl: server.origin, runtime }, team, 'member');
+    return { installation, member, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
