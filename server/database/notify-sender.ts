@@ -2,10 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from '#server/platform/process/logger.ts';
 
-/**
- * PostgreSQL limits payloads to 8,000 bytes. A longer list of ids is replaced by an empty one, which makes listeners
- * look up all.
- */
+/** PostgreSQL limits payloads to 8,000 bytes. A longer list of ids is sent in several notifications. */
 const payloadMaxBytes = 7_900;
 
 /**
@@ -51,7 +48,7 @@ export class NotifySender {
     await null;
     for (let batch = this.#take(); batch.size > 0; batch = this.#take()) {
       for (const [channel, said] of batch)
-        await this.#send(channel, said === everything ? '' : [...said].join(','));
+        await this.#send(channel, said === everything ? [''] : payloadsOf(said));
       await pause(windowMs);
     }
     // Runs in the same tick as the last check, so that no later notification stays unsent.
@@ -64,13 +61,12 @@ export class NotifySender {
     return batch;
   }
 
-  async #send(channel: string, payload: string): Promise<void> {
-    const fitting = Buffer.byteLength(payload) > payloadMaxBytes ? '' : payload;
+  async #send(channel: string, payloads: readonly string[]): Promise<void> {
     try {
       await this.#pool.query({
         name: 'notify',
-        text: 'SELECT pg_notify($1, $2)',
-        values: [channel, fitting],
+        text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
+        values: [channel, payloads],
       });
     } catch (error) {
       this.#logger.warn({ err: error, channel }, 'sending a notification failed; the next sweep replaces it');
@@ -84,4 +80,15 @@ function merged(waiting: Set<string> | undefined, ids: Iterable<string>): Set<st
   if (!waiting) return added;
   for (const id of added) waiting.add(id);
   return waiting;
+}
+
+/** Joins ids, which are ASCII, to payloads within the limit. */
+function payloadsOf(ids: ReadonlySet<string>): string[] {
+  const payloads: string[] = [];
+  for (const id of ids) {
+    const last = payloads.at(-1);
+    if (last === undefined || last.length + id.length >= payloadMaxBytes) payloads.push(id);
+    else payloads[payloads.length - 1] = `${last},${id}`;
+  }
+  return payloads;
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { Database, isDatabaseAway } from '#server/database/database.ts';
@@ -101,6 +102,22 @@ describe('connections to the database (specification section 10.3)', () => {
         await until('the last one arrives', () => heard.includes('other last'));
         assert.deepEqual(heard, [merged, 'other last']);
       }
+    } finally {
+      await notifications.stop();
+    }
+  });
+
+  it('a notification names all of its ids, however many they are', async () => {
+    const heard: string[] = [];
+    const notifications = new NotificationListener(test.url, logger);
+    notifications.on('long_channel', (payload) => heard.push(...payload.split(',')));
+    await notifications.start();
+    try {
+      heard.length = 0;
+      const ids = Array.from({ length: 1_000 }, () => randomUUID());
+      new NotifySender(database.pool, logger).notify('long_channel', ids);
+      await until('the last id arrives', () => heard.at(-1) === ids.at(-1));
+      assert.deepEqual(heard, ids);
     } finally {
       await notifications.stop();
     }
