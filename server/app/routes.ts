@@ -24,12 +24,14 @@ import { fontRoutes } from '#server/dashboard/web/font-route.ts';
 import type { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { webRoutes } from '#server/dashboard/web/web-routes.ts';
 import { webhookHealthRoutes } from '#server/dashboard/webhooks/webhook-health-routes.ts';
-import { createPollLookups } from '#server/device-protocol/look-up-polls.ts';
+import { createPollLookups, sessionLifeAfterAnswerMs } from '#server/device-protocol/look-up-polls.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
 import { eventRoutes } from '#server/events/routes.ts';
 import { mediaRoutes } from '#server/media/routes.ts';
+import { createClaimBatcher } from '#server/messages/claim-batcher.ts';
+import { createReportBatcher } from '#server/messages/report-batcher.ts';
 import { messageRoutes } from '#server/messages/routes.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { numberRoutes } from '#server/numbers/routes.ts';
@@ -102,7 +104,12 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...messageRoutes({ ...services, sends }),
     ...webhookRoutes(services),
     ...deliveryRoutes(services),
-    ...deviceRoutes({ ...services, pollLookups: createPollLookups(services) }),
+    ...deviceRoutes({
+      ...services,
+      pollLookups: createPollLookups(services),
+      reports: createReportBatcher(services),
+      claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),
+    }),
     ...setupPageRoutes({ ...services, sends }),
     ...apiKeyRoutes(services),
     ...usageRoutes(services),

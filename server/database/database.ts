@@ -103,8 +103,17 @@ export class Database {
   }
 
   /** Commits the work, and then sends its notifications. If `work` throws, it is rolled back and nothing is sent. */
-  async transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect().catch(rethrowPoolTimeout);
+  transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
+    return this.#transact(this.pool, work);
+  }
+
+  /** A transaction on a connection of the hot pool, for batches whose statements are planned once. */
+  hotTransaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
+    return this.#transact(this.hot, work);
+  }
+
+  async #transact<T>(pool: pg.Pool, work: (trx: Transaction) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch(rethrowPoolTimeout);
     let broken: Error | undefined;
     const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
     const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {

@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 import type { Runtime } from '#server/database/runtime.ts';
-import { findDeviceByToken } from '#server/devices/device-store.ts';
 import { DownloadLimiter } from '#server/media/download-limiter.ts';
 import { deviceDownloadsMax } from '#server/media/limits.ts';
 import { findMediaFile, type MediaFile } from '#server/media/media-store.ts';
 import { readMedia } from '#server/media/read-media.ts';
 import { isInFlightAt } from '#server/messages/message-store.ts';
 import { notFound } from '#server/platform/app-error.ts';
-import { type Route, route } from '#server/platform/http/route.ts';
+import { type DeviceCaller, type Route, route } from '#server/platform/http/route.ts';
 import { streamAnswer } from '#server/platform/http/stream-answer.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { mediaPerMinute } from './limits.ts';
@@ -27,7 +26,7 @@ export function deviceMediaRoute(services: Runtime): Route {
     hangsUp: true,
     answers: { 200: Type.Unknown() },
     handle: async ({ device, params, reply }) => {
-      const file = await findFile(services, device.tokenHash, params);
+      const file = await findFile(services, device, params);
       await downloads.begin(device.tokenHash.toString('hex'), (onEnd) =>
         streamAnswer(
           reply,
@@ -47,12 +46,12 @@ export function deviceMediaRoute(services: Runtime): Route {
 /** Finds the file of the message that is in flight at the token's device. @throws AppError 404 for any other message */
 async function findFile(
   { database }: Pick<Runtime, 'database'>,
-  tokenHash: Buffer,
+  device: DeviceCaller,
   { id = '', filename }: Readonly<Record<string, string>>,
 ): Promise<MediaFile> {
   const messageId = parseId('msg', id);
-  const device = await findDeviceByToken(database.pool, tokenHash);
-  if (!device || !messageId || !(await isInFlightAt(database.pool, device, messageId)))
+  const { numberId, deviceId } = device;
+  if (!messageId || !(await isInFlightAt(database.pool, numberId, deviceId, messageId)))
     throw notFound('file');
   const file = await findMediaFile(database.pool, messageId);
   if (!file || file.name !== filename) throw notFound('file');

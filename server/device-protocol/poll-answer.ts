@@ -1,4 +1,4 @@
-import type { HandOut } from '#server/messages/claim-message.ts';
+import type { HandOut } from '#server/messages/claim-statement.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import type { PollResult } from './poll.ts';
 

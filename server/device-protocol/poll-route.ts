@@ -27,7 +27,7 @@ export function pollRoute(services: PollServices): Route {
       const body = parseDeviceBody(request.body);
       if (!body) return { body: unavailableAnswer };
       const disconnect = disconnectSignal(reply);
-      const pollRequest = { ...readPoll(body, device.tokenHash), disconnect, withPermit };
+      const pollRequest = { ...readPoll(body), device, disconnect, withPermit };
       if (device.isOverLimit) {
         // The poll's report is recorded even beyond the limit, because the phone sends it only once.
         await reportLast(services, pollRequest);
@@ -43,12 +43,11 @@ export function pollRoute(services: PollServices): Route {
   });
 }
 
-function readPoll(body: DeviceBody, tokenHash: Buffer): Omit<PollRequest, 'disconnect' | 'withPermit'> {
+function readPoll(body: DeviceBody): Pick<PollRequest, 'sessionId' | 'last' | 'description'> {
   const last = optionalField(body, 'last');
   const messageId = last === undefined ? undefined : parseId('msg', last);
   const session = optionalField(body, 'session');
   return {
-    tokenHash,
     sessionId:
       session === undefined || session.toLowerCase() === 'new'
         ? undefined

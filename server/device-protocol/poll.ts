@@ -1,25 +1,22 @@
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { type DeviceDescription, findDeviceByToken } from '#server/devices/device-store.ts';
-import { type Claim, type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
-import { reportMessage } from '#server/messages/report-message.ts';
+import type { DeviceDescription } from '#server/devices/device-store.ts';
+import type { ClaimBatcher } from '#server/messages/claim-batcher.ts';
+import type { Claim, ClaimingPoll } from '#server/messages/claim-message.ts';
+import type { HandOut } from '#server/messages/claim-statement.ts';
+import type { ReportBatcher } from '#server/messages/report-batcher.ts';
 import { resolveUnconfirmed } from '#server/messages/resolve-unconfirmed.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import type { HandlerContext } from '#server/platform/http/route.ts';
+import type { DeviceCaller, HandlerContext } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
-import {
-  type PollLookupRow,
-  type PollLookups,
-  sessionLifeAfterAnswerMs,
-  shortenDeviceSession,
-} from './look-up-polls.ts';
+import { type PollLookupRow, type PollLookups, shortenDeviceSession } from './look-up-polls.ts';
 import type { HeldPoll, PollRegistry } from './poll-registry.ts';
 import { startDeviceSession } from './start-session.ts';
 
 export interface PollRequest {
-  readonly tokenHash: Buffer;
+  readonly device: DeviceCaller;
   /** The session id that the poll sends; undefined if the phone asks for a new session. */
   readonly sessionId: DeviceSessionId | undefined;
   readonly last:
@@ -38,7 +35,12 @@ export type PollResult =
   | { readonly kind: 'stop'; readonly reason: StopReason }
   | { readonly kind: 'unavailable' };
 
-export type PollServices = Runtime & { readonly pollLookups: PollLookups; readonly heldPolls: PollRegistry };
+export type PollServices = Runtime & {
+  readonly pollLookups: PollLookups;
+  readonly reports: ReportBatcher;
+  readonly claims: ClaimBatcher;
+  readonly heldPolls: PollRegistry;
+};
 
 /**
  * Answers one poll of a phone (specification section 11.4). The poll's report is committed first, whatever the answer.
@@ -49,7 +51,7 @@ export async function poll(services: PollServices, request: PollRequest): Promis
   await reportLast(services, request);
   const { wakeCount } = services.heldPolls;
   const { row } = await services.pollLookups.lookUp({
-    tokenHash: request.tokenHash,
+    tokenHash: request.device.tokenHash,
     sessionId: request.sessionId,
   });
   const decision = decidePoll(row, services.clock.now());
@@ -57,7 +59,7 @@ export async function poll(services: PollServices, request: PollRequest): Promis
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
   if (decision.kind === 'continue') return waitForMessage(services, request, row, wakeCount);
   const started = await request.withPermit(() =>
-    startDeviceSession(services, request.tokenHash, row, request.description),
+    startDeviceSession(services, request.device.tokenHash, row, request.description),
   );
   if ('stop' in started) return { kind: 'stop', reason: started.stop };
   return waitForMessage(
@@ -69,24 +71,17 @@ export async function poll(services: PollServices, request: PollRequest): Promis
 }
 
 /** Records a poll's report about the message that the phone has just handled. Repeats change nothing. */
-export async function reportLast(services: PollServices, request: PollRequest): Promise<void> {
-  const { last } = request;
-  if (last) await request.withPermit(() => report(services, request, last));
-}
-
-async function report(
-  services: PollServices,
-  request: PollRequest,
-  last: NonNullable<PollRequest['last']>,
+export async function reportLast(
+  { reports }: Pick<PollServices, 'reports'>,
+  { device, sessionId, last, withPermit }: PollRequest,
 ): Promise<void> {
-  const device = await findDeviceByToken(services.database.pool, request.tokenHash);
-  if (!device) return;
-  await reportMessage(services, device, {
-    messageId: last.messageId,
-    sessionId: request.sessionId,
-    status: last.failed ? 'failed' : 'sent',
-    error: last.error,
-  });
+  if (!last) return;
+  const { messageId, failed, error } = last;
+  await reports.report(
+    device,
+    { messageId, sessionId, status: failed ? 'failed' : 'sent', error },
+    withPermit,
+  );
   failpoint('report written');
 }
 
@@ -141,32 +136,16 @@ async function claimWhenWoken(
       await heldPoll.untilWoken();
       if (heldPoll.ended) return undefined;
       cancelTimers();
-      const claim = await withPermit(() => claimNext(services, heldPoll, claimant));
-      if (claim?.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, heldPoll, claim);
-      if (claim?.kind !== 'hand_out') continue;
+      if (services.restoreHold.isHeld) continue;
+      const claim = await services.claims.claim(claimant, withPermit);
+      if (claim.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, heldPoll, claim);
+      if (claim.kind !== 'hand_out') continue;
       failpoint('message handed out');
       return claim.handOut;
     }
   } finally {
     cancelTimers();
   }
-}
-
-/**
- * Claims the next message for the poll. Returns undefined if the poll ended while it waited for its permit, or during a
- * restore hold.
- */
-async function claimNext(
-  services: PollServices,
-  heldPoll: HeldPoll,
-  claimant: ClaimingPoll,
-): Promise<Claim | undefined> {
-  if (heldPoll.ended || services.restoreHold.isHeld) return undefined;
-  return claimMessage(
-    services,
-    claimant,
-    services.clock.in(sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),
-  );
 }
 
 /**

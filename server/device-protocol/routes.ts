@@ -138,11 +138,9 @@ function statusRoute(services: PollServices): Route {
     looseBody: textFieldsSchema('id', 'status', 'error'),
     answers: { 200: flatStrings },
     onFailure,
-    handle: async ({ request, device: { tokenHash } }) => {
+    handle: async ({ request, device }) => {
       const body = parseDeviceBody(request.body);
       if (!body) return refuse('unreadable');
-      const device = await findDeviceByToken(services.database.pool, tokenHash);
-      if (!device) return refuse('unauthorized');
       const messageId = parseId('msg', optionalField(body, 'id') ?? '');
       const status = optionalField(body, 'status');
       if (status !== 'delivered' && status !== 'failed') return refuse('unknown_status');

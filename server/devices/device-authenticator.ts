@@ -29,6 +29,8 @@ export function createDeviceAuthenticator(
     const key = token.hash.toString('hex');
     const device = {
       teamId: token.teamId,
+      deviceId: token.deviceId,
+      numberId: token.numberId,
       tokenHash: token.hash,
       isPoll: route.held === true,
       isOverLimit: isOverLimit(key, route),

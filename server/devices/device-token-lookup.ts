@@ -1,6 +1,6 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { EndedTokenReason } from '#server/platform/http/route.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { DeviceId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { CredentialLookup } from '#server/platform/network/credential-lookup.ts';
 import { findKnownTokens, type KnownTokenRow } from './device-store.ts';
 
@@ -13,11 +13,15 @@ const keptMax = 50_000;
 class KnownToken {
   readonly hash: Buffer;
   readonly teamId: TeamId;
+  readonly deviceId: DeviceId;
+  readonly numberId: NumberId;
   #ended: EndedTokenReason | undefined;
 
-  constructor({ hash, team_id: teamId, ended }: KnownTokenRow) {
+  constructor({ hash, team_id: teamId, id: deviceId, number_id: numberId, ended }: KnownTokenRow) {
     this.hash = hash;
     this.teamId = teamId;
+    this.deviceId = deviceId;
+    this.numberId = numberId;
     this.#ended = ended ?? undefined;
   }
 
@@ -34,7 +38,7 @@ class KnownToken {
 
 /**
  * Remembers the device tokens that this process found in the database, so that a poll costs no look-up of its own. No
- * device is ever deleted, so a known token stays known. Each call still checks in the database whether its device may
+ * device is ever deleted or moved to another number, so a known token stays known. Each call still checks in the database whether its device may
  * make the call.
  */
 export class DeviceTokenLookup {

@@ -1,5 +1,6 @@
 import { mediaFetchesChannel, phoneQueueChannel } from '#server/database/channels.ts';
 import { errorCodeOf, isDatabaseAway } from '#server/database/database.ts';
+import { type Skipped, skipped } from '#server/database/group-commit.ts';
 import { PoolTimeoutError } from '#server/database/pool-timeout.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
@@ -28,12 +29,6 @@ const findIdempotencyKeys = statement<
      SELECT fingerprint FROM idempotency_keys WHERE team_id = i.team_id AND key = i.key AND created_at > $5 OFFSET 0
    ) k`,
 );
-
-/** The outcome of a send whose team or number another transaction has locked. */
-export interface Locked {
-  readonly verdict: 'locked';
-}
-const locked: Locked = { verdict: 'locked' };
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'secrets'>;
 
@@ -65,17 +60,16 @@ function idempotencyKeysSince(clock: Runtime['clock']): Date {
 export async function acceptSends(services: Services, rows: readonly SendRow[]): Promise<SendOutcome[]> {
   const outcomes = await acceptInBatches(services, rows, acceptWaiting);
   return outcomes.map((outcome) => {
-    if (outcome.verdict === 'locked')
-      throw new Error('a statement that waits for row locks reported a locked row');
+    if (outcome === skipped) throw new Error('a statement that waits for row locks reported a locked row');
     return outcome;
   });
 }
 
-/** Accepts sends as `acceptSends` does, but waits for no lock: a row whose team or number is locked is `locked`. */
+/** Accepts sends as `acceptSends` does, but waits for no lock: a row whose team or number is locked is skipped. */
 export async function acceptUnlockedSends(
   services: Services,
   rows: readonly SendRow[],
-): Promise<(SendOutcome | Locked)[]> {
+): Promise<(SendOutcome | Skipped)[]> {
   return acceptInBatches(services, rows, acceptUnlocked);
 }
 
@@ -85,8 +79,8 @@ async function acceptInBatches(
   services: Services,
   rows: readonly SendRow[],
   accept: AcceptStatement,
-): Promise<(SendOutcome | Locked)[]> {
-  const outcomes: (SendOutcome | Locked)[] = [];
+): Promise<(SendOutcome | Skipped)[]> {
+  const outcomes: (SendOutcome | Skipped)[] = [];
   // Indexes of the rows without an outcome.
   let open = rows.map((_, index) => index);
   while (open.length > 0) {
@@ -111,7 +105,7 @@ async function acceptBatch(
   services: Services,
   rows: readonly SendRow[],
   accept: AcceptStatement,
-): Promise<(SendOutcome | Locked | 'again')[]> {
+): Promise<(SendOutcome | Skipped | 'again')[]> {
   const at = services.clock.now();
   const batch = rows.map((row) => ({ ...row, messageId: services.ids.next('msg', at.getTime()) }));
   const results = await runBatch(services, batch, at, accept);
@@ -123,7 +117,7 @@ async function acceptBatch(
   return results.map((result, position) => {
     const { verdict } = result;
     if (verdict === 'again' || verdict === 'month_missing' || repeats.has(position)) return 'again';
-    return verdict === 'locked' ? locked : toOutcome(verdict, result, batch[position], at);
+    return verdict === 'locked' ? skipped : toOutcome(verdict, result, batch[position], at);
   });
 }
 

@@ -37,6 +37,12 @@ export const messagePageExaminedMax = 10_000;
  */
 export const sendsWaitingMax = 5_000;
 
+/** Claims, reports and inbound texts that wait in a process, each: more than one for each phone of a process. */
+export const phonesWaitingMax = 50_000;
+
+/** Time that the first claim, report or inbound text of a batch waits for others (decision 0039). */
+export const phoneCommitWindowMs = 5;
+
 /** Media fetches that a process runs at a time: in all, for one team, and for one team from one origin. */
 export const mediaFetchesMax = 32;
 

@@ -1,10 +1,5 @@
 import type { FailureCode } from '#contract/message.ts';
-import {
-  type Queryable,
-  statement,
-  type Transaction,
-  transactionStatement,
-} from '#server/database/statement.ts';
+import { statement, type Transaction, transactionStatement } from '#server/database/statement.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import type { DeviceId, DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageRow, sqlMessageColumns } from './message.ts';
@@ -85,10 +80,12 @@ export const removeInFlight = transactionStatement<
   `DELETE FROM in_flight WHERE number_id = $1 AND message_id = $2 AND hand_out = $3
    RETURNING number_id, team_id, message_id, hand_out, session_id, seq, handed_out_at, leased_until`,
 ).row;
-const inFlightAt = statement<[NumberId, DeviceId, MessageId]>(
+
+/** True while a device has the message. */
+export const isInFlightAt = statement<[numberId: NumberId, deviceId: DeviceId, messageId: MessageId]>(
   'messages.in-flight-at',
   'SELECT hand_out FROM in_flight WHERE number_id = $1 AND device_id = $2 AND message_id = $3',
-);
+).hasRow;
 
 export const removeFromQueue = transactionStatement<[teamId: TeamId, messageId: MessageId]>(
   'messages.leave-queue',
@@ -102,12 +99,14 @@ const joinQueue = transactionStatement<[MessageId, TeamId, NumberId, number, str
    INSERT INTO send_queue (message_id, team_id, number_id, seq, to_handle, queued_at) VALUES ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** A confirmation clears may_have_been_sent and the error of a time-out. */
-const sentColumns = `status = ${sqlNextStatus('confirm_sent')}, sent_at = $3, failed_at = NULL, error_code = NULL,
-  device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1`;
+/** The SET list of a confirmation: it clears may_have_been_sent and the error of a time-out. @param at parameter with the time */
+export function sqlSentColumns(at: string): string {
+  return `status = ${sqlNextStatus('confirm_sent')}, sent_at = ${at}, failed_at = NULL, error_code = NULL,
+    device_error = NULL, may_have_been_sent = false, last_event_sequence = m.last_event_sequence + 1`;
+}
 const markSent = transactionStatement<[TeamId, MessageId, Date], MessageRow>(
   'messages.mark-sent',
-  `UPDATE messages m SET ${sentColumns} WHERE m.team_id = $1 AND m.id = $2
+  `UPDATE messages m SET ${sqlSentColumns('$3')} WHERE m.team_id = $1 AND m.id = $2
      AND (${sqlStatusGuard('confirm_sent', 'm')}
        OR (${sqlStatusGuard('confirm_sent_in_queue', 'm')} AND m.hand_out_count > 0)
        OR (${sqlStatusGuard('confirm_sent_late', 'm')} AND m.error_code = 'device_timeout'))
@@ -145,15 +144,6 @@ const markRetried = transactionStatement<[TeamId, MessageId], MessageRow>(
    WHERE m.team_id = $1 AND m.id = $2 AND ${sqlStatusGuard('retry', 'm')} RETURNING ${sqlMessageColumns('m')}`,
   { changes: 'message', team: '$1', ids: '$2' },
 );
-
-/** True while a device has the message. */
-export async function isInFlightAt(
-  db: Queryable,
-  device: { readonly id: DeviceId; readonly number_id: NumberId },
-  messageId: MessageId,
-): Promise<boolean> {
-  return inFlightAt.hasRow(db, device.number_id, device.id, messageId);
-}
 
 /** Returns a message to its position in the queue. @param seq the position that the message got when it was accepted */
 export async function returnToQueue(

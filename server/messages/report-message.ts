@@ -1,8 +1,8 @@
 import { plans } from '#contract/plans.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
-import { type DeviceRow, lockCurrentSession } from '#server/devices/device-store.ts';
-import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
+import { lockCurrentSession } from '#server/devices/device-store.ts';
+import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { uncountFailedHandOut } from './conversation-store.ts';
 import { lateReportMs } from './limits.ts';
@@ -32,6 +32,12 @@ export interface Report {
   readonly error: string | null;
 }
 
+/** The team and the number of the device that reports. */
+export interface ReportingDevice {
+  readonly teamId: TeamId;
+  readonly numberId: NumberId;
+}
+
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
 /**
@@ -41,14 +47,14 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
  */
 export async function reportMessage(
   services: Services,
-  device: Pick<DeviceRow, 'team_id' | 'id' | 'number_id'>,
+  { teamId, numberId }: ReportingDevice,
   report: Report,
 ): Promise<boolean> {
   return services.database.transaction(async (trx) => {
     // The lock on the session row makes reports, hand-outs and takeovers of a number run one after another.
-    await lockCurrentSession(trx, device.team_id, device.number_id);
-    const message = await lockMessage(trx, device.team_id, report.messageId);
-    if (message?.number_id !== device.number_id || message.direction !== 'outbound') return false;
+    await lockCurrentSession(trx, teamId, numberId);
+    const message = await lockMessage(trx, teamId, report.messageId);
+    if (message?.number_id !== numberId || message.direction !== 'outbound') return false;
     const all = await listHandOuts(trx, message.id);
     const latest = all.at(-1);
     const meant = all.findLast((handOut) => handOut.session_id === report.sessionId) ?? latest;

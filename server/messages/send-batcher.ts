@@ -1,4 +1,5 @@
 import { Counter, Histogram } from 'prom-client';
+import { GroupCommit, type Skipped, skipped } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
@@ -6,12 +7,12 @@ import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
-import { acceptSends, acceptUnlockedSends, type Locked, type SendOutcome } from './accept-sends.ts';
+import { acceptSends, acceptUnlockedSends, type SendOutcome } from './accept-sends.ts';
 import type { SendRow } from './accept-statement.ts';
 import { sendsWaitingMax } from './limits.ts';
 
-const batchSizeMax = 256;
-const batchesInFlightMax = 1;
+/** Maximum number of sends in a batch of one team. */
+const teamBatchMax = 256;
 
 /**
  * Maximum number of batches that wait for locks simultaneously. It is half of the hot connections, so the others stay
@@ -24,45 +25,47 @@ export interface SendBatcher {
 }
 
 /**
- * Accepts single sends in batches: while a statement runs, new sends wait for the next batch. Each team has its own
- * queue, and a batch takes from all of them round robin. Once 5,000 sends wait, a team that has at least its equal
- * share of them gets 503 with retry-after.
+ * Accepts sends in a group commit. Each team has its own queue, and a batch takes from all of them round robin. Once
+ * 5,000 sends wait, a team that has at least its equal share of them gets 503 with retry-after.
  *
- * The batch that serves all teams waits for no lock. Sends of a locked team or number move to a batch of their own
- * team. The team's later sends follow them until that batch is empty. Few such batches run at once, so that other teams
- * find free connections.
+ * Sends of a locked team or number move to a batch of their own team, which waits for the locks. The team's later sends
+ * follow them until that batch is empty. Few such batches run at once, so that other teams find free connections.
  */
 export function createSendBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics' | 'secrets'>,
 ): SendBatcher {
   const observe = createSendMetrics(services.metrics);
-  const createBatcher = <Outcome extends SendOutcome | Locked>(
-    accept: (rows: readonly SendRow[]) => Promise<readonly Outcome[]>,
-  ) =>
-    new Batcher<SendRow, Outcome>({
-      run: async (rows) => {
-        const outcomes = await accept(rows);
-        failpoint('sends accepted');
-        observe(outcomes);
-        return outcomes;
-      },
-      sizeMax: batchSizeMax,
-      inFlightMax: batchesInFlightMax,
-      windowMs: 0,
-      waitingMax: sendsWaitingMax,
-      queueOf: (row) => row.teamId,
-      refuse: () =>
-        unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
-    });
-  const allTeams = createBatcher((rows) => acceptUnlockedSends(services, rows));
+  const run =
+    <Outcome extends SendOutcome | Skipped>(accept: (rows: readonly SendRow[]) => Promise<Outcome[]>) =>
+    async (rows: readonly SendRow[]) => {
+      const outcomes = await accept(rows);
+      failpoint('sends accepted');
+      observe(outcomes);
+      return outcomes;
+    };
+  const queue = {
+    windowMs: 0,
+    waitingMax: sendsWaitingMax,
+    refuse: () =>
+      unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
+  };
+  const shared = new GroupCommit<SendRow, SendOutcome>({
+    ...queue,
+    run: run((rows) => acceptUnlockedSends(services, rows)),
+    teamOf: (row) => row.teamId,
+  });
   const waitingBatches = new Semaphore(waitingBatchesMax);
   const waitingTeams = new Map<TeamId, { readonly batcher: Batcher<SendRow, SendOutcome>; sends: number }>();
+  const createTeamBatcher = () =>
+    new Batcher<SendRow, SendOutcome>({
+      ...queue,
+      run: run((rows) => waitingBatches.run(() => acceptSends(services, rows))),
+      sizeMax: teamBatchMax,
+      inFlightMax: 1,
+    });
 
   const acceptInTeam = async (row: SendRow): Promise<SendOutcome> => {
-    const team = waitingTeams.get(row.teamId) ?? {
-      batcher: createBatcher((rows) => waitingBatches.run(() => acceptSends(services, rows))),
-      sends: 0,
-    };
+    const team = waitingTeams.get(row.teamId) ?? { batcher: createTeamBatcher(), sends: 0 };
     waitingTeams.set(row.teamId, team);
     team.sends += 1;
     try {
@@ -74,15 +77,12 @@ export function createSendBatcher(
   };
 
   return {
-    accept: async (row) => {
-      if (waitingTeams.has(row.teamId)) return acceptInTeam(row);
-      const outcome = await allTeams.add(row);
-      return outcome.verdict === 'locked' ? acceptInTeam(row) : outcome;
-    },
+    accept: (row) =>
+      waitingTeams.has(row.teamId) ? acceptInTeam(row) : shared.add(row, () => acceptInTeam(row)),
   };
 }
 
-function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome | Locked)[]) => void {
+function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome | Skipped)[]) => void {
   const batchSize = new Histogram({
     name: 'ownline_send_batch_size',
     help: 'Sends that were accepted or refused by one statement.',
@@ -97,9 +97,9 @@ function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome |
   });
   return (outcomes) => {
     batchSize.observe(outcomes.length);
-    for (const [verdict, of] of Map.groupBy(outcomes, (outcome) => outcome.verdict)) {
-      // A locked send runs again, and is counted after that run.
-      if (verdict !== 'locked') sends.inc({ verdict }, of.length);
-    }
+    // A skipped send runs again, and is counted after that run.
+    const decided = outcomes.filter((outcome) => outcome !== skipped);
+    for (const [verdict, of] of Map.groupBy(decided, (outcome) => outcome.verdict))
+      sends.inc({ verdict }, of.length);
   };
 }

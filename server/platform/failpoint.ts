@@ -4,8 +4,11 @@
  */
 export const failpoints = [
   'sends accepted',
+  'messages claimed',
   'message handed out',
+  'reports before commit',
   'report written',
+  'texts before commit',
   'text stored',
   'media arriving',
   'positions before commit',

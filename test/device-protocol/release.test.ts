@@ -29,8 +29,8 @@ describe('claiming and releasing a message (specification section 11.4)', () => 
     return session;
   };
   const claimAs = async (claimant: ClaimingPoll) => {
-    const claim = await claimMessage(service.runtime, claimant, service.clock.in(60_000));
-    return claim?.kind === 'hand_out' ? publicId('msg', claim.handOut.message_id) : undefined;
+    const claim = await claimMessage(service.runtime, claimant, 60_000);
+    return claim.kind === 'hand_out' ? publicId('msg', claim.handOut.message_id) : undefined;
   };
   const giveBackAs = (claimant: ClaimingPoll, id: string) =>
     releaseMessage(service.runtime, claimant, parseId('msg', id) as MessageId);

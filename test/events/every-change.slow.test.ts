@@ -257,7 +257,7 @@ class Walk {
     assert.ok(messageId);
     if (!device) return;
     const report = { messageId, sessionId: parseId('ses', message.wire.session), status, error: null };
-    await reportMessage(runtime, device, report);
+    await reportMessage(runtime, { teamId: device.team_id, numberId: device.number_id }, report);
     const isGood = status === 'sent' || status === 'delivered';
     if (isGood && (message.state === 'polling' || message.state === 'timed out')) {
       message.state = 'sent';

@@ -4,7 +4,15 @@ import type { Permission, PersonalPermission, RoleGrant } from '#contract/permis
 import type { PlanName } from '#contract/plans.ts';
 import type { Actor, AuditActor } from '#server/platform/actor.ts';
 import type { AppError } from '#server/platform/app-error.ts';
-import type { AccountId, AccountSessionId, KeyId, MemberId, TeamId } from '#server/platform/ids/ids.ts';
+import type {
+  AccountId,
+  AccountSessionId,
+  DeviceId,
+  KeyId,
+  MemberId,
+  NumberId,
+  TeamId,
+} from '#server/platform/ids/ids.ts';
 
 /**
  * The callers that a route is for. `api` is public and needs an API key. `device` is public and frozen, because
@@ -36,6 +44,8 @@ export interface SignedIn {
 /** The phone that makes a device call. */
 export interface DeviceCaller {
   readonly teamId: TeamId;
+  readonly deviceId: DeviceId;
+  readonly numberId: NumberId;
   /** SHA-256 of the device token, as stored in the database. */
   readonly tokenHash: Buffer;
   /** Whether the call is a poll: polls have their own queue for permits. */

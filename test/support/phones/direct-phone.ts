@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Claim } from '#server/messages/claim-message.ts';
-import { type ClaimingPoll, claimMessage, type HandOut } from '#server/messages/claim-message.ts';
+import { type ClaimingPoll, claimMessage } from '#server/messages/claim-message.ts';
+import type { HandOut } from '#server/messages/claim-statement.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -22,8 +23,8 @@ export class DirectPhone {
     return new DirectPhone(session);
   }
 
-  claim(runtime: Runtime): Promise<Claim | undefined> {
-    return claimMessage(runtime, this.#session, runtime.clock.in(60_000));
+  claim(runtime: Runtime): Promise<Claim> {
+    return claimMessage(runtime, this.#session, 60_000);
   }
 
   async report(
@@ -31,9 +32,8 @@ export class DirectPhone {
     { message_id: messageId }: HandOut,
     status: Report['status'] = 'sent',
   ): Promise<void> {
-    const { teamId, numberId, deviceId, sessionId } = this.#session;
-    const device = { team_id: teamId, id: deviceId, number_id: numberId, ended_at: null };
-    await reportMessage(runtime, device, { messageId, sessionId, status, error: null });
+    const { sessionId } = this.#session;
+    await reportMessage(runtime, this.#session, { messageId, sessionId, status, error: null });
   }
 
   release(runtime: Runtime, { message_id: messageId }: HandOut): Promise<void> {
@@ -43,7 +43,7 @@ export class DirectPhone {
   /** Claims a message and reports it as sent. @returns its public id, or the time at which pacing allows one */
   async send(runtime: Runtime): Promise<string | Date | null | undefined> {
     const claim = await this.claim(runtime);
-    if (claim?.kind !== 'hand_out') return claim?.until;
+    if (claim.kind !== 'hand_out') return claim.kind === 'paced' ? claim.until : undefined;
     await this.report(runtime, claim.handOut);
     return publicId('msg', claim.handOut.message_id);
   }

@@ -1,0 +1,70 @@
+import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import { errorCodeOf } from './database.ts';
+
+/** The result of a row that the shared batch left out: another transaction has locked what the row needs. */
+export const skipped = Symbol('skipped');
+export type Skipped = typeof skipped;
+
+interface GroupCommitOptions<Row, Outcome> {
+  /** Runs a batch in one transaction that waits for no lock. It returns one result per row, in the same order. */
+  readonly run: (rows: readonly Row[]) => Promise<readonly (Outcome | Skipped)[]>;
+  /** The team of a row. A batch takes rows of all teams round robin. */
+  readonly teamOf: (row: Row) => unknown;
+  /** Time that the first row of a batch waits for others. */
+  readonly windowMs: number;
+  /** Maximum number of waiting rows. Beyond it, teams that have at least their equal share of them are refused. */
+  readonly waitingMax: number;
+  readonly refuse: () => Error;
+}
+
+const rowsMax = 256;
+
+/** One batch at a time: two would pay the fixed cost of a statement twice (decision 0005). */
+const batchesInFlightMax = 1;
+
+/**
+ * Group commit (decision 0039): rows of all teams that arrive together share one transaction and one commit. Sends,
+ * hand-outs, reports and inbound texts use it.
+ *
+ * A team with a lock or a fault delays only its own rows. The shared batch skips rows that are locked. If PostgreSQL
+ * refuses the batch because of one of its rows, all are skipped. Each skipped row then runs alone, and waits for locks.
+ */
+export class GroupCommit<Row, Outcome> {
+  readonly #batcher: Batcher<Row, Outcome | Skipped>;
+
+  constructor({ run, teamOf, windowMs, waitingMax, refuse }: GroupCommitOptions<Row, Outcome>) {
+    this.#batcher = new Batcher({
+      run: async (rows) => {
+        try {
+          return await run(rows);
+        } catch (error) {
+          if (isFaultOfRow(error)) return rows.map(() => skipped);
+          throw error;
+        }
+      },
+      sizeMax: rowsMax,
+      inFlightMax: batchesInFlightMax,
+      windowMs,
+      waitingMax,
+      queueOf: teamOf,
+      refuse,
+    });
+  }
+
+  /** Adds a row to the next batch. @param runAlone runs a skipped row in a transaction of its own */
+  async add(row: Row, runAlone: () => Promise<Outcome>): Promise<Outcome> {
+    const outcome = await this.#batcher.add(row);
+    return outcome === skipped ? runAlone() : outcome;
+  }
+}
+
+/**
+ * SQLSTATE classes and codes of a batch that was rolled back because of one of its rows: data exception, integrity
+ * constraint, rollback by a deadlock, lock time-out, statement time-out.
+ */
+const faultsOfRow = ['22', '23', '40', '55P03', '57014'];
+
+function isFaultOfRow(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  return faultsOfRow.some((fault) => code?.startsWith(fault));
+}

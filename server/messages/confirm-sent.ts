@@ -1,0 +1,103 @@
+import type { Runtime } from '#server/database/runtime.ts';
+import { transactionStatement } from '#server/database/statement.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import type { DeviceSessionId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { type MessageRow, sqlMessageColumns } from './message.ts';
+import { appendMessageEvents } from './message-event.ts';
+import { sqlStatusGuard } from './message-status.ts';
+import { sqlSentColumns } from './message-store.ts';
+
+/** The common report: the phone sent the message that it has, and says so with the session that got it. */
+export interface SentReport {
+  readonly teamId: TeamId;
+  readonly numberId: NumberId;
+  readonly messageId: MessageId;
+  readonly sessionId: DeviceSessionId;
+}
+
+/**
+ * Confirms messages in flight as sent (specification section 3.2). Reports that are late, repeated or about an earlier
+ * hand-out change nothing, and neither do reports of a locked session.
+ *
+ * Locks are taken in the order of every writer: sessions by number, then the row in flight, then the message. Each table
+ * is read through LATERAL and changed by ctid, for the reason that the claim gives.
+ */
+const confirm = transactionStatement<
+  [readonly TeamId[], readonly NumberId[], readonly MessageId[], readonly DeviceSessionId[], Date],
+  MessageRow
+>(
+  'messages.confirm-sent',
+  `WITH
+   -- 1. The reports, in the order of their numbers.
+   input AS MATERIALIZED (
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) AS t (team_id, number_id, message_id, session_id)
+     ORDER BY number_id
+   ),
+   -- 2. Lock the sessions of the numbers.
+   session AS MATERIALIZED (
+     SELECT i.* FROM input i CROSS JOIN LATERAL (
+       SELECT FROM device_sessions s WHERE s.number_id = i.number_id FOR UPDATE SKIP LOCKED
+     ) s
+   ),
+   -- 3. Find the hand-outs in flight.
+   flying AS MATERIALIZED (
+     SELECT s.*, f.hand_out, f.place FROM session s CROSS JOIN LATERAL (
+       SELECT f.hand_out, f.ctid AS place FROM in_flight f
+       WHERE f.number_id = s.number_id AND f.team_id = s.team_id AND f.message_id = s.message_id AND f.session_id = s.session_id
+       OFFSET 0
+     ) f
+   ),
+   -- 4. Remove them: the phone may get its next message. The next steps take only those that were removed.
+   landed AS (
+     DELETE FROM in_flight f USING flying x
+     WHERE f.ctid = x.place AND f.number_id = x.number_id AND f.message_id = x.message_id AND f.hand_out = x.hand_out
+     RETURNING x.team_id, x.message_id, x.hand_out
+   ),
+   -- 5. Find the rows of the message and of the hand-out in the history.
+   found AS MATERIALIZED (
+     SELECT l.*, m.month, m.place, h.month AS hand_out_month, h.place AS hand_out_place FROM landed l
+     CROSS JOIN LATERAL (
+       SELECT m.tableoid AS month, m.ctid AS place FROM messages m
+       WHERE m.team_id = l.team_id AND m.id BETWEEN l.message_id AND l.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
+       ORDER BY m.team_id, m.id LIMIT 1
+     ) m
+     CROSS JOIN LATERAL (
+       SELECT h.tableoid AS month, h.ctid AS place FROM hand_outs h
+       WHERE h.message_id BETWEEN l.message_id AND l.message_id AND h.hand_out = l.hand_out
+       ORDER BY h.message_id, h.hand_out LIMIT 1
+     ) h
+   ),
+   -- 6. Set the message's status to sent.
+   sent AS (
+     UPDATE messages m SET ${sqlSentColumns('$5')} FROM found f
+     WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
+     RETURNING f.hand_out, f.hand_out_month, f.hand_out_place, ${sqlMessageColumns('m')}
+   ),
+   -- 7. Record the outcome of the hand-out.
+   settled AS (
+     UPDATE hand_outs h SET outcome = 'sent', resolved_at = $5 FROM sent s
+     WHERE h.tableoid = s.hand_out_month AND h.ctid = s.hand_out_place AND h.message_id = s.id AND h.hand_out = s.hand_out
+   )
+   SELECT ${sqlMessageColumns('s')} FROM sent s`,
+  { changes: 'message', team: 'team_id', ids: 'id' },
+);
+
+/** Confirms a batch of common reports in one transaction. @returns the messages that were confirmed */
+export function confirmSentMessages(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>,
+  reports: readonly SentReport[],
+): Promise<ReadonlySet<MessageId>> {
+  return services.database.hotTransaction(async (trx) => {
+    const sent = await confirm.rows(
+      trx,
+      reports.map(({ teamId }) => teamId),
+      reports.map(({ numberId }) => numberId),
+      reports.map(({ messageId }) => messageId),
+      reports.map(({ sessionId }) => sessionId),
+      services.clock.now(),
+    );
+    await appendMessageEvents(trx, services, 'message.sent', sent);
+    failpoint('reports before commit');
+    return new Set(sent.map(({ id }) => id));
+  });
+}
