@@ -1,19 +1,22 @@
+import { GroupCommit, skipped } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import type { DeviceCaller, HandlerContext } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId, NumberId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
 import type { PollIdentity } from './poll-registry.ts';
 
-export interface PollLookup {
-  readonly tokenHash: Buffer;
+export interface PollLookup extends Pick<DeviceCaller, 'teamId' | 'tokenHash'> {
   /** The session id that the poll sends; undefined if the phone asks for a new session. */
   readonly sessionId: DeviceSessionId | undefined;
 }
 
 export interface PollLookupRow extends PollFacts {
+  /** Position of the poll in the batch, from 1. */
   readonly n: number;
+  /** Whether another transaction has locked the session, so that the poll was not looked up. */
+  readonly is_skipped: boolean;
   /** The poll's number within its session; null if the session is not the current one. */
   readonly poll: number | null;
   readonly in_flight_id: MessageId | null;
@@ -25,45 +28,62 @@ export interface PollLookupRow extends PollFacts {
 }
 
 /**
- * Looks up all polls that arrive within about 20 ms in one statement: token, session, poll number and last_seen_at. So
- * an idle poll costs no statement of its own. The poll number shows which of two polls is newer.
+ * Looks up polls: token, session, poll number and last_seen_at. So an idle poll costs no statement of its own. The poll
+ * number shows which of two polls is newer. With SKIP LOCKED no poll waits for the lock of another number's session.
  */
-const lookUpPolls = statement<
-  [number[], Buffer<ArrayBufferLike>[], (DeviceSessionId | null)[], Date, Date],
-  PollLookupRow
->(
-  'device-protocol.look-up-polls',
-  `WITH input AS MATERIALIZED (
-     SELECT * FROM unnest($1::int[], $2::bytea[], $3::uuid[]) AS t (n, token_hash, asked_session)
-   ), found AS MATERIALIZED (
+const lookUpSql = (locking: '' | 'SKIP LOCKED') =>
+  `WITH
+   -- 1. Find device and number of each poll, in the order of the numbers.
+   found AS MATERIALIZED (
      SELECT i.n, i.asked_session, d.team_id, d.id AS device_id, d.number_id, d.generation,
        d.ended_at IS NOT NULL AS device_ended, n.deleted_at IS NOT NULL AS number_deleted,
        n.verified_at IS NULL AND EXISTS (
          SELECT FROM numbers o WHERE o.phone_number = n.phone_number AND o.verified_at IS NOT NULL AND o.deleted_at IS NULL
        ) AS taken
-     FROM input i
+     FROM unnest($1::bytea[], $2::uuid[]) WITH ORDINALITY AS i (token_hash, asked_session, n)
      JOIN devices d ON d.token_hash = i.token_hash
      JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
-   ), current AS MATERIALIZED (
-     SELECT s.number_id, s.device_id, s.session_id, s.expires_at, s.poll_sequence FROM device_sessions s
-     WHERE s.number_id IN (SELECT number_id FROM found) ORDER BY s.number_id FOR UPDATE
-   ), polled AS (
-     UPDATE device_sessions s SET poll_sequence = s.poll_sequence + 1, expires_at = $4, last_seen_at = $5
-     FROM found f
-     WHERE s.number_id = f.number_id AND s.device_id = f.device_id AND s.session_id = f.asked_session
-       AND NOT f.number_deleted AND NOT f.device_ended
-       AND (SELECT count(*) FROM current) > 0 -- takes the locks first, in the order of number ids
-     RETURNING s.number_id, s.session_id, s.poll_sequence AS poll
+     ORDER BY d.number_id
+   ),
+   -- 2. Lock the current sessions of the numbers.
+   locked AS MATERIALIZED (
+     SELECT f.*, s.current_device, s.current_session, s.expires_at, s.poll_sequence,
+       s.current_device = f.device_id AND s.current_session = f.asked_session
+         AND NOT f.number_deleted AND NOT f.device_ended AS continues
+     FROM found f LEFT JOIN LATERAL (
+       SELECT s.device_id AS current_device, s.session_id AS current_session, s.expires_at, s.poll_sequence
+       FROM device_sessions s WHERE s.number_id = f.number_id FOR UPDATE ${locking}
+     ) s ON true
+   ),
+   -- 3. Number the polls that continue the current session.
+   polled AS (
+     UPDATE device_sessions s SET poll_sequence = s.poll_sequence + 1, expires_at = $3, last_seen_at = $4
+     FROM locked l WHERE l.continues AND s.number_id = l.number_id
    )
-   SELECT f.*, c.session_id AS current_session, c.expires_at, c.poll_sequence > 1 AS session_used,
-     cd.generation AS current_generation, p.poll,
+   SELECT l.n::int, l.asked_session, l.team_id, l.device_id, l.number_id, l.generation, l.device_ended, l.number_deleted, l.taken,
+     l.current_session, l.expires_at, l.poll_sequence > 1 AS session_used, cd.generation AS current_generation,
+     CASE WHEN l.continues THEN l.poll_sequence + 1 END AS poll,
      fl.message_id AS in_flight_id, fl.hand_out AS in_flight_hand_out, fl.session_id AS in_flight_session, fl.handed_out_at,
-     EXISTS (SELECT FROM send_queue q WHERE q.number_id = f.number_id) AS has_waiting
-   FROM found f
-   LEFT JOIN current c ON c.number_id = f.number_id
-   LEFT JOIN devices cd ON cd.team_id = f.team_id AND cd.id = c.device_id
-   LEFT JOIN polled p ON p.number_id = f.number_id AND p.session_id = f.asked_session
-   LEFT JOIN in_flight fl ON fl.number_id = f.number_id`,
+     EXISTS (SELECT FROM send_queue q WHERE q.number_id = l.number_id) AS has_waiting,
+     ${locking === '' ? 'false' : 'l.current_session IS NULL AND EXISTS (SELECT FROM device_sessions s WHERE s.number_id = l.number_id OFFSET 0)'} AS is_skipped
+   FROM locked l
+   LEFT JOIN LATERAL (SELECT generation FROM devices WHERE team_id = l.team_id AND id = l.current_device OFFSET 0) cd ON true
+   LEFT JOIN LATERAL (SELECT * FROM in_flight WHERE number_id = l.number_id OFFSET 0) fl ON true`;
+
+type LookUpParams = [
+  tokenHashes: readonly Buffer[],
+  askedSessions: readonly (DeviceSessionId | null)[],
+  sessionsLiveUntil: Date,
+  now: Date,
+];
+
+const lookUpUnlocked = statement<LookUpParams, PollLookupRow>(
+  'device-protocol.look-up-unlocked',
+  lookUpSql('SKIP LOCKED'),
+);
+const lookUpWaiting = statement<LookUpParams, PollLookupRow>(
+  'device-protocol.look-up-waiting',
+  lookUpSql(''),
 );
 
 const shortenStatement = statement<[NumberId, DeviceSessionId, number, Date, Date]>(
@@ -91,12 +111,16 @@ export async function shortenDeviceSession(
 }
 
 const windowMs = 20;
-const batchMax = 1_000;
 const waitingMax = 50_000;
 
+/** The row is undefined for an unknown token. */
+interface FoundPoll {
+  readonly row: PollLookupRow | undefined;
+}
+
 export interface PollLookups {
-  /** Looks up a poll. The row is undefined for an unknown token. */
-  readonly lookUp: (poll: PollLookup) => Promise<{ readonly row: PollLookupRow | undefined }>;
+  /** Looks up a poll. @param withPermit runs a look-up that has to wait for the session's lock */
+  readonly lookUp: (poll: PollLookup, withPermit: HandlerContext['withPermit']) => Promise<FoundPoll>;
 }
 
 /**
@@ -107,39 +131,31 @@ export function sessionLifeAfterAnswerMs(holdMs: number): number {
   return holdMs + 35_000;
 }
 
-export function createPollLookups({
-  database,
-  clock,
-  config,
-}: Pick<Runtime, 'database' | 'clock' | 'config'>): PollLookups {
-  const batcher = new Batcher<PollLookup, { readonly row: PollLookupRow | undefined }>({
+/** Looks up polls in a group commit, so that all polls of about 20 ms share one statement. */
+export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' | 'config'>): PollLookups {
+  const shared = new GroupCommit<PollLookup, FoundPoll>({
     run: async (polls) => {
-      const now = clock.now();
-      const liveUntil = clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs));
-      const rows = await lookUpPolls.rows(
-        database.hot,
-        polls.map((_, index) => index),
-        polls.map((poll) => poll.tokenHash),
-        polls.map((poll) => poll.sessionId ?? null),
-        liveUntil,
-        now,
-      );
-      const byIndex = new Map(rows.map((row) => [row.n, row]));
-      return polls.map((_, index) => ({ row: byIndex.get(index) }));
+      const found = await lookUp(services, lookUpUnlocked, polls);
+      return found.map((poll) => (poll.row?.is_skipped ? skipped : poll));
     },
-    sizeMax: batchMax,
-    inFlightMax: 2,
+    teamOf: ({ teamId }) => teamId,
     windowMs,
     waitingMax,
     refuse: () => unavailable('Too many phones poll at once. Poll again in a moment.'),
   });
+  const lookUpAlone = async (poll: PollLookup): Promise<FoundPoll> => {
+    const [found] = await lookUp(services, lookUpWaiting, [poll]);
+    return found ?? { row: undefined };
+  };
   const latest = new Map<string, Promise<unknown>>();
   return {
-    lookUp: async (poll) => {
+    lookUp: async (poll, withPermit) => {
       // Two polls of one session need different numbers, so the second waits for the batch of the first.
       const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
       const before = latest.get(key);
-      const arrival = (before ?? Promise.resolve()).then(() => batcher.add(poll));
+      const arrival = (before ?? Promise.resolve()).then(() =>
+        shared.add(poll, () => withPermit(() => lookUpAlone(poll))),
+      );
       const settled = arrival.catch(() => undefined);
       latest.set(key, settled);
       try {
@@ -149,4 +165,21 @@ export function createPollLookups({
       }
     },
   };
+}
+
+/** @returns one result per poll, in order */
+async function lookUp(
+  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  { rows }: typeof lookUpWaiting,
+  polls: readonly PollLookup[],
+): Promise<FoundPoll[]> {
+  const found = await rows(
+    database.hot,
+    polls.map(({ tokenHash }) => tokenHash),
+    polls.map(({ sessionId }) => sessionId ?? null),
+    clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs)),
+    clock.now(),
+  );
+  const byPosition = new Map(found.map((row) => [row.n, row]));
+  return polls.map((_, index) => ({ row: byPosition.get(index + 1) }));
 }

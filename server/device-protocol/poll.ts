@@ -50,10 +50,10 @@ export type PollServices = Runtime & {
 export async function poll(services: PollServices, request: PollRequest): Promise<PollResult> {
   await reportLast(services, request);
   const { wakeCount } = services.heldPolls;
-  const { row } = await services.pollLookups.lookUp({
-    tokenHash: request.device.tokenHash,
-    sessionId: request.sessionId,
-  });
+  const { row } = await services.pollLookups.lookUp(
+    { ...request.device, sessionId: request.sessionId },
+    request.withPermit,
+  );
   const decision = decidePoll(row, services.clock.now());
   if (decision.kind === 'stop') return decision;
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
