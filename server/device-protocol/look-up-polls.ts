@@ -110,7 +110,7 @@ export async function shortenDeviceSession(
   );
 }
 
-const windowMs = 20;
+const windowMs = 5;
 const waitingMax = 50_000;
 
 /** The row is undefined for an unknown token. */

@@ -41,7 +41,7 @@ export const sendsWaitingMax = 5_000;
 export const phonesWaitingMax = 50_000;
 
 /** Time that the first claim, report or inbound text of a batch waits for others (decision 0039). */
-export const phoneCommitWindowMs = 5;
+export const phoneCommitWindowMs = 2;
 
 /** Media fetches that a process runs at a time: in all, for one team, and for one team from one origin. */
 export const mediaFetchesMax = 32;
