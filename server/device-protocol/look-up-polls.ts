@@ -61,13 +61,15 @@ const lookUpSql = (locking: '' | 'SKIP LOCKED') =>
      FROM locked l WHERE l.continues AND s.number_id = l.number_id
    )
    SELECT l.n::int, l.asked_session, l.team_id, l.device_id, l.number_id, l.generation, l.device_ended, l.number_deleted, l.taken,
-     l.current_session, l.expires_at, l.poll_sequence > 1 AS session_used, cd.generation AS current_generation,
+     l.current_session, l.expires_at, l.poll_sequence > 1 AS session_used,
+     -- The generation of the current device, which is read only if another device polls.
+     CASE WHEN l.current_device = l.device_id THEN l.generation
+       ELSE (SELECT d.generation FROM devices d WHERE d.team_id = l.team_id AND d.id = l.current_device) END AS current_generation,
      CASE WHEN l.continues THEN l.poll_sequence + 1 END AS poll,
      fl.message_id AS in_flight_id, fl.hand_out AS in_flight_hand_out, fl.session_id AS in_flight_session, fl.handed_out_at,
      EXISTS (SELECT FROM send_queue q WHERE q.number_id = l.number_id) AS has_waiting,
      ${locking === '' ? 'false' : 'l.current_session IS NULL AND EXISTS (SELECT FROM device_sessions s WHERE s.number_id = l.number_id OFFSET 0)'} AS is_skipped
    FROM locked l
-   LEFT JOIN LATERAL (SELECT generation FROM devices WHERE team_id = l.team_id AND id = l.current_device OFFSET 0) cd ON true
    LEFT JOIN LATERAL (SELECT * FROM in_flight WHERE number_id = l.number_id OFFSET 0) fl ON true`;
 
 type LookUpParams = [
