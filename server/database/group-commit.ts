@@ -52,10 +52,16 @@ export class GroupCommit<Row, Outcome> {
   }
 
   /** Adds a row to the next batch. @param runAlone runs a skipped row in a transaction of its own */
-  async add(row: Row, runAlone: () => Promise<Outcome>): Promise<Outcome> {
+  async add<Alone = Outcome>(row: Row, runAlone: () => Promise<Alone>): Promise<Outcome | Alone> {
     const outcome = await this.#batcher.add(row);
     return outcome === skipped ? runAlone() : outcome;
   }
+}
+
+/** Rolls a batch back: another transaction has just stored what one of its rows was to store. */
+export class BatchConflictError extends Error {
+  /** SQLSTATE serialization_failure. */
+  readonly code = '40001';
 }
 
 /**

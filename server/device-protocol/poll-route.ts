@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import { releaseMessage } from '#server/messages/release-message.ts';
 import { disconnectSignal, isDisconnected } from '#server/platform/http/client-disconnect.ts';
@@ -7,6 +6,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { type DeviceBody, optionalField, parseDeviceBody } from './device-body.ts';
+import { flatStrings } from './flat-strings.ts';
 import { overLimitHoldMs, pollBodyMaxBytes, pollsPerMinute } from './limits.ts';
 import { type PollRequest, type PollResult, type PollServices, poll, reportLast } from './poll.ts';
 import { pollAnswer, unavailableAnswer } from './poll-answer.ts';
@@ -20,7 +20,7 @@ export function pollRoute(services: PollServices): Route {
     held: true,
     tokenPerMinute: pollsPerMinute,
     looseBody: textFieldsSchema('session', 'last', 'last_status', 'last_error', 'device_name', 'os', 'v'),
-    answers: { 200: Type.Record(Type.String(), Type.String()) },
+    answers: { 200: flatStrings },
     onFailure: ({ code }) =>
       code === 'unauthorized' ? pollAnswer({ kind: 'stop', reason: 'unauthorized' }) : unavailableAnswer,
     handle: async ({ request, reply, device, withPermit }) => {

@@ -31,6 +31,7 @@ export function createDeviceAuthenticator(
       teamId: token.teamId,
       deviceId: token.deviceId,
       numberId: token.numberId,
+      phoneNumber: token.phoneNumber,
       tokenHash: token.hash,
       isPoll: route.held === true,
       isOverLimit: isOverLimit(key, route),

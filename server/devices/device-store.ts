@@ -19,6 +19,7 @@ export interface DeviceRow {
 /** A device token in the database, with the reason if the token has ended. */
 export interface KnownTokenRow extends Pick<DeviceRow, 'team_id' | 'id' | 'number_id'> {
   readonly hash: Buffer;
+  readonly phone_number: string;
   /** Why the token has ended; null while its device may deliver inbound messages. */
   readonly ended: 'deleted' | 'superseded' | null;
 }
@@ -125,7 +126,7 @@ export const findDeviceByToken = statement<[tokenHash: Buffer], DeviceRow>(
 /** Filters these hashes to those of device tokens, ended tokens included. */
 export const findKnownTokens = statement<[hashes: readonly Buffer[]], KnownTokenRow>(
   'devices.find-known-tokens',
-  `SELECT d.token_hash AS hash, d.team_id, d.id, d.number_id,
+  `SELECT d.token_hash AS hash, d.team_id, d.id, d.number_id, n.phone_number,
      CASE WHEN n.deleted_at IS NOT NULL THEN 'deleted' WHEN d.ended_at IS NOT NULL THEN 'superseded' END AS ended
    FROM devices d JOIN numbers n ON n.team_id = d.team_id AND n.id = d.number_id
    WHERE d.token_hash = ANY($1::bytea[])`,

@@ -15,14 +15,16 @@ class KnownToken {
   readonly teamId: TeamId;
   readonly deviceId: DeviceId;
   readonly numberId: NumberId;
+  readonly phoneNumber: string;
   #ended: EndedTokenReason | undefined;
 
-  constructor({ hash, team_id: teamId, id: deviceId, number_id: numberId, ended }: KnownTokenRow) {
-    this.hash = hash;
-    this.teamId = teamId;
-    this.deviceId = deviceId;
-    this.numberId = numberId;
-    this.#ended = ended ?? undefined;
+  constructor(row: KnownTokenRow) {
+    this.hash = row.hash;
+    this.teamId = row.team_id;
+    this.deviceId = row.id;
+    this.numberId = row.number_id;
+    this.phoneNumber = row.phone_number;
+    this.#ended = row.ended ?? undefined;
   }
 
   /** Why the token has ended; undefined if this process has not seen its end. */

@@ -6,13 +6,15 @@ import { inboundTestsOf } from './inbound-tests.ts';
 /**
  * Records the inbound tests that a received text passes (specification section 11.8). No statement runs if the phone
  * has passed these tests before. An error is only logged: the text is stored, and the phone should not send it again.
+ * @param received names of the tests that the phone has passed before
  */
 export async function recordInboundTests(
   { database, logger }: Pick<Runtime, 'database' | 'logger'>,
-  device: DeviceRow,
+  device: Pick<DeviceRow, 'team_id' | 'id'>,
+  received: readonly string[],
   text: string,
 ): Promise<void> {
-  const missing = inboundTestsOf(text).filter((name) => !device.received_tests.includes(name));
+  const missing = inboundTestsOf(text).filter((name) => !received.includes(name));
   if (missing.length === 0) return;
   try {
     await storeReceivedTests(database.pool, device, missing);

@@ -44,6 +44,27 @@ export interface ClaimedInbound {
   readonly isSameCall: boolean;
 }
 
+/** Hashes of an inbound message: only one message of a number is stored with each of them. */
+export interface InboundHashes {
+  /** The hash of the device-given id, which identifies a message for ever; null without this id. */
+  readonly givenId: Buffer | null;
+  /** The hash of run and content; null without a run, and with a device-given id. */
+  readonly run: Buffer | null;
+  /** The hash of the content; null with a device-given id. */
+  readonly content: Buffer | null;
+}
+
+export function hashInbound({ deviceGivenId, run, content }: InboundIdentity): InboundHashes {
+  if (deviceGivenId !== undefined) return { givenId: sha256(deviceGivenId), run: null, content: null };
+  return {
+    givenId: null,
+    // A run is named by a random number. The hash also includes sender and text, so that no text is lost if two runs
+    // have the same number.
+    run: run === undefined ? null : sha256(JSON.stringify({ run, content })),
+    content: sha256(JSON.stringify(content)),
+  };
+}
+
 /**
  * Claims an id for an inbound message, in the transaction that stores it (specification section 11.5). A device-given
  * id identifies a message for ever. Without this id, a message repeats one of the same run of the shortcut, or an equal
@@ -53,23 +74,22 @@ export async function claimInbound(
   trx: Transaction,
   { clock }: Pick<Runtime, 'clock'>,
   numberId: NumberId,
-  { deviceGivenId, run, content }: InboundIdentity,
+  identity: InboundIdentity,
   id: MessageId,
 ): Promise<ClaimedInbound> {
-  if (deviceGivenId !== undefined) {
-    const row = await claimGivenId.row(trx, numberId, sha256(deviceGivenId), id);
+  const { givenId, run, content } = hashInbound(identity);
+  if (givenId) {
+    const row = await claimGivenId.row(trx, numberId, givenId, id);
     return { id: row?.message_id ?? id, isSameCall: true };
   }
-  const claim = async (fingerprint: Buffer, periodMs: number) => {
+  const claim = async (fingerprint: Buffer | null, periodMs: number) => {
+    if (!fingerprint) return id;
     const row = await claimFingerprint.row(trx, numberId, fingerprint, id, clock.now(), clock.in(-periodMs));
     return row?.message_id ?? id;
   };
-  // A run is named by a random number. The hash also includes sender and text, so that no text is lost if two runs have
-  // the same number.
-  const ofRun = run === undefined ? undefined : sha256(JSON.stringify({ run, content }));
-  const known = ofRun ? await claim(ofRun, inboundRunMs) : id;
+  const known = await claim(run, inboundRunMs);
   if (known !== id) return { id: known, isSameCall: true };
-  const claimed = await claim(sha256(JSON.stringify(content)), duplicateInboundMs);
-  if (ofRun && claimed !== id) await changeFingerprint.run(trx, numberId, ofRun, claimed);
+  const claimed = await claim(content, duplicateInboundMs);
+  if (run && claimed !== id) await changeFingerprint.run(trx, numberId, run, claimed);
   return { id: claimed, isSameCall: false };
 }

@@ -209,7 +209,8 @@ async function applyKeyword(
   else if (await optOut(trx, services, change)) await failMessagesToContact(trx, services, change);
 }
 
-function keptHandle(handle: string): string {
+/** The part of a handle that is stored. */
+export function keptHandle(handle: string): string {
   // Cuts a long text before it is split into characters, each of which has up to two UTF-16 code units.
   return [...handle.slice(0, 2 * handleMaxCharacters)].slice(0, handleMaxCharacters).join('');
 }

@@ -61,8 +61,8 @@ function createHandler(options: RouteOptions, route: Route, inFlight: WaitGroup)
   const createContext = createContextFactory(options, route);
   const validateResponse = options.validateResponses ? compileResponseValidators(route) : undefined;
   const limit = options.limitConcurrency ?? withoutLimit;
-  // A long poll takes permits for parts of its work (withPermit), and a route with its own queue needs none.
-  const needsPermit = !route.held && !route.ownQueue;
+  // A long poll takes permits for parts of its work, and a route with its own queue needs none.
+  const needsPermit = !route.held && !route.permitsInParts && !route.ownQueue;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     inFlight.begin();
     try {
@@ -89,7 +89,7 @@ function createContextFactory(options: RouteOptions, route: Route) {
   const validateQuery = compileQueryValidator(route.query ?? strictObject({}));
   const isJson = jsonAudiences.includes(route.audience);
   const authenticator = options.authenticators[route.audience];
-  const limit = (route.held && options.limitConcurrency) || withoutLimit;
+  const limit = ((route.held || route.permitsInParts) && options.limitConcurrency) || withoutLimit;
   const reauthenticate: Reauthenticate = async (request, reply) => {
     const caller = (await authenticator?.(request, reply, route, true)) ?? {};
     if (caller.refusal) throw caller.refusal;

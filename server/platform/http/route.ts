@@ -46,6 +46,8 @@ export interface DeviceCaller {
   readonly teamId: TeamId;
   readonly deviceId: DeviceId;
   readonly numberId: NumberId;
+  /** The phone number of the device's number, which never changes. */
+  readonly phoneNumber: string;
   /** SHA-256 of the device token, as stored in the database. */
   readonly tokenHash: Buffer;
   /** Whether the call is a poll: polls have their own queue for permits. */
@@ -113,7 +115,10 @@ export interface HandlerContext<Body = unknown, Query = unknown> {
    * @returns the caller, whose role may have changed
    */
   readonly reauthenticate: () => Promise<Caller>;
-  /** For held requests: runs a part of the work with a permit. Every other request has a permit from its start. */
+  /**
+   * For held requests and `permitsInParts`: runs a part of the work with a permit. Every other request has a permit from
+   * its start.
+   */
   readonly withPermit: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -184,6 +189,8 @@ export interface Route {
   readonly held?: true;
   /** True if requests wait in a bounded queue of this route, without a permit of the team's concurrency limiter. */
   readonly ownQueue?: true;
+  /** True if the handler takes permits of the team's concurrency limiter for parts of its work (`withPermit`). */
+  readonly permitsInParts?: true;
   /** Maximum body size, for routes that need more than the default. */
   readonly bodyLimitBytes?: number;
   /** For `device`: calls of one token per minute in this process, counted before the body is read. */
