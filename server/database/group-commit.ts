@@ -65,8 +65,8 @@ export class BatchConflictError extends Error {
 }
 
 /**
- * SQLSTATE classes and codes of a batch that was rolled back because of one of its rows: data exception, integrity
- * constraint, rollback by a deadlock, lock time-out, statement time-out.
+ * SQLSTATE classes and codes of a batch that was rolled back because of one of its rows. They are data exceptions,
+ * integrity constraints, deadlocks and other rollbacks, lock time-outs and statement time-outs.
  */
 const faultsOfRow = ['22', '23', '40', '55P03', '57014'];
 

@@ -170,8 +170,8 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
      AND EXISTS (SELECT FROM send_queue q WHERE q.number_id = p.number_id OFFSET 0)${locking === '' ? '' : sqlSkipped}`;
 
 /**
- * SQL for the polls that SKIP LOCKED left out: their number and session would allow a claim in the snapshot, or a
- * message was found in the queue but not locked.
+ * SQL for the polls that SKIP LOCKED left out. Either the snapshot has a number and a session that allow a claim, or a
+ * message of the queue was found and not locked.
  */
 const sqlSkipped = `
    UNION ALL

@@ -49,8 +49,8 @@ type ReceivedRow = {
 );
 
 /**
- * Stores new texts (specification section 11.5). The rest is left to `receiveMessage`: repeats, texts whose number,
- * conversation or usage row is locked, and texts of a team with opt-outs that lost their handle in an erasure.
+ * Stores new texts (specification section 11.5). Repeats are left to `receiveMessage`, and so are texts whose number,
+ * conversation or usage row is locked. So are texts to a team with opt-outs that lost their handle in an erasure.
  *
  * Locks are taken in the order of every writer: numbers, conversations, usage. Ids and fingerprints come last, because
  * they can't skip a lock: a text waits there for an equal one that another transaction stores.
