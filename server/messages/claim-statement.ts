@@ -54,6 +54,8 @@ export type ClaimRow = {
  * message, and its look-up committed before this statement began. Every hand-out of an earlier poll committed before
  * that look-up. The snapshot may miss a released hand-out or a reply: both only allow more messages.
  *
+ * Functions take the locks, because later steps choose months per row (decision 0040).
+ *
  * Each table is read through LATERAL, row by row along one index, and updated by ctid. A plan for a join could be
  * cached while the queue or a new month is empty, and would then read whole tables.
  */
@@ -65,23 +67,17 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
        WITH ORDINALITY AS t (team_id, number_id, device_id, session_id, poll_sequence, n)
      ORDER BY number_id
    ),
-   -- 2. Lock the active numbers. IS NOT DISTINCT FROM keeps the planner off the index on team_id.
+   -- 2. Lock the active numbers.
    number AS MATERIALIZED (
-     SELECT i.*, nu.pacing FROM input i CROSS JOIN LATERAL (
-       SELECT nu.pacing FROM numbers nu
-       WHERE nu.id = i.number_id AND nu.team_id IS NOT DISTINCT FROM i.team_id
-         AND nu.status = 'active' AND nu.deleted_at IS NULL FOR SHARE ${locking}
-     ) nu
+     SELECT i.*, nu.pacing FROM input i
+     JOIN lock_active_numbers($2::uuid[], ${locking === ''}) nu ON nu.id = i.number_id AND nu.team_id = i.team_id
    ),
-   -- 3. Lock the sessions whose newest poll asks, and to whose queue no message has returned since the snapshot.
+   -- 3. Lock their sessions. Those whose newest poll asks go on, if no message has returned to their queue since the snapshot.
    session AS MATERIALIZED (
-     SELECT n.*, s.hand_out_total FROM number n CROSS JOIN LATERAL (
-       SELECT s.hand_out_total FROM device_sessions s
-       WHERE s.number_id = n.number_id AND s.device_id = n.device_id AND s.session_id = n.session_id
-         AND s.poll_sequence = n.poll_sequence
-         AND s.requeue_count = (SELECT seen.requeue_count FROM device_sessions seen WHERE seen.number_id = n.number_id)
-       FOR UPDATE ${locking}
-     ) s
+     SELECT n.*, s.hand_out_total FROM number n
+     JOIN lock_sessions(ARRAY(SELECT number_id FROM number), ${locking === ''}) s
+       ON s.number_id = n.number_id AND s.device_id = n.device_id AND s.session_id = n.session_id AND s.poll_sequence = n.poll_sequence
+     WHERE s.requeue_count = (SELECT seen.requeue_count FROM device_sessions seen WHERE seen.number_id = n.number_id)
    ),
    -- 4. Compute when pacing lets each number send; where pacing is off, nothing is read.
    paced AS MATERIALIZED (
@@ -105,10 +101,8 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    ),
    -- 6. Lock the message in the queue; if it was cancelled meanwhile, its row is gone.
    locked AS MATERIALIZED (
-     SELECT h.* FROM head h CROSS JOIN LATERAL (
-       SELECT q.ctid AS place FROM send_queue q WHERE q.ctid = h.queue_place AND q.message_id = h.message_id FOR UPDATE ${locking}
-     ) q
-     WHERE q.place = h.queue_place
+     SELECT h.* FROM head h JOIN lock_queued(ARRAY(SELECT queue_place FROM head), ${locking === ''}) q
+       ON q.place = h.queue_place AND q.message_id = h.message_id
    ),
    -- 7. Find the message's row in the history. BETWEEN with ORDER BY makes the planner use the primary key.
    found AS MATERIALIZED (

@@ -19,7 +19,8 @@ export interface SentReport {
  * Confirms messages in flight as sent (specification section 3.2). Reports that are late, repeated or about an earlier
  * hand-out change nothing, and neither do reports of a locked session.
  *
- * Locks are taken in the order of every writer: sessions by number, then the row in flight, then the message. Each table
+ * Locks are taken in the order of every writer: sessions by number, then the row in flight, then the message. A function
+ * locks the sessions, because later steps choose months per row (decision 0040). Each table
  * is read through LATERAL and changed by ctid, for the reason that the claim gives.
  */
 const confirm = transactionStatement<
@@ -35,9 +36,7 @@ const confirm = transactionStatement<
    ),
    -- 2. Lock the sessions of the numbers.
    session AS MATERIALIZED (
-     SELECT i.* FROM input i CROSS JOIN LATERAL (
-       SELECT FROM device_sessions s WHERE s.number_id = i.number_id FOR UPDATE SKIP LOCKED
-     ) s
+     SELECT i.* FROM input i JOIN lock_sessions($2::uuid[], false) s ON s.number_id = i.number_id
    ),
    -- 3. Find the hand-outs in flight.
    flying AS MATERIALIZED (

@@ -34,23 +34,25 @@ const forget = transactionStatement<[TeamId, EventId[]]>(
   'DELETE FROM erased_events WHERE team_id = $1 AND event_id = ANY ($2::uuid[])',
 );
 
-/**
- * SQL of the deliveries of events $2 that are not marked as erased, so that attempts may still store answers. It reads
- * along the primary key.
- */
-const openDeliveries = (locking: string) => `unnest($2::uuid[]) AS i (event_id) CROSS JOIN LATERAL (
+// Finds deliveries of the events that are not marked as erased, so that attempts may still store answers. It reads
+// along the primary key.
+const findOpen = transactionStatement<[TeamId, EventId[], number], { readonly id: DeliveryId }>(
+  'deliveries.find-of-erased-events',
+  `SELECT d.id FROM unnest($2::uuid[]) AS i (event_id) CROSS JOIN LATERAL (
      SELECT d.id FROM deliveries d
      WHERE d.team_id = $1 AND ${sqlDeliveryIdRange('d.id', 'i.event_id')} AND NOT d.is_erased
-     ORDER BY d.team_id, d.id LIMIT $3 ${locking}
-   ) d`;
-// A transaction that writes results has locked its deliveries. They are skipped, and the next batch handles them.
-const lockDeliveries = transactionStatement<[TeamId, EventId[], number], { readonly id: DeliveryId }>(
-  'deliveries.lock-of-erased-events',
-  `SELECT d.id FROM ${openDeliveries('FOR NO KEY UPDATE SKIP LOCKED')} LIMIT $3`,
+     ORDER BY d.team_id, d.id LIMIT $3
+   ) d LIMIT $3`,
 );
-const findLeft = transactionStatement<[TeamId, EventId[], number], { readonly id: DeliveryId }>(
-  'deliveries.find-of-erased-events',
-  `SELECT d.id FROM ${openDeliveries('')} LIMIT $3`,
+// A transaction that writes results has locked its deliveries. They are skipped, and the next batch handles them. The
+// locks are taken apart from the search, which chooses months per row (decision 0040).
+const lockOpen = transactionStatement<
+  [TeamId, DeliveryId[], DeliveryId | undefined, DeliveryId | undefined],
+  { readonly id: DeliveryId }
+>(
+  'deliveries.lock-of-erased-events',
+  `SELECT d.id FROM deliveries d WHERE d.team_id = $1 AND d.id = ANY ($2::uuid[]) AND d.id BETWEEN $3 AND $4 AND NOT d.is_erased
+   FOR NO KEY UPDATE SKIP LOCKED`,
 );
 const mark = transactionStatement<[TeamId, DeliveryId[], DeliveryId | undefined, DeliveryId | undefined]>(
   'deliveries.mark-erased',
@@ -105,7 +107,10 @@ export async function listTeamsWithErasedEvents(db: Queryable): Promise<TeamId[]
 export async function eraseAnswers(trx: Transaction, teamId: TeamId): Promise<boolean> {
   const events = (await lockEvents.rows(trx, teamId, batchMax.events)).map((row) => row.event_id);
   if (events.length === 0) return false;
-  const locked = (await lockDeliveries.rows(trx, teamId, events, batchMax.deliveries)).map((row) => row.id);
+  const open = (await findOpen.rows(trx, teamId, events, batchMax.deliveries))
+    .map((row) => row.id)
+    .toSorted();
+  const locked = (await lockOpen.rows(trx, teamId, open, open[0], open.at(-1))).map((row) => row.id);
   const answers = await list.rows(trx, teamId, locked, batchMax.answers);
   await eraseRows(trx, teamId, answers);
   // The last delivery of a full list may have more answers, so the next batch handles it again.
@@ -113,7 +118,7 @@ export async function eraseAnswers(trx: Transaction, teamId: TeamId): Promise<bo
   const done = last === undefined ? locked : locked.slice(0, locked.indexOf(last));
   const sorted = done.toSorted();
   if (done.length > 0) await mark.run(trx, teamId, done, sorted[0], sorted.at(-1));
-  if (await findLeft.row(trx, teamId, events, 1)) return true;
+  if (await findOpen.row(trx, teamId, events, 1)) return true;
   await forget.run(trx, teamId, events);
   return events.length === batchMax.events;
 }

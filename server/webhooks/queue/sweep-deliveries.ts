@@ -8,7 +8,8 @@ import { sqlWebhooksWithDue } from './due-webhooks.ts';
 const sweptMax = 1_000;
 
 // A disabled webhook has pending deliveries if their events were written while it was disabled, or if skipping was
-// interrupted. The same applies to a deleted webhook. Locked rows are skipped until the next round, a second later.
+// interrupted. The same applies to a deleted webhook. Locked rows are skipped until the next round, a second later. The
+// deliveries are found by arrays rather than a join, which would choose months per row beside the locks (decision 0040).
 const sweep = statement<[Date], { readonly team_id: TeamId }>(
   'webhooks.sweep-deliveries',
   `WITH RECURSIVE ${sqlWebhooksWithDue()}, off AS MATERIALIZED (
@@ -30,7 +31,8 @@ const sweep = statement<[Date], { readonly team_id: TeamId }>(
      DELETE FROM due_deliveries WHERE ctid = ANY (ARRAY(SELECT tid FROM locked)) RETURNING team_id, delivery_id
    ), skipped AS (
      UPDATE deliveries d SET status = ${sqlStatusAfter('skip', 'd')}, finished_at = $1
-     FROM waiting w WHERE d.team_id = w.team_id AND d.id = w.delivery_id AND ${sqlDeliveryGuard('skip', 'd')} RETURNING d.team_id
+     WHERE d.team_id = ANY (ARRAY(SELECT team_id FROM waiting)) AND d.id = ANY (ARRAY(SELECT delivery_id FROM waiting))
+       AND ${sqlDeliveryGuard('skip', 'd')} RETURNING d.team_id
    )
    SELECT DISTINCT team_id FROM skipped`,
   { changes: 'delivery', team: 'team_id' },

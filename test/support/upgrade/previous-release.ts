@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '#server/database/migrate.ts';
 import { schemaVersion } from '#server/database/schema-version.ts';
+import { connectToDatabase } from '#test/support/database/database-connection.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 /** Code from before the latest migration. */
@@ -12,7 +13,7 @@ export interface PreviousRelease {
   readonly name: string;
   /** A folder with its code, and the packages of this checkout. */
   readonly folder: string;
-  /** Brings an empty database to the schema from which the upgrade starts, if the release itself does not. */
+  /** Prepares an empty database: its settings, and its schema if the release does not create it. */
   readonly prepare: (databaseUrl: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -48,9 +49,21 @@ export async function checkOut(commit: string | undefined): Promise<PreviousRele
   return {
     name: nameOf(commit),
     folder,
-    prepare: async () => undefined,
+    prepare: readMonthsOfAllTime,
     close: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/**
+ * Makes statements of a database read all months of a history. The code from before migration 024 crashes PostgreSQL
+ * 18.4 where a plan chooses the months (decision 0040). Once the previous release has that migration, this can go.
+ */
+async function readMonthsOfAllTime(databaseUrl: string): Promise<void> {
+  const { query, close } = await connectToDatabase(databaseUrl);
+  await query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET enable_partition_pruning = off', current_database()); END $$`,
+  );
+  await close();
 }
 
 export function nameOf(commit: string | undefined): string {
