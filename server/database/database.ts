@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
 import type { ChangeRecorder } from './change.ts';
@@ -26,6 +27,11 @@ interface DatabaseOptions {
 
 const defaultStatementTimeoutMs = 10_000;
 
+const hotConnections = 10;
+
+/** Hot connections that may wait for row locks at once: the others stay free for the batches of all teams. */
+const hotWaitingMax = 3;
+
 /** How long a statement waits for a lock of another transaction. */
 export const lockTimeoutMs = 5_000;
 
@@ -48,6 +54,7 @@ export class Database {
   readonly hot: ChangeRecordingPool;
   readonly pages: ChangeRecordingPool;
   readonly pool: ChangeRecordingPool;
+  readonly #waitingOnHot = new Semaphore(hotWaitingMax);
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
   readonly #changes: ChangeNotifySender;
@@ -73,7 +80,7 @@ export class Database {
     const open = (own: OwnOptions): ChangeRecordingPool =>
       Object.assign(openPlain(own), { recordChange: this.#changes.record });
     this.hot = open({
-      max: 6,
+      max: hotConnections,
       application_name: 'ownline hot',
       options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off',
     });
@@ -105,6 +112,11 @@ export class Database {
   /** Commits the work, and then sends its notifications. If `work` throws, it is rolled back and nothing is sent. */
   transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
     return this.#transact(this.pool, work);
+  }
+
+  /** Runs work on the hot pool that may wait for row locks. Only a few connections do so at once; the rest queue. */
+  waitOnHot<T>(work: () => Promise<T>): Promise<T> {
+    return this.#waitingOnHot.run(work);
   }
 
   /** A transaction on a connection of the hot pool, for batches whose statements are planned once. */

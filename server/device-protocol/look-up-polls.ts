@@ -156,7 +156,7 @@ export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' |
       const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
       const before = latest.get(key);
       const arrival = (before ?? Promise.resolve()).then(() =>
-        shared.add(poll, () => withPermit(() => lookUpAlone(poll))),
+        shared.add(poll, () => withPermit(() => services.database.waitOnHot(() => lookUpAlone(poll)))),
       );
       const settled = arrival.catch(() => undefined);
       latest.set(key, settled);

@@ -30,6 +30,8 @@ export function createClaimBatcher(
   });
   return {
     claim: (claimant, withPermit) =>
-      shared.add(claimant, () => withPermit(() => claimMessage(services, claimant, sessionLifeMs))),
+      shared.add(claimant, () =>
+        withPermit(() => services.database.waitOnHot(() => claimMessage(services, claimant, sessionLifeMs))),
+      ),
   };
 }

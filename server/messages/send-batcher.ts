@@ -3,7 +3,6 @@ import { GroupCommit, type Skipped, skipped } from '#server/database/group-commi
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
-import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
@@ -13,12 +12,6 @@ import { sendsWaitingMax } from './limits.ts';
 
 /** Maximum number of sends in a batch of one team. */
 const teamBatchMax = 256;
-
-/**
- * Maximum number of batches that wait for locks simultaneously. It is half of the hot connections, so the others stay
- * free for sends and hand-outs.
- */
-const waitingBatchesMax = 3;
 
 export interface SendBatcher {
   readonly accept: (row: SendRow) => Promise<SendOutcome>;
@@ -54,12 +47,11 @@ export function createSendBatcher(
     run: run((rows) => acceptUnlockedSends(services, rows)),
     teamOf: (row) => row.teamId,
   });
-  const waitingBatches = new Semaphore(waitingBatchesMax);
   const waitingTeams = new Map<TeamId, { readonly batcher: Batcher<SendRow, SendOutcome>; sends: number }>();
   const createTeamBatcher = () =>
     new Batcher<SendRow, SendOutcome>({
       ...queue,
-      run: run((rows) => waitingBatches.run(() => acceptSends(services, rows))),
+      run: run((rows) => services.database.waitOnHot(() => acceptSends(services, rows))),
       sizeMax: teamBatchMax,
       inFlightMax: 1,
     });
