@@ -110,21 +110,7 @@ export class Database {
   }
 
   /** Commits the work, and then sends its notifications. If `work` throws, it is rolled back and nothing is sent. */
-  transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transact(this.pool, work);
-  }
-
-  /** Runs work on the hot pool that may wait for row locks. Only a few connections do so at once; the rest queue. */
-  waitOnHot<T>(work: () => Promise<T>): Promise<T> {
-    return this.#waitingOnHot.run(work);
-  }
-
-  /** A transaction on a connection of the hot pool, for batches whose statements are planned once. */
-  hotTransaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    return this.#transact(this.hot, work);
-  }
-
-  async #transact<T>(pool: pg.Pool, work: (trx: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (trx: Transaction) => Promise<T>, pool: pg.Pool = this.pool): Promise<T> {
     const client = await pool.connect().catch(rethrowPoolTimeout);
     let broken: Error | undefined;
     const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
@@ -160,6 +146,16 @@ export class Database {
     } finally {
       client.release(broken);
     }
+  }
+
+  /** Runs work on the hot pool that may wait for row locks. Only a few connections do so at once; the rest queue. */
+  waitOnHot<T>(work: () => Promise<T>): Promise<T> {
+    return this.#waitingOnHot.run(work);
+  }
+
+  /** A transaction on a connection of the hot pool, for batches whose statements are planned once. */
+  hotTransaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
+    return this.transaction(work, this.hot);
   }
 
   async close(): Promise<void> {
