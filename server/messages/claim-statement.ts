@@ -112,38 +112,42 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
        ORDER BY m.team_id, m.id LIMIT 1
      ) m
    ),
-   -- 8. Set its status to polling. The next steps take only messages whose status changed.
+   -- 8. Lock its conversation, if that exists. A claim that waits for locks waits in step 15.
+   ready AS MATERIALIZED (
+     SELECT f.* FROM found f${locking === '' ? '' : sqlConversationLocked}
+   ),
+   -- 9. Set its status to polling. The next steps take only messages whose status changed.
    given AS (
      UPDATE messages m SET status = ${sqlNextStatus('hand_out')}, hand_out_count = m.hand_out_count + 1
-     FROM found f WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
+     FROM ready f WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('hand_out', 'm')}
      RETURNING f.n, f.team_id, f.number_id, f.message_id, f.device_id, f.session_id, f.poll_sequence, f.seq, f.contact, f.queue_place, f.hand_out_total, f.mode,
        m.hand_out_count AS hand_out, m.to_handle, m.content, m.media_url
    ),
-   -- 9. Remove it from the queue.
+   -- 10. Remove it from the queue.
    dequeued AS (
      DELETE FROM send_queue q USING given g WHERE q.ctid = g.queue_place AND q.message_id = g.message_id
    ),
-   -- 10. Put it in flight.
+   -- 11. Put it in flight.
    flying AS (
      INSERT INTO in_flight (number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, handed_out_at, leased_until)
      SELECT number_id, team_id, message_id, hand_out, device_id, session_id, poll_sequence, seq, $6, $7 FROM given
    ),
-   -- 11. Record the hand-out.
+   -- 12. Record the hand-out.
    recorded AS (
      INSERT INTO hand_outs (message_id, hand_out, team_id, device_id, session_id, handed_out_at)
      SELECT message_id, hand_out, team_id, device_id, session_id, $6 FROM given
    ),
-   -- 12. Number the hand-out for the windows of pacing.
+   -- 13. Number the hand-out for the windows of pacing.
    windowed AS (
      INSERT INTO recent_hand_outs (number_id, ordinal, message_id, hand_out, contact, handed_out_at)
      SELECT number_id, hand_out_total + 1, message_id, hand_out, contact, $6 FROM given WHERE mode <> 'off'
    ),
-   -- 13. Extend the session to hold + 35 s after this answer, and count the hand-out if it was numbered.
+   -- 14. Extend the session to hold + 35 s after this answer, and count the hand-out if it was numbered.
    answered AS (
      UPDATE device_sessions s SET expires_at = $8, handed_out_at = $6, hand_out_total = s.hand_out_total + (g.mode <> 'off')::int
      FROM given g WHERE s.number_id = g.number_id
    ),
-   -- 14. Open the conversation, or count one more message without a reply.
+   -- 15. Open the conversation, or count one more message without a reply.
    conversed AS (
      INSERT INTO conversations AS c (team_id, number_id, contact, opened_by, opened_at, unanswered_count, opening_text_hash,
        last_activity_at, last_message_id, handles)
@@ -163,6 +167,12 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    WHERE (p.ready_at > $6 OR p.mode = 'strict') AND p.n NOT IN (SELECT n FROM given) AND p.n NOT IN (SELECT n FROM head)
      AND EXISTS (SELECT FROM send_queue q WHERE q.number_id = p.number_id OFFSET 0)${locking === '' ? '' : sqlSkipped}`;
 
+/** SQL that leaves out the messages f whose conversation another transaction has locked. */
+const sqlConversationLocked = `
+     LEFT JOIN lock_conversations(ARRAY(SELECT number_id FROM found), ARRAY(SELECT contact FROM found)) c ON c.number_id = f.number_id
+     WHERE c.number_id IS NOT NULL
+       OR NOT EXISTS (SELECT FROM conversations o WHERE o.number_id = f.number_id AND o.contact = f.contact OFFSET 0)`;
+
 /**
  * SQL for the polls that SKIP LOCKED left out. Either the snapshot has a number and a session that allow a claim, or a
  * message of the queue was found and not locked.
@@ -171,7 +181,7 @@ const sqlSkipped = `
    UNION ALL
    SELECT i.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, true
    FROM input i
-   WHERE i.n IN (SELECT n FROM head) AND i.n NOT IN (SELECT n FROM locked)
+   WHERE i.n IN (SELECT n FROM head) AND i.n NOT IN (SELECT n FROM ready)
      OR i.n NOT IN (SELECT n FROM session)
      AND EXISTS (
        SELECT FROM numbers nu WHERE nu.id = i.number_id AND nu.status = 'active' AND nu.deleted_at IS NULL OFFSET 0

@@ -11,13 +11,17 @@ type LockedRows =
   /** The usage of all months. */
   | { readonly usageOf: TeamId | readonly TeamId[] }
   | { readonly numbersOf: TeamId }
-  | { readonly phoneNumber: string }
+  | { readonly phoneNumber: string | readonly string[] }
   | { readonly everyNumber: true }
-  /** Session of the phone with this number. */
-  | { readonly sessionOf: string }
+  /** Sessions of the phones with these numbers. */
+  | { readonly sessionOf: string | readonly string[] }
   /** The setup links of this phone number. */
   | { readonly setupLinksOf: string }
   | { readonly messagesInFlight: true }
+  /** The queue entries of messages to this contact, without the messages. */
+  | { readonly queuedTo: string }
+  /** The conversations with this contact. */
+  | { readonly conversationWith: string }
   | { readonly messagesTo: string }
   | { readonly messagesFrom: string }
   /** Day's count of inbound messages, the last row that the transaction of an inbound message writes. */
@@ -69,18 +73,20 @@ function selection(rows: LockedRows): readonly [from: string, ...values: unknown
   if ('usageOf' in rows) return ['usage_months r WHERE r.team_id = ANY ($1)', [rows.usageOf].flat()];
   if ('numbersOf' in rows) return ['numbers r WHERE r.team_id = $1', rows.numbersOf];
   if ('phoneNumber' in rows)
-    return ['numbers r WHERE r.phone_number = $1 AND r.deleted_at IS NULL', rows.phoneNumber];
+    return ['numbers r WHERE r.phone_number = ANY ($1) AND r.deleted_at IS NULL', [rows.phoneNumber].flat()];
   if ('everyNumber' in rows) return ['numbers r'];
   if ('sessionOf' in rows)
     return [
-      'device_sessions r JOIN numbers n ON n.id = r.number_id WHERE n.phone_number = $1',
-      rows.sessionOf,
+      'device_sessions r JOIN numbers n ON n.id = r.number_id WHERE n.phone_number = ANY ($1)',
+      [rows.sessionOf].flat(),
     ];
   if ('setupLinksOf' in rows)
     return [
       'setup_links r JOIN numbers n ON n.id = r.number_id WHERE n.phone_number = $1',
       rows.setupLinksOf,
     ];
+  if ('queuedTo' in rows) return ['send_queue r WHERE r.to_handle = $1', rows.queuedTo];
+  if ('conversationWith' in rows) return ['conversations r WHERE r.contact = $1', rows.conversationWith];
   if ('messagesTo' in rows) return ['messages r WHERE r.to_handle = $1', rows.messagesTo];
   if ('messagesFrom' in rows) return ['messages r WHERE r.from_handle = $1', rows.messagesFrom];
   if ('receivedCountOf' in rows)

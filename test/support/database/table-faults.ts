@@ -1,5 +1,5 @@
 import type { Transaction } from '#server/database/statement.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { MessageId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Renames a table, so that statements with its name fail until it is restored. */
@@ -54,4 +54,26 @@ export async function refuseReceivedTests({
 }: Pick<TestService, 'query'>): Promise<{ readonly end: () => Promise<void> }> {
   await query("ALTER TABLE devices ADD CONSTRAINT refuses_tests CHECK (received_tests = '{}') NOT VALID");
   return { end: async () => void (await query('ALTER TABLE devices DROP CONSTRAINT refuses_tests')) };
+}
+
+/** Makes PostgreSQL refuse each new row about a message in a table, until `end`. */
+export async function refuseRowsOf(
+  { query }: Pick<TestService, 'query'>,
+  messageId: MessageId,
+  table: 'hand_outs' | 'events',
+): Promise<{ readonly end: () => Promise<void> }> {
+  await query(`
+    ALTER TABLE ${table} ADD CONSTRAINT refuses_one_message CHECK (message_id <> '${messageId}'::uuid) NOT VALID`);
+  return { end: async () => void (await query(`ALTER TABLE ${table} DROP CONSTRAINT refuses_one_message`)) };
+}
+
+/** Makes PostgreSQL refuse each new message with this text, until `end`. */
+export async function refuseText(
+  { query }: Pick<TestService, 'query'>,
+  content: string,
+): Promise<{ readonly end: () => Promise<void> }> {
+  await query(
+    `ALTER TABLE messages ADD CONSTRAINT refuses_one_text CHECK (content <> '${content}') NOT VALID`,
+  );
+  return { end: async () => void (await query('ALTER TABLE messages DROP CONSTRAINT refuses_one_text')) };
 }

@@ -1,6 +1,7 @@
 import type { Direction, MessageStatus } from '#contract/message.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { type HeldTransaction, holdTransaction } from '#test/support/database/held-transaction.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 type Service = Pick<TestService, 'query'>;
@@ -95,4 +96,12 @@ export async function putSentMessages(
 /** Ends the lease of a message in flight at the moment of its hand-out. */
 export async function endLease({ query }: Service, messageId: MessageId): Promise<void> {
   await query('UPDATE in_flight SET leased_until = handed_out_at WHERE message_id = $1', [messageId]);
+}
+
+/** Writes the messages to a contact in a transaction that commits when the test releases it, as an erasure does. */
+export function holdMessageChange(
+  service: Pick<TestService, 'databaseUrl'>,
+  contact: string,
+): Promise<HeldTransaction> {
+  return holdTransaction(service, 'UPDATE messages SET content = content WHERE to_handle = $1', [contact]);
 }

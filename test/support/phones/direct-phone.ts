@@ -11,10 +11,11 @@ import type { TestService } from '#test/support/service/test-service.ts';
 
 /** A connected phone that claims and reports messages without HTTP, so that thousands of messages take seconds. */
 export class DirectPhone {
-  readonly #session: ClaimingPoll;
+  /** The phone's newest poll. */
+  readonly session: ClaimingPoll;
 
   private constructor(session: ClaimingPoll) {
-    this.#session = session;
+    this.session = session;
   }
 
   static async of(service: TestService, { phoneNumber }: ConnectedNumber): Promise<DirectPhone> {
@@ -24,20 +25,20 @@ export class DirectPhone {
   }
 
   claim(runtime: Runtime): Promise<Claim> {
-    return claimMessage(runtime, this.#session, 60_000);
+    return claimMessage(runtime, this.session, 60_000);
   }
 
   async report(
     runtime: Runtime,
-    { message_id: messageId }: HandOut,
+    { message_id: messageId }: Pick<HandOut, 'message_id'>,
     status: Report['status'] = 'sent',
   ): Promise<void> {
-    const { sessionId } = this.#session;
-    await reportMessage(runtime, this.#session, { messageId, sessionId, status, error: null });
+    const { sessionId } = this.session;
+    await reportMessage(runtime, this.session, { messageId, sessionId, status, error: null });
   }
 
   release(runtime: Runtime, { message_id: messageId }: HandOut): Promise<void> {
-    return releaseMessage(runtime, this.#session, messageId);
+    return releaseMessage(runtime, this.session, messageId);
   }
 
   /** Claims a message and reports it as sent. @returns its public id, or the time at which pacing allows one */

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openRuntime } from '#server/app/open-runtime.ts';
+import { lockTimeoutMs } from '#server/database/database.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { type ClaimBatcher, createClaimBatcher } from '#server/messages/claim-batcher.ts';
+import type { Claim } from '#server/messages/claim-message.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
+import { refuseRowsOf } from '#test/support/database/table-faults.ts';
+import { watchStatements } from '#test/support/database/watch-statements.ts';
+import { holdMessageChange } from '#test/support/messages/given-messages.ts';
+import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
+import { holdPause } from '#test/support/numbers/given-numbers.ts';
+import { connectMany, type OneOfMany, sendFromEach, withoutLimit } from '#test/support/phones/many-phones.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenTeam } from '#test/support/service/given-team.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
+
+const lifeMs = 60_000;
+
+const messageOf = (claim: Claim) =>
+  claim.kind === 'hand_out' ? publicId('msg', claim.handOut.message_id) : claim.kind;
+
+describe('hand-outs that share commits (specification section 11.4)', () => {
+  // No sweep runs in the background, so messages change by claims only.
+  const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '25' });
+  /** A second runtime with its own connection pools, as another process has. */
+  const other: Runtime = given(
+    () => {
+      const { config, logger, clock } = service.runtime;
+      return openRuntime(config, service.databaseUrl, logger, clock);
+    },
+    ({ database }) => database.close(),
+  );
+
+  const newBatcher = (runtime: Runtime = service.runtime) => createClaimBatcher(runtime, lifeMs);
+  const claimAll = (batcher: ClaimBatcher, phones: readonly OneOfMany[]) =>
+    phones.map(async ({ phone }) => messageOf(await batcher.claim(phone.session, withoutLimit)));
+
+  /** Phones that have each sent a message before, so that their conversations exist, and for each another message. */
+  async function phonesWithMessages(count: number) {
+    const phones = await connectMany(service, team, count);
+    await sendFromEach(team, phones, 'earlier');
+    await Promise.all(phones.map(({ phone }) => phone.send(service.runtime)));
+    return { phones, ids: await sendFromEach(team, phones, 'to') };
+  }
+
+  it('forty phones that ask together get their own messages by one statement (§3.2/handed-out-once)', async () => {
+    const { phones, ids } = await phonesWithMessages(40);
+    const batcher = newBatcher();
+    const watch = watchStatements(['messages.claim-']);
+    const claims = await Promise.all(claimAll(batcher, phones));
+    const names = watch.take();
+    watch.stop();
+    assert.deepEqual(claims, ids);
+    assert.deepEqual(names, ['messages.claim-unlocked']);
+    assert.deepEqual(
+      new Set(await Promise.all(claimAll(batcher, phones))),
+      new Set(['nothing']),
+      'each phone has a message in flight',
+    );
+    for (const [index, { contact }] of phones.entries()) {
+      const [message] = await storedMessages(service, { content: `to ${contact}` });
+      assert.deepEqual(
+        [message && publicId('msg', message.id), message?.status, message?.handOutCount],
+        [ids[index], 'polling', 1],
+      );
+    }
+  });
+
+  const locks = {
+    number: ({ number }: OneOfMany) => ({ phoneNumber: number.phoneNumber }),
+    session: ({ number }: OneOfMany) => ({ sessionOf: number.phoneNumber }),
+    'queue entry': ({ contact }: OneOfMany) => ({ queuedTo: contact }),
+    conversation: ({ contact }: OneOfMany) => ({ conversationWith: contact }),
+  };
+  for (const [name, rowsOf] of Object.entries(locks)) {
+    it(`a lock on a phone’s ${name} delays its hand-out only, and no other one of its team`, async (t) => {
+      const { phones, ids } = await phonesWithMessages(6);
+      const [locked] = phones;
+      assert.ok(locked);
+      const lock = await holdRowLock(service, rowsOf(locked));
+      t.after(() => lock.release());
+      const startedMs = performance.now();
+      const [waiting, ...free] = claimAll(newBatcher(), phones);
+      let isAnswered = false;
+      waiting?.finally(() => {
+        isAnswered = true;
+      });
+      assert.deepEqual(await Promise.all(free), ids.slice(1));
+      assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
+      await untilBlocked(service, 'messages.claim-waiting');
+      assert.equal(isAnswered, false);
+      await lock.release();
+      assert.equal(await waiting, ids[0]);
+    });
+  }
+
+  it('a lock that is held beyond the time-out fails the claim of its own phone only, which later gets its message', async (t) => {
+    const { phones, ids } = await phonesWithMessages(3);
+    const [locked] = phones;
+    assert.ok(locked);
+    const lock = await holdRowLock(service, { sessionOf: locked.number.phoneNumber });
+    t.after(() => lock.release());
+    const batcher = newBatcher();
+    const [waiting, ...free] = claimAll(batcher, phones);
+    assert.deepEqual(await Promise.all(free), ids.slice(1));
+    await assert.rejects(waiting ?? Promise.resolve(), { code: '55P03' });
+    await lock.release();
+    assert.equal(await claimAll(batcher, [locked])[0], ids[0]);
+  });
+
+  it('a hand-out that PostgreSQL refuses fails alone, and its message stays queued', async (t) => {
+    const { phones, ids } = await phonesWithMessages(6);
+    const [refused] = phones;
+    assert.ok(refused);
+    const fault = await refuseRowsOf(service, uuidOf('msg', ids[0] ?? ''), 'hand_outs');
+    t.after(() => fault.end().catch(() => undefined));
+    const batcher = newBatcher();
+    const [failing, ...others] = claimAll(batcher, phones);
+    failing?.catch(() => undefined);
+    assert.deepEqual(await Promise.all(others), ids.slice(1));
+    await assert.rejects(failing ?? Promise.resolve(), { code: '23514' });
+    const { phoneNumber } = refused.number;
+    assert.deepEqual(await messagesInFlight(service, phoneNumber), []);
+    await fault.end();
+    assert.equal(await claimAll(batcher, [refused])[0], ids[0]);
+    for (const { number } of phones)
+      assert.equal((await messagesInFlight(service, number.phoneNumber)).length, 1);
+  });
+
+  it('a claim that meets a pause waits for its commit, and takes nothing (§3.3/pause-and-resume)', async (t) => {
+    const { phones, ids } = await phonesWithMessages(4);
+    const [paused] = phones;
+    assert.ok(paused);
+    const pause = await holdPause(service, paused.number.phoneNumber);
+    t.after(() => pause.release());
+    const [waiting, ...free] = claimAll(newBatcher(), phones);
+    assert.deepEqual(await Promise.all(free), ids.slice(1));
+    await untilBlocked(service, 'messages.claim-waiting');
+    await pause.release();
+    assert.equal(await waiting, 'nothing');
+  });
+
+  it('a message that is cancelled between the snapshot and the lock of a claim is not handed out (§4.3/cancel)', async (t) => {
+    const { phones, ids } = await phonesWithMessages(4);
+    const [cancelled] = phones;
+    assert.ok(cancelled);
+    const lock = await holdRowLock(service, { messagesTo: cancelled.contact });
+    t.after(() => lock.release());
+    // The cancellation has removed the queue entry, and waits for the lock of the message.
+    const cancelling = team.api.post(`/v1/messages/${ids[0]}/cancel`);
+    await lock.waiting(1);
+    const [waiting, ...free] = claimAll(newBatcher(), phones);
+    assert.deepEqual(await Promise.all(free), ids.slice(1));
+    await untilBlocked(service, 'messages.claim-waiting');
+    await lock.release();
+    assert.equal((await cancelling).status, 200);
+    assert.equal(await waiting, 'nothing');
+    assert.equal((await storedMessages(service, { to: cancelled.contact })).at(-1)?.handOutCount, 0);
+  });
+
+  it('a message that an erasure writes during a claim is left for the next claim, and the others go (§3.2/handed-out-once)', async (t) => {
+    const { phones, ids } = await phonesWithMessages(4);
+    const [changed] = phones;
+    assert.ok(changed);
+    const change = await holdMessageChange(service, changed.contact);
+    t.after(() => change.release());
+    const batcher = newBatcher();
+    const claims = Promise.all(claimAll(batcher, phones));
+    await change.waiting(1);
+    await change.release();
+    assert.deepEqual(await claims, ['nothing', ...ids.slice(1)]);
+    assert.equal(await claimAll(batcher, [changed])[0], ids[0]);
+  });
+
+  it('two processes that claim for the same polls hand out each message once (§3.2/handed-out-once)', async () => {
+    const phones = await connectMany(service, team, 30);
+    const batchers = [newBatcher(), newBatcher(other)];
+    for (let round = 0; round < 5; round += 1) {
+      const ids = await sendFromEach(team, phones, `round ${round}`);
+      const claims = await Promise.all(batchers.flatMap((batcher) => claimAll(batcher, phones)));
+      assert.deepEqual(claims.filter((claim) => claim !== 'nothing').toSorted(), ids.toSorted());
+      const inFlight = await messagesInFlight(service);
+      await Promise.all(
+        phones.map(({ phone }) => {
+          const flight = inFlight.find(({ numberId }) => numberId === phone.session.numberId);
+          assert.ok(flight);
+          return phone.report(service.runtime, { message_id: flight.messageId });
+        }),
+      );
+    }
+  });
+});
