@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import pg from 'pg';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { operator } from '#server/platform/actor.ts';
@@ -11,7 +12,7 @@ import { createTeam } from '#server/teams/team/create-team.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { type Installation, openInstallation, type Setup } from '../life/installation.ts';
-import { seed, seedConversations } from '../retention/seed.ts';
+import { createPartitions, seed, seedConversations } from '../retention/seed.ts';
 import { unlimited } from '../serve.ts';
 
 /** Disk space of a message with its hand-out, event and delivery, and their indexes, while it is written. */
@@ -64,9 +65,17 @@ export async function openFilled(setup: Setup, teams: number, messages: number):
     const now = clock.now();
     const month = monthOf(now);
     const monthBefore = monthOf(new Date(Date.parse(month) - dayMs));
-    await seed(database, { month: monthBefore, days: 28, messages: messages / 2 });
-    const days = (now.getTime() - Date.parse(month)) / dayMs;
-    await seed(database, { month, days, messages: messages / 2 });
+    const ages = [
+      { month: monthBefore, days: 28, messages: messages / 2 },
+      { month, days: (now.getTime() - Date.parse(month)) / dayMs, messages: messages / 2 },
+    ];
+    for (const age of ages) await createPartitions(database, age.month);
+    await Promise.all(
+      ages.map(async (age) => {
+        const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+        await seed(pool, age).finally(() => pool.end());
+      }),
+    );
     await seedConversations(database);
     await database.query('VACUUM ANALYZE');
     const team = { id: first.id, publicId: publicId('team', first.id) };

@@ -1,5 +1,5 @@
-import { claimDevice } from '#simulated-phone/device-client.ts';
-import { ApiClient } from '#test/support/service/api-client.ts';
+import { postJson } from '../load.ts';
+import { bodyOf, RawConnection } from '../raw-connection.ts';
 
 /** Concurrent requests while phones are set up. */
 const clients = 8;
@@ -15,16 +15,24 @@ export async function claimDevices(
   key: string,
   numbers: readonly string[],
 ): Promise<string[]> {
-  const api = new ApiClient(origin, key);
+  const verify = postJson(origin, '/v1/numbers/verify', { 'x-api-key': key });
+  const claim = postJson(origin, '/v1/device/claim', {});
   const tokens: string[] = [];
   let next = 0;
   const client = async () => {
+    const connection = new RawConnection(origin);
+    const call = async (request: string) => {
+      const answer = await connection.exchange(request);
+      if (!answer.startsWith('HTTP/1.1 20')) throw new Error(`a phone could not be set up: ${answer}`);
+      return JSON.parse(bodyOf(answer));
+    };
     while (next < numbers.length) {
       const index = next;
       next += 1;
-      const made = await api.post('/v1/numbers/verify', { phone_number: numbers[index] });
-      tokens[index] = (await claimDevice(String(made.json.setup_url))).deviceToken;
+      const { setup_url } = await call(verify({ phone_number: numbers[index] }));
+      tokens[index] = (await call(claim({ token: setup_url.split('/').at(-1) }))).device_token;
     }
+    connection.close();
   };
   await Promise.all(Array.from({ length: clients }, client));
   return tokens;

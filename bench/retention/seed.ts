@@ -30,7 +30,7 @@ export const messagesPerContact = 10;
  * contact.
  */
 export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge): Promise<void> {
-  for (const history of histories) await createMonthPartition(pool as unknown as Queryable, history, month);
+  await createPartitions(pool, month);
   await pool.query(
     `SET synchronous_commit = off;
      CREATE TEMP TABLE owners AS
@@ -55,6 +55,10 @@ export async function seed(pool: pg.Pool, { month, days, messages }: SeededAge):
        SELECT team_id, id, number_id, id, 'message.sent', 'succeeded', at, at, at FROM made;
      DROP TABLE made, owners`,
   );
+}
+
+export async function createPartitions(pool: pg.Pool, month: string): Promise<void> {
+  for (const history of histories) await createMonthPartition(pool as unknown as Queryable, history, month);
 }
 
 /** Writes the conversations of all sent messages. */
