@@ -12,7 +12,7 @@ import { refuseRowsOf } from '#test/support/database/table-faults.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { holdMessageChange } from '#test/support/messages/given-messages.ts';
 import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
-import { holdPause } from '#test/support/numbers/given-numbers.ts';
+import { holdNumberDeletion, holdPause } from '#test/support/numbers/given-numbers.ts';
 import { connectMany, type OneOfMany, sendFromEach, withoutLimit } from '#test/support/phones/many-phones.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -56,6 +56,7 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     watch.stop();
     assert.deepEqual(claims, ids);
     assert.deepEqual(names, ['messages.claim-unlocked']);
+    await sendFromEach(team, phones, 'later');
     assert.deepEqual(
       new Set(await Promise.all(claimAll(batcher, phones))),
       new Set(['nothing']),
@@ -68,6 +69,22 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
         [ids[index], 'polling', 1],
       );
     }
+  });
+
+  it('polls that are not the newest of their session, and those of another phone, get nothing in a batch (§3.2/handed-out-once)', async () => {
+    const { phones, ids } = await phonesWithMessages(6);
+    const [older, ofSession, ofDevice, ofTeam, ...current] = phones;
+    assert.ok(older && ofSession && ofDevice && ofTeam);
+    const batcher = newBatcher();
+    const { ids: newIds } = service.runtime;
+    const stale = [
+      { ...older.phone.session, poll: older.phone.session.poll - 1 },
+      { ...ofSession.phone.session, sessionId: newIds.next('ses') },
+      { ...ofDevice.phone.session, deviceId: newIds.next('dev') },
+      { ...ofTeam.phone.session, teamId: newIds.next('team') },
+    ].map((poll) => batcher.claim(poll, withoutLimit));
+    assert.deepEqual(await Promise.all(claimAll(batcher, current)), ids.slice(4));
+    assert.deepEqual((await Promise.all(stale)).map(messageOf), Array(4).fill('nothing'));
   });
 
   const locks = {
@@ -141,6 +158,21 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     assert.deepEqual(await Promise.all(free), ids.slice(1));
     await untilBlocked(service, 'messages.claim-waiting');
     await pause.release();
+    assert.equal(await waiting, 'nothing');
+  });
+
+  it('a claim that meets the deletion of its number waits for its commit, and takes nothing', async (t) => {
+    const owner = await service.newTeam();
+    const [deleted] = await connectMany(service, owner, 1);
+    assert.ok(deleted);
+    await sendFromEach(owner, [deleted], 'to');
+    const { phones, ids } = await phonesWithMessages(3);
+    const deletion = await holdNumberDeletion(service, owner.id);
+    t.after(() => deletion.release());
+    const [waiting, ...free] = claimAll(newBatcher(), [deleted, ...phones]);
+    assert.deepEqual(await Promise.all(free), ids);
+    await untilBlocked(service, 'messages.claim-waiting');
+    await deletion.release();
     assert.equal(await waiting, 'nothing');
   });
 

@@ -9,7 +9,7 @@ import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseRowsOf } from '#test/support/database/table-faults.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
-import { messagesInFlight } from '#test/support/messages/stored-messages.ts';
+import { handOutsOf, messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach, withoutLimit } from '#test/support/phones/many-phones.ts';
 import { DeviceWire } from '#test/support/phones/test-phone.ts';
 import { given } from '#test/support/service/given.ts';
@@ -84,7 +84,9 @@ describe('reports that share commits (specification sections 3.2 and 11.4)', () 
         const [envelope, ...more] = await eventsOf({ id, number, contact, ...one });
         assert.deepEqual(more, []);
         const { json } = await team.api.get(`/v1/messages/${id}`);
-        const stored = JSON.stringify({ json, envelope });
+        const handOuts = await handOutsOf(service, number.phoneNumber);
+        assert.equal(handOuts[0]?.outcome, 'sent');
+        const stored = JSON.stringify({ json, envelope, handOuts }).replaceAll(uuidOf('msg', id), '…');
         // Only ids, numbers and times differ. Times are compared by their form.
         return [id, envelope.id, number.phoneNumber, number.numberId, contact]
           .reduce((text, value) => text.replaceAll(value, '…'), stored)

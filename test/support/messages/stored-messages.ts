@@ -86,12 +86,14 @@ export function messagesInFlight({ query }: Service, phoneNumber?: string): Prom
 export interface HandOutRecord {
   readonly messageId: MessageId;
   readonly handedOutAt: Date;
+  readonly outcome: 'sent' | 'failed' | 'unconfirmed' | null;
+  readonly resolvedAt: Date | null;
 }
 
 /** Hand-outs of a number's messages, oldest first. */
 export function handOutsOf({ query }: Service, phoneNumber: string): Promise<HandOutRecord[]> {
   return query<HandOutRecord>(
-    `SELECT h.message_id AS "messageId", h.handed_out_at AS "handedOutAt" FROM hand_outs h
+    `SELECT h.message_id AS "messageId", h.handed_out_at AS "handedOutAt", h.outcome, h.resolved_at AS "resolvedAt" FROM hand_outs h
      JOIN messages m ON m.id = h.message_id JOIN numbers n ON n.id = m.number_id WHERE n.phone_number = $1 ORDER BY h.handed_out_at, h.message_id`,
     [phoneNumber],
   );
