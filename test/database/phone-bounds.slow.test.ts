@@ -14,8 +14,8 @@ const messages = 100_000;
 const phones = 4;
 
 /**
- * Rows of a table that a statement may read for one phone: its own row before and after a change, checks of foreign
- * keys, and the rows of two months.
+ * Rows of a table that a statement may read for one phone: its own row before and after a change. Checks of foreign keys
+ * and the rows of two months add to that.
  */
 const rowsPerPhoneMax = 12;
 
