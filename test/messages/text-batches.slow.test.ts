@@ -263,6 +263,26 @@ describe('inbound texts that share commits (specification section 11.5)', () => 
     assert.equal(await receivedBy(owner), 5);
   });
 
+  it('a repeat of a stored text takes the long way, and the other texts of its batch share one statement', async () => {
+    const phone = await onePhone();
+    const batcher = newBatcher();
+    const known = [{ deviceGivenId: 'a' }, { run: '1' }, {}].map((identity, n) =>
+      inboundOf(contactAt(n), `known ${n}`, identity),
+    );
+    const ids = await Promise.all(known.map((inbound) => deliver(batcher, phone, inbound)));
+    const watch = watchStatements(['messages.receive-texts', 'messages.insert-received']);
+    const repeats = await Promise.all(
+      [...known, inboundOf(contactAt(3), 'new'), inboundOf(contactAt(4), 'new')].map((inbound) =>
+        deliver(batcher, phone, inbound),
+      ),
+    );
+    // A batch that was rolled back would insert each new text in a transaction of its own.
+    assert.deepEqual(watch.take(), ['messages.receive-texts']);
+    watch.stop();
+    assert.deepEqual(repeats.slice(0, 3), ids);
+    assert.equal((await textsTo(phone)).length, 5);
+  });
+
   it('a batch that meets a text which another process is storing is rolled back, and each text is stored once', async (t) => {
     const owner = await service.newTeam();
     const [phone, neighbour] = [await onePhone(owner), await onePhone()];
