@@ -5,37 +5,47 @@ import { connect, type Socket } from 'node:net';
  * answer. A full HTTP client would use as much CPU as the server.
  */
 export class RawConnection {
-  readonly #socket: Socket;
+  readonly #origin: string;
+  #socket: Socket | undefined;
   #text = '';
   #pending: PromiseWithResolvers<string> | undefined;
-  #closed: Error | undefined;
 
   constructor(origin: string) {
-    const { hostname, port } = new URL(origin);
-    this.#socket = connect(Number(port), hostname).setNoDelay(true).setEncoding('latin1');
-    this.#socket
-      .on('data', (part: string) => this.#read(part))
-      .on('error', (error) => this.#fail(error))
-      .on('close', () => this.#fail(new Error(`${origin} closed a connection`)));
+    this.#origin = origin;
   }
 
-  /** @returns the whole answer. Rejects if the connection is lost before its end */
+  /**
+   * Connects again if the connection was closed meanwhile, as servers do with idle ones.
+   * @returns the whole answer. Rejects if the connection is lost before its end
+   */
   exchange(request: string): Promise<string> {
-    const pending = Promise.withResolvers<string>();
-    if (this.#closed) pending.reject(this.#closed);
-    else {
-      this.#pending = pending;
-      this.#socket.write(request, 'latin1');
-    }
-    return pending.promise;
-  }
-
-  get isClosed(): boolean {
-    return this.#closed !== undefined;
+    this.#pending = Promise.withResolvers();
+    this.#socket ??= this.#connect();
+    this.#socket.write(request, 'latin1');
+    return this.#pending.promise;
   }
 
   close(): void {
-    this.#socket.destroy();
+    const socket = this.#socket;
+    this.#lose(socket, new Error('the connection was closed'));
+    socket?.destroy();
+  }
+
+  #connect(): Socket {
+    const { hostname, port } = new URL(this.#origin);
+    const socket = connect(Number(port), hostname).setNoDelay(true).setEncoding('latin1');
+    return socket
+      .on('data', (part: string) => this.#read(part))
+      .on('error', (error) => this.#lose(socket, error))
+      .on('close', () => this.#lose(socket, new Error(`${this.#origin} closed a connection`)));
+  }
+
+  #lose(socket: Socket | undefined, error: Error): void {
+    if (this.#socket !== socket) return;
+    this.#pending?.reject(error);
+    this.#pending = undefined;
+    this.#socket = undefined;
+    this.#text = '';
   }
 
   /** An answer is complete with its head, and as many bytes as content-length announces. */
@@ -50,12 +60,6 @@ export class RawConnection {
     this.#text = '';
     this.#pending = undefined;
     pending?.resolve(answer);
-  }
-
-  #fail(error: Error): void {
-    this.#closed ??= error;
-    this.#pending?.reject(this.#closed);
-    this.#pending = undefined;
   }
 }
 

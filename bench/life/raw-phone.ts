@@ -15,11 +15,10 @@ const repeatSeconds = 15;
 
 /** Speaks the device protocol as `SimulatedPhone` does, over one keep-alive connection and with less CPU. */
 export class RawPhone {
-  readonly #origin: string;
+  readonly #connection: RawConnection;
   readonly #poll: (body: unknown) => string;
   readonly #counts: PhoneCounts;
   readonly #onMessage: (id: string) => void;
-  #connection: RawConnection | undefined;
   #session = 'new';
   #last = 'none';
   /** Pending while the phone is switched off. */
@@ -28,7 +27,7 @@ export class RawPhone {
   isPolling = false;
 
   constructor(origin: string, deviceToken: string, counts: PhoneCounts, onMessage: (id: string) => void) {
-    this.#origin = origin;
+    this.#connection = new RawConnection(origin);
     this.#poll = postJson(origin, '/v1/device/poll', { 'x-device-token': deviceToken });
     this.#counts = counts;
     this.#onMessage = onMessage;
@@ -48,7 +47,7 @@ export class RawPhone {
 
   switchOff(): void {
     this.#off = Promise.withResolvers();
-    this.#connection?.close();
+    this.#connection.close();
   }
 
   switchOn(): void {
@@ -58,8 +57,6 @@ export class RawPhone {
 
   /** Polls once. @returns undefined if the connection was lost; the next poll then repeats this one */
   async #ask(): Promise<Flat | undefined> {
-    // A server closes idle connections, also while the phone waits before its next poll.
-    if (!this.#connection || this.#connection.isClosed) this.#connection = new RawConnection(this.#origin);
     const request = this.#poll({
       session: this.#session,
       last: this.#last,
@@ -71,7 +68,6 @@ export class RawPhone {
       this.isPolling = true;
       return JSON.parse(bodyOf(await this.#connection.exchange(request)));
     } catch {
-      this.#connection.close();
       return undefined;
     } finally {
       this.isPolling = false;
