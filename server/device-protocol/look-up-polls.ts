@@ -8,6 +8,8 @@ import type { PollFacts } from './decide-poll.ts';
 import type { PollIdentity } from './poll-registry.ts';
 
 export interface PollLookup extends Pick<DeviceCaller, 'teamId' | 'tokenHash'> {
+  /** Whether the poll reports a message: its phone sends at once what waits for it. */
+  readonly isReporting: boolean;
   /** The session id that the poll sends; undefined if the phone asks for a new session. */
   readonly sessionId: DeviceSessionId | undefined;
 }
@@ -112,7 +114,12 @@ export async function shortenDeviceSession(
   );
 }
 
+/** Time that the first poll of a batch waits for others, if its phone has just reported a message. */
 const windowMs = 5;
+
+/** The same for other polls: most of them return after a hold without a message, and nothing waits for them. */
+const idleWindowMs = 40;
+
 const waitingMax = 50_000;
 
 /** The row is undefined for an unknown token. */
@@ -133,18 +140,21 @@ export function sessionLifeAfterAnswerMs(holdMs: number): number {
   return holdMs + 35_000;
 }
 
-/** Looks up polls in a group commit, so that all polls of about 20 ms share one statement. */
+/** Looks up polls in two group commits: one of polls that report, and one of idle polls, which wait longer. */
 export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' | 'config'>): PollLookups {
-  const shared = new GroupCommit<PollLookup, FoundPoll>({
-    run: async (polls) => {
-      const found = await lookUp(services, lookUpUnlocked, polls);
-      return found.map((poll) => (poll.row?.is_skipped ? skipped : poll));
-    },
-    teamOf: ({ teamId }) => teamId,
-    windowMs,
-    waitingMax,
-    refuse: () => unavailable('Too many phones poll at once. Poll again in a moment.'),
-  });
+  const createGroupCommit = (window: number) =>
+    new GroupCommit<PollLookup, FoundPoll>({
+      run: async (polls) => {
+        const found = await lookUp(services, lookUpUnlocked, polls);
+        return found.map((poll) => (poll.row?.is_skipped ? skipped : poll));
+      },
+      teamOf: ({ teamId }) => teamId,
+      windowMs: window,
+      waitingMax,
+      refuse: () => unavailable('Too many phones poll at once. Poll again in a moment.'),
+    });
+  const reporting = createGroupCommit(windowMs);
+  const idle = createGroupCommit(idleWindowMs);
   const lookUpAlone = async (poll: PollLookup): Promise<FoundPoll> => {
     const [found] = await lookUp(services, lookUpWaiting, [poll]);
     return found ?? { row: undefined };
@@ -155,6 +165,7 @@ export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' |
       // Two polls of one session need different numbers, so the second waits for the batch of the first.
       const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
       const before = latest.get(key);
+      const shared = poll.isReporting ? reporting : idle;
       const arrival = (before ?? Promise.resolve()).then(() =>
         shared.add(poll, () => withPermit(() => services.database.waitOnHot(() => lookUpAlone(poll)))),
       );

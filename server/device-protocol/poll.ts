@@ -51,7 +51,7 @@ export async function poll(services: PollServices, request: PollRequest): Promis
   await reportLast(services, request);
   const { wakeCount } = services.heldPolls;
   const { row } = await services.pollLookups.lookUp(
-    { ...request.device, sessionId: request.sessionId },
+    { ...request.device, sessionId: request.sessionId, isReporting: request.last !== undefined },
     request.withPermit,
   );
   const decision = decidePoll(row, services.clock.now());
