@@ -27,10 +27,14 @@ interface DatabaseOptions {
 
 const defaultStatementTimeoutMs = 10_000;
 
-const hotConnections = 10;
+/** One for each group commit, for the sends and phones that wait for locks, and for look-ups of credentials. */
+const hotConnections = 12;
 
-/** Hot connections that may wait for row locks at once: the others stay free for the batches of all teams. */
+/** Hot connections on which phones may wait for row locks at once. */
 const hotWaitingMax = 3;
+
+/** How long a batch waits for a lock that no SKIP LOCKED avoids, such as that of a unique key. */
+const sharedLockTimeoutMs = 50;
 
 /** How long a statement waits for a lock of another transaction. */
 export const lockTimeoutMs = 5_000;
@@ -110,7 +114,11 @@ export class Database {
   }
 
   /** Commits the work, and then sends its notifications. If `work` throws, it is rolled back and nothing is sent. */
-  async transaction<T>(work: (trx: Transaction) => Promise<T>, pool: pg.Pool = this.pool): Promise<T> {
+  async transaction<T>(
+    work: (trx: Transaction) => Promise<T>,
+    pool: pg.Pool = this.pool,
+    begin = 'BEGIN',
+  ): Promise<T> {
     const client = await pool.connect().catch(rethrowPoolTimeout);
     let broken: Error | undefined;
     const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
@@ -122,7 +130,7 @@ export class Database {
     const changes: Parameters<ChangeRecorder>[] = [];
     const recordChange: ChangeRecorder = (...change) => void changes.push(change);
     try {
-      await client.query('BEGIN');
+      await client.query(begin);
       const result = await work(
         Object.assign(client, { transaction: true as const, notifyAfterCommit, afterCommit, recordChange }),
       );
@@ -148,14 +156,17 @@ export class Database {
     }
   }
 
-  /** Runs work on the hot pool that may wait for row locks. Only a few connections do so at once; the rest queue. */
+  /** Runs a phone's work that may wait for row locks on the hot pool. Only a few connections do so at once. */
   waitOnHot<T>(work: () => Promise<T>): Promise<T> {
     return this.#waitingOnHot.run(work);
   }
 
-  /** A transaction on a connection of the hot pool, for batches whose statements are planned once. */
-  hotTransaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    return this.transaction(work, this.hot);
+  /**
+   * The transaction of a group commit, on a connection of the hot pool. Where it can't avoid a wait for a lock it fails
+   * after a moment, so that no team waits for the lock of another one.
+   */
+  sharedTransaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
+    return this.transaction(work, this.hot, `BEGIN; SET LOCAL lock_timeout = ${sharedLockTimeoutMs}`);
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,15 @@
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
-import { errorCodeOf } from './database.ts';
+import { isDatabaseAway } from './database.ts';
 
 /** The result of a row that the shared batch left out: another transaction has locked what the row needs. */
 export const skipped = Symbol('skipped');
 export type Skipped = typeof skipped;
 
 interface GroupCommitOptions<Row, Outcome> {
-  /** Runs a batch in one transaction that waits for no lock. It returns one result per row, in the same order. */
+  /** Runs a batch that waits for no lock of a row. It returns one result per row, in the same order. */
   readonly run: (rows: readonly Row[]) => Promise<readonly (Outcome | Skipped)[]>;
+  /** Whether `run` is one transaction. If it fails then, no row was committed, and each row runs alone. */
+  readonly isTransaction: boolean;
   /** The team of a row. A batch takes rows of all teams round robin. */
   readonly teamOf: (row: Row) => unknown;
   /** Time that the first row of a batch waits for others. */
@@ -26,20 +28,28 @@ const batchesInFlightMax = 1;
  * Group commit (decision 0039): rows of all teams that arrive together share one transaction and one commit. Sends,
  * hand-outs, reports and inbound texts use it.
  *
- * A team with a lock or a fault delays only its own rows. The shared batch skips rows that are locked. If PostgreSQL
- * refuses the batch because of one of its rows, all are skipped. Each skipped row then runs alone, and waits for locks.
+ * The shared batch skips rows that are locked. If one of its rows makes the transaction fail, all rows are skipped. Each
+ * skipped row then runs alone, and waits for locks.
  */
 export class GroupCommit<Row, Outcome> {
   readonly #batcher: Batcher<Row, Outcome | Skipped>;
 
-  constructor({ run, teamOf, windowMs, waitingMax, refuse }: GroupCommitOptions<Row, Outcome>) {
+  constructor({
+    run,
+    isTransaction,
+    teamOf,
+    windowMs,
+    waitingMax,
+    refuse,
+  }: GroupCommitOptions<Row, Outcome>) {
     this.#batcher = new Batcher({
       run: async (rows) => {
         try {
           return await run(rows);
         } catch (error) {
-          if (isFaultOfRow(error)) return rows.map(() => skipped);
-          throw error;
+          // While the database is away, the rows would fail alone, too, and a commit may have succeeded.
+          if (!isTransaction || isDatabaseAway(error)) throw error;
+          return rows.map(() => skipped);
         }
       },
       sizeMax: rowsMax,
@@ -58,19 +68,5 @@ export class GroupCommit<Row, Outcome> {
   }
 }
 
-/** Rolls a batch back: another transaction has just stored what one of its rows was to store. */
-export class BatchConflictError extends Error {
-  /** SQLSTATE serialization_failure. */
-  readonly code = '40001';
-}
-
-/**
- * SQLSTATE classes and codes of a batch that was rolled back because of one of its rows. They are data exceptions,
- * integrity constraints, deadlocks and other rollbacks, lock time-outs and statement time-outs.
- */
-const faultsOfRow = ['22', '23', '40', '55P03', '57014'];
-
-function isFaultOfRow(error: unknown): boolean {
-  const code = errorCodeOf(error);
-  return faultsOfRow.some((fault) => code?.startsWith(fault));
-}
+/** Rolls a batch back: another transaction has just changed what one of its rows was to change. */
+export class BatchConflictError extends Error {}

@@ -148,6 +148,7 @@ export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' |
         const found = await lookUp(services, lookUpUnlocked, polls);
         return found.map((poll) => (poll.row?.is_skipped ? skipped : poll));
       },
+      isTransaction: true,
       teamOf: ({ teamId }) => teamId,
       windowMs: window,
       waitingMax,

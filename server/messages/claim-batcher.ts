@@ -23,6 +23,7 @@ export function createClaimBatcher(
       failpoint('messages claimed');
       return claims;
     },
+    isTransaction: true,
     teamOf: ({ teamId }) => teamId,
     windowMs: phoneCommitWindowMs,
     waitingMax: phonesWaitingMax,

@@ -19,9 +19,9 @@ export interface SentReport {
  * Confirms messages in flight as sent (specification section 3.2). Reports that are late, repeated or about an earlier
  * hand-out change nothing, and neither do reports of a locked session.
  *
- * Locks are taken in the order of every writer: sessions by number, then the row in flight, then the message. A function
- * locks the sessions, because later steps choose months per row (decision 0040). Each table
- * is read through LATERAL and changed by ctid, for the reason that the claim gives.
+ * Locks are taken in the order of every writer: sessions by number, the row in flight, the message. A function locks
+ * the sessions, because later steps choose months per row (decision 0040). Each table is read through LATERAL and
+ * changed by ctid, for the reason that the claim gives.
  */
 const confirm = transactionStatement<
   [readonly TeamId[], readonly NumberId[], readonly MessageId[], readonly DeviceSessionId[], Date],
@@ -46,30 +46,30 @@ const confirm = transactionStatement<
        OFFSET 0
      ) f
    ),
-   -- 4. Remove them: the phone may get its next message. The next steps take only those that were removed.
-   landed AS (
-     DELETE FROM in_flight f USING flying x
-     WHERE f.ctid = x.place AND f.number_id = x.number_id AND f.message_id = x.message_id AND f.hand_out = x.hand_out
-     RETURNING x.team_id, x.message_id, x.hand_out
-   ),
-   -- 5. Find the rows of the message and of the hand-out in the history.
+   -- 4. Find the rows of the message and of the hand-out in the history.
    found AS MATERIALIZED (
-     SELECT l.*, m.month, m.place, h.month AS hand_out_month, h.place AS hand_out_place FROM landed l
+     SELECT x.*, m.month, m.message_place, h.hand_out_month, h.hand_out_place FROM flying x
      CROSS JOIN LATERAL (
-       SELECT m.tableoid AS month, m.ctid AS place FROM messages m
-       WHERE m.team_id = l.team_id AND m.id BETWEEN l.message_id AND l.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
+       SELECT m.tableoid AS month, m.ctid AS message_place FROM messages m
+       WHERE m.team_id = x.team_id AND m.id BETWEEN x.message_id AND x.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
        ORDER BY m.team_id, m.id LIMIT 1
      ) m
      CROSS JOIN LATERAL (
-       SELECT h.tableoid AS month, h.ctid AS place FROM hand_outs h
-       WHERE h.message_id BETWEEN l.message_id AND l.message_id AND h.hand_out = l.hand_out
+       SELECT h.tableoid AS hand_out_month, h.ctid AS hand_out_place FROM hand_outs h
+       WHERE h.message_id BETWEEN x.message_id AND x.message_id AND h.hand_out = x.hand_out
        ORDER BY h.message_id, h.hand_out LIMIT 1
      ) h
    ),
+   -- 5. Remove them from the messages in flight, so that the phones may get their next one.
+   landed AS (
+     DELETE FROM in_flight f USING found x
+     WHERE f.ctid = x.place AND f.number_id = x.number_id AND f.message_id = x.message_id AND f.hand_out = x.hand_out
+     RETURNING x.message_id, x.hand_out, x.month, x.message_place, x.hand_out_month, x.hand_out_place
+   ),
    -- 6. Set the message's status to sent.
    sent AS (
-     UPDATE messages m SET ${sqlSentColumns('$5')} FROM found f
-     WHERE m.tableoid = f.month AND m.ctid = f.place AND m.id = f.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
+     UPDATE messages m SET ${sqlSentColumns('$5')} FROM landed f
+     WHERE m.tableoid = f.month AND m.ctid = f.message_place AND m.id = f.message_id AND ${sqlStatusGuard('confirm_sent', 'm')}
      RETURNING f.hand_out, f.hand_out_month, f.hand_out_place, ${sqlMessageColumns('m')}
    ),
    -- 7. Record the outcome of the hand-out.
@@ -86,7 +86,7 @@ export function confirmSentMessages(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>,
   reports: readonly SentReport[],
 ): Promise<ReadonlySet<MessageId>> {
-  return services.database.hotTransaction(async (trx) => {
+  return services.database.sharedTransaction(async (trx) => {
     const sent = await confirm.rows(
       trx,
       reports.map(({ teamId }) => teamId),

@@ -5,13 +5,13 @@ import { contactSpellingsMax } from './limits.ts';
 import type { MessageRow } from './message.ts';
 
 /**
- * The SET list for the upsert of a conversation c, which hand-outs and inbound messages share. It adds a new spelling
- * of the contact. `greatest` is needed because the clocks of processes differ a little.
+ * The SET list for the upsert of a conversation c, which hand-outs and inbound messages share. It adds new spellings of
+ * the contact. `greatest` is needed because the clocks of processes differ a little.
  */
 export const sqlNoteActivity = `last_activity_at = greatest(c.last_activity_at, excluded.last_activity_at),
   last_message_id = greatest(c.last_message_id, excluded.last_message_id),
   handles = CASE WHEN excluded.handles <@ c.handles OR cardinality(c.handles) >= ${contactSpellingsMax} THEN c.handles
-    ELSE c.handles || excluded.handles END`;
+    ELSE (c.handles || ARRAY(SELECT h FROM unnest(excluded.handles) AS h WHERE h <> ALL (c.handles)))[1:${contactSpellingsMax}] END`;
 
 const uncount = transactionStatement<[NumberId, string, Date]>(
   'messages.uncount-failed-hand-out',

@@ -43,6 +43,9 @@ export const phonesWaitingMax = 50_000;
 /** Time that the first claim, report or inbound text of a batch waits for others (decision 0039). */
 export const phoneCommitWindowMs = 2;
 
+/** The longest inbound text that shares a commit, which bounds the memory of a batch. */
+export const sharedTextMaxCharacters = 16_384;
+
 /** Media fetches that a process runs at a time: in all, for one team, and for one team from one origin. */
 export const mediaFetchesMax = 32;
 

@@ -2,7 +2,8 @@ import { GroupCommit } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { findKeyword } from '#server/opt-outs/keyword.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
+import { phoneCommitWindowMs, phonesWaitingMax, sharedTextMaxCharacters } from './limits.ts';
 import { type InboundText, receiveTexts, type TextOutcome } from './receive-texts.ts';
 
 export interface ReceiveBatcher {
@@ -13,21 +14,27 @@ export interface ReceiveBatcher {
   ) => Promise<Outcome | TextOutcome>;
 }
 
-/** Stores inbound texts in a group commit. Messages with a file and keywords run in a transaction of their own. */
+/** Stores inbound texts in a group commit. Files, keywords and very long texts need a transaction of their own. */
 export function createReceiveBatcher(
   services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'metrics'>,
 ): ReceiveBatcher {
   const shared = new GroupCommit<InboundText, TextOutcome>({
-    run: (texts) => receiveTexts(services, texts),
+    run: async (texts) => {
+      const outcomes = await receiveTexts(services, texts);
+      failpoint('text stored');
+      return outcomes;
+    },
+    isTransaction: true,
     teamOf: ({ device }) => device.teamId,
     windowMs: phoneCommitWindowMs,
     waitingMax: phonesWaitingMax,
     refuse: () => unavailable('Too many texts arrive at once. Deliver this one again in a moment.'),
   });
   return {
-    receive: (text, runAlone) => {
-      const { media, text: content } = text.inbound;
-      return media || findKeyword(content) ? runAlone() : shared.add(text, runAlone);
-    },
+    receive: (text, runAlone) => (isCommon(text) ? shared.add(text, runAlone) : runAlone()),
   };
+}
+
+function isCommon({ inbound: { text, media } }: InboundText): boolean {
+  return !media && text.length <= sharedTextMaxCharacters && !findKeyword(text);
 }

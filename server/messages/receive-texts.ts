@@ -11,7 +11,7 @@ import { dayOf } from '#server/platform/time/calendar.ts';
 import { hashInbound, type InboundHashes } from './claim-inbound.ts';
 import { sqlNoteActivity } from './conversation-store.ts';
 import { isGroupMessage } from './is-group-message.ts';
-import { duplicateInboundMs, inboundRunMs } from './limits.ts';
+import { contactSpellingsMax, duplicateInboundMs, inboundRunMs } from './limits.ts';
 import { type MessageRow, messageColumns, sqlMessageColumns } from './message.ts';
 import { appendMessageEvents } from './message-event.ts';
 import { normalizeSender } from './normalize-sender.ts';
@@ -49,11 +49,12 @@ type ReceivedRow = {
 );
 
 /**
- * Stores new texts (specification section 11.5). Repeats are left to `receiveMessage`, and so are texts whose number,
- * conversation or usage row is locked. So are texts to a team with opt-outs that lost their handle in an erasure.
+ * Stores new texts (specification section 11.5). Repeats are left to `receiveMessage`, and so are texts whose number or
+ * conversation is locked. So are texts to a team with opt-outs that lost their handle in an erasure.
  *
- * Locks are taken in the order of every writer: numbers, conversations, usage. Ids and fingerprints come last, because
- * they can't skip a lock: a text waits there for an equal one that another transaction stores.
+ * Numbers and conversations are locked first. An upsert can't skip a lock. That of a fingerprint may wait for an equal
+ * text, and that of the day's count for another text of the team. Each waits for 50 ms at most. Then the batch is rolled
+ * back, and its texts run alone.
  */
 const receive = transactionStatement<
   [
@@ -105,21 +106,13 @@ const receive = transactionStatement<
          WHERE x.number_id = d.number_id AND x.fingerprint = d.content_hash AND x.stored_at > $13 OFFSET 0
        )
    ),
-   -- 4. Lock the conversations and then the teams' usage of the day, where these rows exist.
-   conversation AS MATERIALIZED (
+   -- 4. Lock the conversations that exist.
+   text AS MATERIALIZED (
      SELECT f.* FROM fresh f LEFT JOIN LATERAL (
        SELECT true AS is_locked FROM conversations c
        WHERE c.number_id = f.number_id AND c.contact = f.contact FOR NO KEY UPDATE SKIP LOCKED
      ) c ON true
      WHERE c.is_locked OR NOT EXISTS (SELECT FROM conversations c WHERE c.number_id = f.number_id AND c.contact = f.contact OFFSET 0)
-   ),
-   text AS MATERIALIZED (
-     SELECT c.* FROM conversation c LEFT JOIN LATERAL (
-       SELECT true AS is_locked FROM usage_days u
-       WHERE u.team_id = c.team_id AND u.day = $14 AND u.direction = 'inbound' FOR NO KEY UPDATE SKIP LOCKED
-     ) u ON true
-     WHERE u.is_locked
-       OR NOT EXISTS (SELECT FROM usage_days u WHERE u.team_id = c.team_id AND u.day = $14 AND u.direction = 'inbound' OFFSET 0)
    ),
    -- 5. Claim their ids and fingerprints. The caller compares the number of claims with the number of hashes.
    given AS (
@@ -148,8 +141,8 @@ const receive = transactionStatement<
        last_message_id, last_inbound_id, handles)
      SELECT team_id, number_id, contact, 'contact', $11, $11, $11, (array_agg(message_id ORDER BY n DESC))[1],
        (array_agg(message_id ORDER BY n DESC))[1],
-       coalesce(array_agg(DISTINCT from_handle) FILTER (WHERE from_handle <> contact), '{}')
-     FROM text GROUP BY team_id, number_id, contact
+       coalesce((array_agg(DISTINCT from_handle) FILTER (WHERE from_handle <> contact))[1:${contactSpellingsMax}], '{}')
+     FROM text GROUP BY team_id, number_id, contact ORDER BY number_id, contact
      ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = excluded.last_inbound_at, unanswered_count = 0,
        last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}
    ),
@@ -164,7 +157,8 @@ const receive = transactionStatement<
    FROM text t JOIN stored s ON s.id = t.message_id
    UNION ALL
    SELECT d.n::int, d.ended, NULL, NULL, NULL, ${messageColumns.map(() => 'NULL').join(', ')}
-   FROM device d WHERE d.ended IS NOT NULL`,
+   FROM device d WHERE d.ended IS NOT NULL
+   ORDER BY n`,
   { changes: 'message', team: 'team_id', ids: 'id' },
   { changes: 'usage', team: 'team_id' },
 );
@@ -180,7 +174,7 @@ export async function receiveTexts(
   const at = clock.now();
   const batch = withoutRepeats(texts.map((text, index) => toRow(text, index, ids.next('msg', at.getTime()))));
   const outcomes: (TextOutcome | Skipped)[] = texts.map(() => skipped);
-  await database.hotTransaction(async (trx) => {
+  await database.sharedTransaction(async (trx) => {
     const rows = await receive.rows(
       trx,
       batch.map(({ device }) => device.tokenHash),

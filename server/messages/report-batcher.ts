@@ -29,6 +29,7 @@ export function createReportBatcher(
       const sent = await confirmSentMessages(services, reports);
       return reports.map(({ messageId }) => sent.has(messageId) || skipped);
     },
+    isTransaction: true,
     teamOf: ({ teamId }) => teamId,
     windowMs: phoneCommitWindowMs,
     waitingMax: phonesWaitingMax,

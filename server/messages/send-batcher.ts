@@ -3,6 +3,7 @@ import { GroupCommit, type Skipped, skipped } from '#server/database/group-commi
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
@@ -12,6 +13,9 @@ import { sendsWaitingMax } from './limits.ts';
 
 /** Maximum number of sends in a batch of one team. */
 const teamBatchMax = 256;
+
+/** Maximum number of teams whose batches wait for locks at once, so that other batches find free connections. */
+const waitingBatchesMax = 3;
 
 export interface SendBatcher {
   readonly accept: (row: SendRow) => Promise<SendOutcome>;
@@ -45,13 +49,16 @@ export function createSendBatcher(
   const shared = new GroupCommit<SendRow, SendOutcome>({
     ...queue,
     run: run((rows) => acceptUnlockedSends(services, rows)),
+    // Rows that have to run again are accepted in a further transaction.
+    isTransaction: false,
     teamOf: (row) => row.teamId,
   });
+  const waitingBatches = new Semaphore(waitingBatchesMax);
   const waitingTeams = new Map<TeamId, { readonly batcher: Batcher<SendRow, SendOutcome>; sends: number }>();
   const createTeamBatcher = () =>
     new Batcher<SendRow, SendOutcome>({
       ...queue,
-      run: run((rows) => services.database.waitOnHot(() => acceptSends(services, rows))),
+      run: run((rows) => waitingBatches.run(() => acceptSends(services, rows))),
       sizeMax: teamBatchMax,
       inFlightMax: 1,
     });
