@@ -27,6 +27,8 @@ export interface Installation {
   readonly server: Served;
   readonly database: pg.Pool;
   readonly fleet: PhoneFleet;
+  /** The receiver of the webhooks. */
+  readonly sink: Served;
   readonly senders: Senders;
   readonly ledger: Ledger;
   /** Deliveries that the webhooks' receiver got so far. */
@@ -84,6 +86,7 @@ export async function openInstallation({
       server,
       database: pool,
       fleet,
+      sink,
       senders,
       ledger,
       countPosts: async () => Number(await (await fetch(sink.origin)).text()),

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { cpuSecondsOf, cpuSecondsOfEngine, idleSecondsOfCores } from '../cpu-time.ts';
 import type { Installation, Setup } from './installation.ts';
 
-export const cpuParts = ['node', 'PostgreSQL', 'senders', 'phones'] as const;
+export const cpuParts = ['node', 'PostgreSQL', 'senders', 'phones', 'sink'] as const;
 type CpuPart = (typeof cpuParts)[number];
 
 /** A round's messages per second, and the CPU microseconds of a message that was handed out. */
@@ -84,13 +84,14 @@ export async function runRound(
       PostgreSQL: eachUs('PostgreSQL'),
       senders: eachUs('senders'),
       phones: eachUs('phones'),
+      sink: eachUs('sink'),
     },
     idle: (after.idle - before.idle) / availableParallelism() / took,
     waiting: after.accepted - after.handedOut,
   };
 }
 
-async function readCounts({ ledger, server, dataDir, fleet }: Installation) {
+async function readCounts({ ledger, server, dataDir, fleet, sink }: Installation) {
   const { user, system } = process.cpuUsage();
   return {
     at: new Date(),
@@ -100,6 +101,7 @@ async function readCounts({ ledger, server, dataDir, fleet }: Installation) {
     PostgreSQL: await cpuSecondsOfEngine(dataDir),
     senders: (user + system) / 1e6,
     phones: await cpuSecondsOf(fleet.pid),
+    sink: await cpuSecondsOf(sink.pid),
     idle: await idleSecondsOfCores(),
   };
 }
