@@ -17,6 +17,8 @@ export function postgresArguments(
     max_connections: '200',
     shared_buffers: '128MB',
     jit: 'off',
+    // Queues change all the time. Their dead rows are removed often, so that look-ups pass few of them.
+    autovacuum_naptime: '10s',
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_line_prefix: '%m [%p] ',
