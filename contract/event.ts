@@ -1,4 +1,5 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
+import { eventData } from './event-data.ts';
 import { publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 
 export const messageEventTypes = [
@@ -18,25 +19,39 @@ export type NumberEventType = (typeof numberEventTypes)[number];
 export const eventTypes = [...messageEventTypes, ...contactEventTypes, ...numberEventTypes] as const;
 export type EventType = (typeof eventTypes)[number];
 
-/** The envelope of an event, in deliveries and in the feed (specification section 6.2). */
-export const Event = strictObject({
-  id: publicIdOf('evt', 'The id of the event. It is the same in each repeat, so drop repeats by it.'),
-  type: stringEnum(eventTypes, { description: 'The type of the event.' }),
-  timestamp: timestamp('When it happened.'),
-  data: Type.Object(
-    {},
-    {
-      description: 'The message, the contact or the number, with the fields that the type of the event has.',
-    },
-  ),
-  team_id: publicIdOf('team', 'The team whose event it is.'),
-  api_version: stringEnum(['v1'], { description: 'The version that the shape of data belongs to.' }),
-  sequence: Type.Integer({
-    minimum: 1,
-    description: '1, 2, 3 … per message, contact or number, to put its events in order.',
-  }),
+const envelope = <T extends EventType>(type: T) =>
+  strictObject({
+    id: publicIdOf('evt', 'The id of the event. A repeat of the event has the same id, so drop repeats by it.'),
+    type: stringEnum([type], { description: 'The type of the event, which decides the fields of data.' }),
+    timestamp: timestamp('When the event was recorded.'),
+    data: eventData[type],
+    team_id: publicIdOf('team', 'The team whose event it is.'),
+    api_version: stringEnum(['v1'], { description: 'The version of the API that defines data.' }),
+    sequence: Type.Integer({
+      minimum: 1,
+      description: 'Counts 1, 2, 3 … per message, contact or number. Order the events of one subject by it.',
+    }),
+  });
+
+/** The envelope of each event type, in deliveries and in the feed (specification section 6.2). */
+export const eventEnvelopes = {
+  'message.received': envelope('message.received'),
+  'message.sent': envelope('message.sent'),
+  'message.delivered': envelope('message.delivered'),
+  'message.failed': envelope('message.failed'),
+  'contact.opted_out': envelope('contact.opted_out'),
+  'contact.opted_in': envelope('contact.opted_in'),
+  'number.offline': envelope('number.offline'),
+  'number.online': envelope('number.online'),
+} as const satisfies Readonly<Record<EventType, TSchema>>;
+
+export type Event = { [T in EventType]: Type.Static<(typeof eventEnvelopes)[T]> }[EventType];
+
+/** Any event: `type` decides the fields of `data`. */
+export const Event = Type.Unsafe<Event>({
+  anyOf: Object.values(eventEnvelopes),
+  discriminator: { propertyName: 'type' },
 });
-export type Event = Type.Static<typeof Event>;
 
 const feedWaitMaxSeconds = 25;
 export const feedLimitDefault = 50;

@@ -38,9 +38,8 @@ export function RequestBody({ delivery }: { readonly delivery: Delivery }): Reac
 /** The id of the message that an event is about; undefined for an event of a contact without a message. */
 function messageOf(body: string): string | undefined {
   const { data } = JSON.parse(body) as Event;
-  const { id, message_id: ofContact } = data as { readonly id?: unknown; readonly message_id?: unknown };
-  const found = id ?? ofContact;
-  return typeof found === 'string' && found.startsWith('msg_') ? found : undefined;
+  const found = 'id' in data ? data.id : data.message_id;
+  return found?.startsWith('msg_') ? found : undefined;
 }
 
 function MessageLink({ messageId }: { readonly messageId: string | undefined }): ReactNode {

@@ -1,5 +1,4 @@
 import type { Event } from '#contract/event.ts';
-import type { FailureCode } from '#contract/message.ts';
 import type { Timeline, TimelineActor, TimelineEvent } from '#contract/timeline.ts';
 import { timelineDeliveriesMax } from '#contract/timeline.ts';
 import { findAuditActor } from '#server/audit/audit-store.ts';
@@ -68,15 +67,10 @@ export async function getTimeline(
 }
 
 function readEvent({ type, body, created_at: at }: MessageEventRow): StepEvent {
-  const { data }: Event = JSON.parse(body);
-  const { error_code: errorCode = null, error_message: errorMessage = null } = data as FailureData;
+  const event: Event = JSON.parse(body);
+  if (event.type !== 'message.failed') return { type, at, errorCode: null, errorMessage: null };
+  const { error_code: errorCode, error_message: errorMessage } = event.data;
   return { type, at, errorCode, errorMessage };
-}
-
-/** The fields of message.failed that a step shows. */
-interface FailureData {
-  readonly error_code?: FailureCode | null;
-  readonly error_message?: string | null;
 }
 
 /** The actor whose cancellation, deletion of the number or opt-out failed a message. */

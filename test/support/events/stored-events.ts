@@ -1,4 +1,4 @@
-import type { Event, EventType } from '#contract/event.ts';
+import type { ContactEventType, Event, EventType } from '#contract/event.ts';
 import { readStoredEnvelope } from '#server/events/stored-envelope.ts';
 import type { EventId, MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
@@ -46,14 +46,7 @@ export async function storedEvents(
   }));
 }
 
-interface ContactEvent extends Omit<Event, 'data'> {
-  readonly data: {
-    readonly contact: string;
-    readonly phone_number: string | null;
-    readonly message_id: string | null;
-    readonly at: string;
-  };
-}
+type ContactEvent = Extract<Event, { type: ContactEventType }>;
 
 /** Lists the bodies of the team's events of contacts, in the order in which they were written. */
 export async function contactEventsOf(service: Service, teamId: TeamId): Promise<ContactEvent[]> {

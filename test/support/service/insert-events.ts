@@ -2,7 +2,7 @@ import type { MessageEventType } from '#contract/event.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { appendEvents } from '#server/events/append-events.ts';
-import type { MessageId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { type MessageId, type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 
 interface EventFields {
   readonly messageId?: MessageId;
@@ -40,12 +40,23 @@ function newEvent(
   teamId: TeamId,
   { messageId, numberId, type = 'message.sent', sequence = 1, data }: EventFields,
 ) {
+  const id = messageId ?? ids.next('msg');
   return {
     teamId,
     numberId: numberId ?? ids.next('num'),
-    messageId: messageId ?? ids.next('msg'),
+    messageId: id,
     type,
     sequence,
-    data: data ?? { content: 'Grüße 👋 \u2028 "\\' },
+    data: data ?? sentData(id),
+  };
+}
+
+/** `data` of message.sent, with a text that JSON has to escape. */
+function sentData(id: MessageId): Readonly<Record<string, unknown>> {
+  const at = '2026-11-21T09:30:00.000Z';
+  return {
+    ...{ id: publicId('msg', id), from: '+14155550100', to: '+14155550101' },
+    ...{ content: 'Grüße 👋 \u2028 "\\', media_url: null },
+    ...{ status: 'sent', created_at: at, sent_at: at },
   };
 }
