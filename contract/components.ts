@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Deleted } from './deleted.ts';
 import { ErrorBody } from './errors.ts';
+import { Event, EventList, eventEnvelopes } from './event.ts';
 import {
   ChangeRoleRequest,
   Invitation,
@@ -72,4 +73,14 @@ export const components: Readonly<Record<string, TSchema>> = {
   Attempt,
   ReplayRequest,
   QueuedReplay,
+  Event,
+  EventList,
+  MessageReceivedEvent: eventEnvelopes['message.received'],
+  MessageSentEvent: eventEnvelopes['message.sent'],
+  MessageDeliveredEvent: eventEnvelopes['message.delivered'],
+  MessageFailedEvent: eventEnvelopes['message.failed'],
+  ContactOptedOutEvent: eventEnvelopes['contact.opted_out'],
+  ContactOptedInEvent: eventEnvelopes['contact.opted_in'],
+  NumberOfflineEvent: eventEnvelopes['number.offline'],
+  NumberOnlineEvent: eventEnvelopes['number.online'],
 };

@@ -21,7 +21,10 @@ export type EventType = (typeof eventTypes)[number];
 
 const envelope = <T extends EventType>(type: T) =>
   strictObject({
-    id: publicIdOf('evt', 'The id of the event. A repeat of the event has the same id, so drop repeats by it.'),
+    id: publicIdOf(
+      'evt',
+      'The id of the event. A repeat of the event has the same id, so drop repeats by it.',
+    ),
     type: stringEnum([type], { description: 'The type of the event, which decides the fields of data.' }),
     timestamp: timestamp('When the event was recorded.'),
     data: eventData[type],

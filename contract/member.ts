@@ -43,7 +43,7 @@ export const MadeInvitation = strictObject({
   accept_url: Type.Optional(
     Type.String({
       description: 'Only where this server sends no mail: the link to pass on. It is shown once.',
-      examples: ['https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4A'],
+      examples: ['https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4AK7jvXwqK3nV2m8sT0dYb4'],
     }),
   ),
 });

@@ -103,7 +103,7 @@ export const SetupLink = strictObject({
   message: Type.String({ description: 'Instructions for the link, for a person.' }),
   setup_url: Type.String({
     description: 'To be opened on the iPhone that has this number, within 24 hours.',
-    examples: ['https://texts.example.com/setup/K7jvXwqK3nV2m8sT0dYb4A'],
+    examples: ['https://texts.example.com/setup/K7jvXwqK3nV2m8sT0dYb4AK7jvXwqK3nV2m8sT0dYb4'],
   }),
 });
 

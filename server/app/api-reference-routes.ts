@@ -2,14 +2,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Type } from 'typebox';
-import { components } from '#contract/components.ts';
-import { contactParameter } from '#contract/opt-out.ts';
-import { publicIdOf } from '#contract/schema.ts';
 import type { Config } from '#server/platform/config.ts';
-import { openApiDocument } from '#server/platform/http/openapi.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { StaticAnswer, type StaticContent } from '#server/platform/http/static-answer.ts';
-import { productVersion } from '#server/platform/process/product-version.ts';
+import { createApiDocument } from './api-document.ts';
 import type { RenderedReference } from './render-reference.ts';
 
 /**
@@ -17,24 +13,7 @@ import type { RenderedReference } from './render-reference.ts';
  * Neither needs an API key.
  */
 export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Route[] {
-  const document = openApiDocument(routes, {
-    title: 'Ownline API',
-    version: productVersion,
-    description: introduction,
-    baseUrl: config.baseUrl,
-    tags,
-    components,
-    parameters: {
-      'numbers.id': publicIdOf('num', 'The id of the number.'),
-      'messages.id': publicIdOf('msg', 'The id of the message.'),
-      'opt-outs.contact': contactParameter,
-      'members.id': publicIdOf('usr', 'The id of the membership.'),
-      'invitations.id': publicIdOf('inv', 'The id of the invitation.'),
-      'webhooks.id': publicIdOf('wh', 'The id of the webhook.'),
-      'deliveries.delivery_id': publicIdOf('dlv', 'The id of the delivery.'),
-    },
-    errorResponses,
-  });
+  const document = createApiDocument(config, routes);
   const reference = renderedOnce();
   const staticRoute = (path: string, make: () => Promise<StaticContent>): Route => {
     const content = new StaticAnswer(make);
@@ -64,40 +43,6 @@ export function apiReferenceRoutes(config: Config, routes: readonly Route[]): Ro
     })),
   ];
 }
-
-const introduction = `Send and receive iMessages through your own iPhones.
-
-Every request carries an API key in \`x-api-key\`. Bodies are JSON. Unknown fields and parameters are refused.
-Every answer carries \`request-id\`. An answer that is not 2xx has a body of the shape \`Error\`, whose message
-says what to do next. An unknown address is answered with 404, and a method that an address does not take with 405 and
-\`allow\`.
-
-Fields and operations may be added within v1; nothing is removed or changes its meaning, so ignore fields that you do
-not know.`;
-
-const tags = {
-  Messages: 'Send messages, and read what was sent and received.',
-  Numbers: 'Connect iPhones, pause and remove them.',
-  'Opt-outs': 'List the contacts that opted out, and opt contacts out or in.',
-  Webhooks: 'Send events to a URL of yours, read the deliveries, and send them again.',
-  Events: 'Everything that happened, once and in order, for systems that poll instead of receiving webhooks.',
-  Team: 'The team that the API key belongs to.',
-  Members: 'The people of the team with their roles, and the invitations.',
-};
-
-const errorResponses: Readonly<Record<number, string>> = {
-  400: 'The request is malformed, or a field, parameter or header is not valid; `param` names it.',
-  401: 'The API key is missing or not valid.',
-  402: 'A limit of the plan is reached.',
-  403: 'The API key lacks the permission.',
-  404: 'The team has nothing with this id.',
-  409: 'The request conflicts with the current state.',
-  413: 'The body is larger than 16 KiB, or of a message larger than 128 KiB.',
-  415: 'The body is not sent with `Content-Type: application/json`.',
-  429: 'Too many requests; `retry-after` says how long to wait.',
-  500: 'Something failed on the server; repeat the request.',
-  503: 'The server is at its capacity or stopping; repeat the request after `retry-after`.',
-};
 
 const pageHeaders = { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' };
 

@@ -4,6 +4,7 @@ import { disconnectSignal } from '#server/platform/http/client-disconnect.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import type { FeedPollRegistry } from './feed-poll-registry.ts';
 import { listEvents } from './list-events.ts';
+import { listEventsExamples } from './route-examples.ts';
 
 export function eventRoutes(services: Runtime & { readonly feedPolls: FeedPollRegistry }): Route[] {
   return [
@@ -16,10 +17,11 @@ export function eventRoutes(services: Runtime & { readonly feedPolls: FeedPollRe
       text: {
         operationId: 'listEvents',
         tag: 'Events',
-        summary: 'Follow the events',
+        summary: 'List events',
         description:
-          'The team’s events, oldest first, each once, as webhooks are sent them. Send `cursor` as `after` to get what follows: nothing is missed and nothing comes twice, whether or not a webhook was there. With `wait` an empty page is held until there is an event, for at most so many seconds; a team can have 20 such requests wait at a time.',
+          'Lists the events of the team, oldest first, each once. An event is the same JSON that a webhook receives; `type` decides the fields of `data`. To read on, send the `cursor` of the answer as `after`: no event is missed or repeated.\n\nWith `wait`, a request for which there is no event yet waits for the next one. A team can have 20 such requests at a time.',
         errorStatuses: [],
+        examples: listEventsExamples,
       },
       query: ListEventsQuery,
       answers: { 200: EventList },

@@ -16,6 +16,12 @@ import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
 import { listedMessageView, messageDetailView, messageView } from './message-view.ts';
+import {
+  cancelMessageExamples,
+  getMessageExamples,
+  listMessagesExamples,
+  sendMessageExamples,
+} from './route-examples.ts';
 import type { SendBatcher } from './send-batcher.ts';
 import { sendMessage } from './send-message.ts';
 import { explainWaiting } from './waiting-reason.ts';
@@ -34,8 +40,9 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'Send a message',
         description:
-          'Accepts a message and queues it for the iPhone of `from`. 202 means that it is stored: it will be handed to the phone, or fail with a reason. Send an `Idempotency-Key` and repeat the request after any doubt: it is accepted once.',
+          'Queues a message for the iPhone that has the number `from`. The answer 202 means that the message is stored: it will be sent, or it will fail with a reason. Read what becomes of it with `GET /v1/messages/{id}`, with webhooks or with the events.\n\nSend an `Idempotency-Key` with each message. If no answer arrives, repeat the request with the same key: the message is accepted once.',
         errorStatuses: [402],
+        examples: sendMessageExamples,
         headers: [
           {
             name: 'Idempotency-Key',
@@ -64,8 +71,9 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'List messages',
         description:
-          'The team’s messages, newest first. Follow `cursor` until `has_more` is false: every message that was there when you began is shown once, however many arrive meanwhile. A page reads 10,000 messages at most, so one whose filters fit few of them may be short, or empty, and still have more behind it.',
+          'Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no other message repeat or disappear.\n\nA page reads at most 10,000 messages. So with filters it can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.',
         errorStatuses: [],
+        examples: listMessagesExamples,
       },
       query: ListMessagesQuery,
       answers: { 200: MessageList },
@@ -88,8 +96,9 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         operationId: 'getMessage',
         tag: 'Messages',
         summary: 'Get a message',
-        description: 'One message with its times, why it failed, or why it waits.',
+        description: 'Returns a message with its times, and with the reason if it failed or still waits.',
         errorStatuses: [404],
+        examples: getMessageExamples,
       },
       answers: { 200: MessageDetail },
       handle: async ({ principal, params }) => {
@@ -109,8 +118,9 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'Cancel a message',
         description:
-          'Cancels a message that is still queued: it fails with `cancelled` and no longer counts in its month.',
+          'Cancels a message that no iPhone has taken yet. The message fails with `cancelled` and no longer counts in its month.',
         errorStatuses: [404, 409],
+        examples: cancelMessageExamples,
       },
       answers: { 200: MessageDetail },
       handle: async ({ principal, params, by }) => {

@@ -22,6 +22,14 @@ import { numberDetailView, numberView, updatedNumberView } from './number-view.t
 import { pacingView } from './pacing-policy.ts';
 import { listPacingWarnings } from './pacing-warnings.ts';
 import { reconnectNumber } from './reconnect-number.ts';
+import {
+  deleteNumberExamples,
+  getNumberExamples,
+  listNumbersExamples,
+  reconnectNumberExamples,
+  updateNumberExamples,
+  verifyNumberExamples,
+} from './route-examples.ts';
 import { startNumberVerification } from './start-number-verification.ts';
 import { updateNumber } from './update-number.ts';
 
@@ -39,8 +47,10 @@ export function numberRoutes(
         operationId: 'listNumbers',
         tag: 'Numbers',
         summary: 'List numbers',
-        description: 'The numbers of the team, oldest first, pending ones included.',
+        description:
+          'Lists all numbers of the team, oldest first. Numbers whose iPhone is not connected yet are included.',
         errorStatuses: [],
+        examples: listNumbersExamples,
       },
       answers: { 200: NumberList },
       handle: async ({ principal }) => {
@@ -57,8 +67,10 @@ export function numberRoutes(
         operationId: 'getNumber',
         tag: 'Numbers',
         summary: 'Get a number',
-        description: 'One number with its settings, and whether its iPhone polls.',
+        description:
+          'Returns a number with its settings. `health` says whether its iPhone asks for messages.',
         errorStatuses: [404],
+        examples: getNumberExamples,
       },
       answers: { 200: NumberDetail },
       handle: async ({ principal, params }) => {
@@ -88,8 +100,9 @@ export function numberRoutes(
         tag: 'Numbers',
         summary: 'Connect a number',
         description:
-          'Makes the number and a link that sets up its iPhone. The number is verified by the first poll of the phone. Call it again for a new link: the old one ends.',
+          'Creates the number, and a link to open on its iPhone. The number is verified when the iPhone asks for messages for the first time. While it is not, the same request returns a new link and ends the old one.',
         errorStatuses: [402, 409],
+        examples: verifyNumberExamples,
       },
       body: VerifyNumberRequest,
       answers: { 200: SetupLink },
@@ -107,10 +120,11 @@ export function numberRoutes(
       text: {
         operationId: 'reconnectNumber',
         tag: 'Numbers',
-        summary: 'Connect another phone',
+        summary: 'Connect another iPhone',
         description:
-          'A link for a new or wiped iPhone with the same number. Id, queue and history stay; the old phone works until the new one polls.',
+          'Returns a link for a new or wiped iPhone that has the same number. The id, the queue and the history stay. The old iPhone works until the new one asks for messages.',
         errorStatuses: [404, 409],
+        examples: reconnectNumberExamples,
       },
       answers: { 200: SetupLink },
       handle: async ({ principal, params, by }) => {
@@ -162,8 +176,9 @@ export function numberRoutes(
         tag: 'Numbers',
         summary: 'Change a number',
         description:
-          'Changes what is sent; `{}` changes nothing. From the moment a pause is answered nothing is handed to the phone; inbound messages are still stored.',
+          'Changes the fields that are sent; `{}` changes nothing. Once a pause is answered, the iPhone gets no more messages. Messages that it receives are still stored.',
         errorStatuses: [404],
+        examples: updateNumberExamples,
       },
       body: UpdateNumberRequest,
       answers: { 200: UpdatedNumber },
@@ -183,8 +198,9 @@ export function numberRoutes(
         tag: 'Numbers',
         summary: 'Delete a number',
         description:
-          'Removes the number: what waits for its phone fails with `number_removed`, and its phone stops at the next poll.',
+          'Deletes the number. Messages that wait for its iPhone fail with `number_removed`, and the iPhone stops asking for messages.',
         errorStatuses: [404],
+        examples: deleteNumberExamples,
       },
       answers: { 200: Deleted },
       handle: async ({ principal, params, by }) => {

@@ -6,6 +6,7 @@ import { createOptOut, type OnOptedOut } from './create-opt-out.ts';
 import { deleteOptOut } from './delete-opt-out.ts';
 import { listOptOuts } from './list-opt-outs.ts';
 import { optOutView } from './opt-out-view.ts';
+import { createOptOutExamples, deleteOptOutExamples, listOptOutsExamples } from './route-examples.ts';
 
 export function optOutRoutes(services: Runtime & { readonly onOptedOut: readonly OnOptedOut[] }): Route[] {
   return [
@@ -18,8 +19,10 @@ export function optOutRoutes(services: Runtime & { readonly onOptedOut: readonly
         operationId: 'listOptOuts',
         tag: 'Opt-outs',
         summary: 'List opt-outs',
-        description: 'The contacts that are opted out of the team, the latest first, in pages.',
+        description:
+          'Lists the contacts that opted out of the team, the latest first. Pages work as those of messages.',
         errorStatuses: [],
+        examples: listOptOutsExamples,
       },
       query: ListOptOutsQuery,
       answers: { 200: OptOutList },
@@ -38,8 +41,9 @@ export function optOutRoutes(services: Runtime & { readonly onOptedOut: readonly
         tag: 'Opt-outs',
         summary: 'Opt a contact out',
         description:
-          'For contacts who say in other words than STOP that they want no more messages. Sends to the contact are refused from now on, by every number of the team, and its queued messages fail with `opted_out`. `contact` is percent-encoded: `%2B14155550101`. A contact that is opted out already stays as it is.',
+          'For a contact who asks in other words than STOP for no more messages. From now on each send to the contact is refused, from every number of the team. Queued messages to the contact fail with `opted_out`.\n\nPercent-encode the contact: `%2B14155550101`. A contact that has opted out already stays as it is.',
         errorStatuses: [],
+        examples: createOptOutExamples,
       },
       answers: { 200: OptOut },
       handle: async ({ principal, params, by }) => ({
@@ -57,8 +61,9 @@ export function optOutRoutes(services: Runtime & { readonly onOptedOut: readonly
         tag: 'Opt-outs',
         summary: 'Opt a contact in',
         description:
-          'Only with the contact’s consent. Sends to the contact are accepted again; what failed with `opted_out` stays failed.',
+          'For a contact who consents to messages again. Sends to the contact are accepted from now on. Messages that failed with `opted_out` stay failed.',
         errorStatuses: [404],
+        examples: deleteOptOutExamples,
       },
       answers: { 200: Deleted },
       handle: async ({ principal, params, by }) => {

@@ -1,6 +1,18 @@
 import { STATUS_CODES } from 'node:http';
 import type { TSchema } from 'typebox';
-import type { OperationText, Route } from './route.ts';
+import type { Example, Examples } from './example.ts';
+import { examplesOfEveryOperation, examplesOfRoute } from './refusal-examples.ts';
+import type { HeaderText, OperationText, Route } from './route.ts';
+
+/** A request that the server sends to a receiver of webhooks. */
+export interface WebhookText {
+  /** The type of the event, which names the webhook. */
+  readonly type: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: TSchema;
+  readonly example: Readonly<Record<string, unknown>>;
+}
 
 interface DocumentOptions {
   readonly title: string;
@@ -18,6 +30,11 @@ interface DocumentOptions {
   readonly parameters: Readonly<Record<string, TSchema>>;
   /** The description of each error response, by status. */
   readonly errorResponses: Readonly<Record<number, string>>;
+  readonly webhooks: {
+    readonly tag: string;
+    readonly headers: readonly HeaderText[];
+    readonly requests: readonly WebhookText[];
+  };
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -54,6 +71,9 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
     tags: Object.entries(options.tags).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
     paths,
+    webhooks: Object.fromEntries(
+      options.webhooks.requests.map((text) => [text.type, { post: webhook(text, names, options) }]),
+    ),
     components: {
       securitySchemes: {
         apiKey: {
@@ -64,14 +84,13 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
         },
       },
       headers: answerHeaders,
+      parameters: Object.fromEntries(
+        options.webhooks.headers.map((header) => [header.name, headerParameter(header)]),
+      ),
       responses: Object.fromEntries(
-        Object.entries(options.errorResponses).map(([status, meaning]) => [
+        Object.entries(examplesOfEveryOperation).map(([status, examples]) => [
           responseName(Number(status)),
-          {
-            description: meaning,
-            headers: errorHeaders(Number(status)),
-            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-          },
+          errorResponse(Number(status), examples, options),
         ]),
       ),
       schemas: Object.fromEntries(
@@ -87,23 +106,26 @@ function operation(
   names: ReadonlyMap<TSchema, string>,
   options: DocumentOptions,
 ): Json {
+  const examples = { ...text.examples, ...examplesOfRoute(route) };
+  const successes = Object.values(text.examples).filter(({ status }) => status < 300);
+  const first = successes[0];
   const parameters = [
     ...[...route.path.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, noun = '', name = '']) => ({
       name,
       in: 'path',
       required: true,
-      schema: options.parameters[`${noun}.${name}`],
+      ...withoutDescription(options.parameters[`${noun}.${name}`] ?? {}, names),
+      ...exampleOf(first?.params, name),
     })),
     ...Object.entries(route.query?.properties ?? {}).map(([name, schema]) => ({
       name,
       in: 'query',
       ...withoutDescription(schema, names),
+      ...exampleOf(first?.query, name),
     })),
-    ...(text.headers ?? []).map(({ name, description, schema }) => ({
-      name,
-      in: 'header',
-      description,
-      schema,
+    ...(text.headers ?? []).map((header) => ({
+      ...headerParameter(header),
+      ...exampleOf(first?.headers, header.name),
     })),
   ];
   const readsBody = route.method !== 'GET';
@@ -119,7 +141,7 @@ function operation(
       ? {
           requestBody: {
             required: 'required' in body,
-            content: { 'application/json': { schema: show(body, names) } },
+            content: { 'application/json': { schema: show(body, names), ...requestExamples(text.examples) } },
           },
         }
       : {}),
@@ -130,22 +152,104 @@ function operation(
           {
             description: STATUS_CODES[status],
             headers: successHeaders(text),
-            content: { 'application/json': { schema: show(schema, names) } },
+            content: {
+              'application/json': {
+                schema: show(schema, names),
+                examples: answerExamples(ofStatus(examples, Number(status))),
+              },
+            },
           },
         ]),
       ),
       ...Object.fromEntries(
         refusals
           .toSorted()
-          .map((status) => [status, { $ref: `#/components/responses/${responseName(status)}` }]),
+          .map((status) => [
+            status,
+            status in examplesOfEveryOperation
+              ? { $ref: `#/components/responses/${responseName(status)}` }
+              : errorResponse(status, ofStatus(examples, status), options),
+          ]),
       ),
     },
   };
 }
 
-/** Moves the description of a query parameter from its schema to the parameter, where OpenAPI expects it. */
+function webhook(
+  { type, summary, description, body, example }: WebhookText,
+  names: ReadonlyMap<TSchema, string>,
+  { webhooks }: DocumentOptions,
+): Json {
+  return {
+    operationId: `on.${type}`.replaceAll(/[._](\w)/g, (_match, letter: string) => letter.toUpperCase()),
+    tags: [webhooks.tag],
+    summary,
+    description,
+    // The receiver verifies a signature; the request carries no API key.
+    security: [],
+    parameters: webhooks.headers.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: show(body, names), example } },
+    },
+    responses: {
+      '2XX': { description: 'The receiver has taken the event.' },
+      default: { description: 'Any other answer is a failure. The request is repeated.' },
+    },
+  };
+}
+
+function headerParameter({ name, description, schema, required = false }: HeaderText): Json {
+  return { name, in: 'header', description, ...(required ? { required } : {}), schema };
+}
+
+function errorResponse(status: number, examples: Examples, options: DocumentOptions): Json {
+  return {
+    description: options.errorResponses[status],
+    headers: errorHeaders(status),
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/Error' },
+        examples: answerExamples(examples),
+      },
+    },
+  };
+}
+
+function ofStatus(examples: Examples, status: number): Examples {
+  return Object.fromEntries(Object.entries(examples).filter(([, example]) => example.status === status));
+}
+
+function answerExamples(examples: Examples): Json {
+  return named(examples, ({ answer }) => answer);
+}
+
+/** Shows only requests that are accepted, because the schema of the request has to allow each of its examples. */
+function requestExamples(examples: Examples): Json {
+  const accepted = Object.entries(examples).filter(([, { status, body }]) => status < 300 && body);
+  return accepted.length === 0 ? {} : { examples: named(Object.fromEntries(accepted), ({ body }) => body) };
+}
+
+function named(examples: Examples, value: (example: Example) => unknown): Json {
+  return Object.fromEntries(
+    Object.entries(examples).map(([name, example]) => [
+      name,
+      { summary: example.summary, value: value(example) },
+    ]),
+  );
+}
+
+function exampleOf(values: Readonly<Record<string, unknown>> | undefined, name: string): Json {
+  const example = values?.[name];
+  return example === undefined ? {} : { example };
+}
+
+/**
+ * Moves the description of a parameter from its schema to the parameter, where OpenAPI expects it. Leaves out examples
+ * of the schema, because readers of the document would send them all together.
+ */
 function withoutDescription(schema: TSchema, names: ReadonlyMap<TSchema, string>): Json {
-  const { description, ...rest } = show(schema, names);
+  const { description, examples: _examples, ...rest } = show(schema, names);
   return { ...(description === undefined ? {} : { description }), schema: rest };
 }
 
@@ -162,7 +266,24 @@ function show(schema: TSchema, names: ReadonlyMap<TSchema, string>, top?: TSchem
     if (key === 'additionalProperties' && !isRequest) continue;
     shown[key] = showPart(key, value, names);
   }
-  return shown;
+  return 'discriminator' in schema ? showUnion(schema, names) : shown;
+}
+
+/** Renders a union of named schemas, each of which has one value of the discriminating property. */
+function showUnion(schema: TSchema, names: ReadonlyMap<TSchema, string>): Json {
+  const { anyOf, discriminator, ...rest } = schema as {
+    readonly anyOf: readonly (TSchema & {
+      readonly properties: Record<string, { readonly enum: [string] }>;
+    })[];
+    readonly discriminator: { readonly propertyName: string };
+  };
+  const { propertyName } = discriminator;
+  const mapping = anyOf.map((part) => [part.properties[propertyName]?.enum[0], show(part, names).$ref]);
+  return {
+    ...rest,
+    oneOf: anyOf.map((part) => show(part, names)),
+    discriminator: { propertyName, mapping: Object.fromEntries(mapping) },
+  };
 }
 
 function showPart(key: string, value: unknown, names: ReadonlyMap<TSchema, string>): unknown {

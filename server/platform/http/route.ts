@@ -13,6 +13,7 @@ import type {
   NumberId,
   TeamId,
 } from '#server/platform/ids/ids.ts';
+import type { Examples } from './example.ts';
 
 /**
  * The callers that a route is for. `api` is public and needs an API key. `device` is public and frozen, because
@@ -143,12 +144,15 @@ export interface OperationText {
   readonly errorStatuses: readonly number[];
   /** Request headers that only this operation has. */
   readonly headers?: readonly HeaderText[];
+  /** Each answer of the operation at least once. The first success is the request that the reference offers. */
+  readonly examples: Examples;
 }
 
 export interface HeaderText {
   readonly name: string;
   readonly description: string;
   readonly schema: TSchema;
+  readonly required?: boolean;
 }
 
 /** A route is data: the server, the documentation and the tests read the same object. */

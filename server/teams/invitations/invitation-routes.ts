@@ -9,6 +9,7 @@ import { listInvitations } from './list-invitations.ts';
 import type { InvitationMailServices } from './mail-invitation.ts';
 import { resendInvitation } from './resend-invitation.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
+import { inviteMemberExamples, listInvitationsExamples, revokeInvitationExamples } from './route-examples.ts';
 
 export function invitationRoutes(services: Runtime & InvitationMailServices): Route[] {
   return [
@@ -23,8 +24,9 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         tag: 'Members',
         summary: 'Invite a member',
         description:
-          'A link for one address, good for 7 days. It goes there by mail; where this server sends none, or its mail fails at present, the answer has it in `accept_url`. Members and open invitations count against the plan together. A key can’t invite to a role with permissions that it lacks, nor invite its creator.',
+          'Creates a link for one address, good for 7 days, and mails it there. If the server sends no mail, or its mail fails at present, the answer has the link in `accept_url`.\n\nMembers and open invitations count against the plan together. A key can’t invite to a role with permissions that it lacks, nor invite the person who created it.',
         errorStatuses: [402, 409],
+        examples: inviteMemberExamples,
       },
       body: InviteRequest,
       answers: { 201: MadeInvitation },
@@ -42,8 +44,10 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         operationId: 'listInvitations',
         tag: 'Members',
         summary: 'List invitations',
-        description: 'Those that can be accepted, newest first, page by page.',
+        description:
+          'Lists the invitations that can still be accepted, newest first. Pages work as those of messages.',
         errorStatuses: [],
+        examples: listInvitationsExamples,
       },
       query: ListInvitationsQuery,
       answers: { 200: InvitationList },
@@ -61,8 +65,9 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         operationId: 'revokeInvitation',
         tag: 'Members',
         summary: 'Revoke an invitation',
-        description: 'Its link no longer works, and its seat is free again.',
+        description: 'Ends an invitation: its link no longer works, and its seat is free again.',
         errorStatuses: [404],
+        examples: revokeInvitationExamples,
       },
       answers: { 200: Deleted },
       handle: async ({ principal, params, by }) => {

@@ -13,6 +13,7 @@ import { listMembers } from './member-store.ts';
 import { memberView } from './member-view.ts';
 import { promoteOwner } from './promote-owner.ts';
 import { removeMember } from './remove-member.ts';
+import { changeRoleExamples, listMembersExamples, removeMemberExamples } from './route-examples.ts';
 
 type Services = Runtime & RoleChangeServices & { readonly onMemberRemoved: readonly OnMemberRemoved[] };
 
@@ -31,8 +32,9 @@ function publicRoutes(services: Services): Route[] {
         operationId: 'listMembers',
         tag: 'Members',
         summary: 'List members',
-        description: 'The people in the team, oldest membership first.',
+        description: 'Lists the people of the team, the longest membership first.',
         errorStatuses: [],
+        examples: listMembersExamples,
       },
       answers: { 200: MemberList },
       handle: async ({ principal }) => {
@@ -51,8 +53,9 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Change a role',
         description:
-          'The role says what the person may do; it holds from their next request on. The role of an owner can’t be changed or granted here: owners do that in the dashboard. Keys of the person with more permissions than the new role are revoked. A key can’t grant permissions that it lacks, nor change the role of its creator.',
+          'Changes what a person may do, from their next request on. Keys of the person with more permissions than the new role are revoked.\n\nThe role of an owner can’t be changed or granted here: owners do that in the dashboard. A key can’t grant permissions that it lacks, nor change the role of the person who created it.',
         errorStatuses: [404],
+        examples: changeRoleExamples,
       },
       body: ChangeRoleRequest,
       answers: { 200: Member },
@@ -71,8 +74,9 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Remove a member',
         description:
-          'The person loses the team at once; the account stays, and what they did stays. An owner can’t be removed: another owner changes their role in the dashboard first.',
+          'The person loses access to the team at once. Their account stays, and so does everything that they did. An owner can’t be removed: another owner changes their role in the dashboard first.',
         errorStatuses: [404],
+        examples: removeMemberExamples,
       },
       query: RemoveMemberQuery,
       answers: { 200: Deleted },

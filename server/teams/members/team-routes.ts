@@ -5,6 +5,7 @@ import { type Route, route } from '#server/platform/http/route.ts';
 import { findTeam } from '#server/teams/team/team-store.ts';
 import { teamView } from '#server/teams/team/team-view.ts';
 import { renameTeam } from './rename-team.ts';
+import { getTeamExamples, updateTeamExamples } from './route-examples.ts';
 
 export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>): Route[] {
   return [
@@ -17,8 +18,9 @@ export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>
         operationId: 'getTeam',
         tag: 'Team',
         summary: 'Get the team',
-        description: 'The team that the API key belongs to.',
+        description: 'Returns the team that the API key belongs to.',
         errorStatuses: [],
+        examples: getTeamExamples,
       },
       answers: { 200: Team },
       handle: async ({ principal }) => {
@@ -37,8 +39,9 @@ export function teamRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>
         operationId: 'updateTeam',
         tag: 'Team',
         summary: 'Rename the team',
-        description: 'Changes the fields that are sent, and answers with the team; `{}` changes nothing.',
+        description: 'Changes the fields that are sent, and returns the team; `{}` changes nothing.',
         errorStatuses: [],
+        examples: updateTeamExamples,
       },
       body: UpdateTeamRequest,
       answers: { 200: Team },

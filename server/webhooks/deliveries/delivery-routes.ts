@@ -19,6 +19,13 @@ import { listDeliveries, listDeliveryLog } from './list-deliveries.ts';
 import { queueTestDelivery } from './queue-test-delivery.ts';
 import { redeliver } from './redeliver.ts';
 import { replayDeliveries } from './replay-deliveries.ts';
+import {
+  getDeliveryExamples,
+  listDeliveriesExamples,
+  redeliverExamples,
+  replayExamples,
+  testWebhookExamples,
+} from './route-examples.ts';
 
 /** Routes of a webhook's deliveries, their redelivery and replay (specification sections 4.4 and 6.4). */
 export function deliveryRoutes(services: Runtime): Route[] {
@@ -35,8 +42,9 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'List deliveries',
         description:
-          'The deliveries of the webhook, newest first: past, running and due. Pages are as those of messages: one whose filters fit few deliveries may be short, or empty, and still have more behind it.',
+          'Lists the deliveries of a webhook, newest first. A delivery is one event for one webhook. Pages work as those of messages: with filters a page can be short or empty while `has_more` is true.',
         errorStatuses: [404],
+        examples: listDeliveriesExamples,
       },
       query: ListDeliveriesQuery,
       answers: { 200: DeliveryList },
@@ -62,8 +70,10 @@ export function deliveryRoutes(services: Runtime): Route[] {
         operationId: 'getDelivery',
         tag: 'Webhooks',
         summary: 'Get a delivery',
-        description: 'One delivery with its attempts: the time, the duration, and the answer or the failure.',
+        description:
+          'Returns a delivery with its attempts: when each began, how long it took, and its answer or failure.',
         errorStatuses: [404],
+        examples: getDeliveryExamples,
       },
       answers: { 200: DeliveryDetail },
       handle: async (call) => {
@@ -85,8 +95,9 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Send a delivery again',
         description:
-          'Makes one attempt now, with the same bytes and the webhook’s current url and secret, even while the webhook is switched off. A failure does not count, and the webhook stays off.',
+          'Makes one attempt now, with the same body and with the current url and secret of the webhook. It works while the webhook is switched off, too. A failure does not count, and the webhook stays off.',
         errorStatuses: [404, 409],
+        examples: redeliverExamples,
       },
       answers: { 202: Delivery },
       handle: async (call) => {
@@ -103,10 +114,11 @@ export function deliveryRoutes(services: Runtime): Route[] {
       text: {
         operationId: 'replayDeliveries',
         tag: 'Webhooks',
-        summary: 'Replay failed and skipped deliveries',
+        summary: 'Replay missed deliveries',
         description:
-          'Sends the failed or skipped deliveries of events since `since` again, each once and oldest first. New events go first. Deliveries that succeeded are not repeated.',
+          'Sends failed or skipped deliveries of events since `since` again, each once and oldest first. New events go first. Deliveries that succeeded are not repeated.',
         errorStatuses: [404, 409],
+        examples: replayExamples,
       },
       body: ReplayRequest,
       answers: { 202: QueuedReplay },
@@ -124,10 +136,11 @@ export function deliveryRoutes(services: Runtime): Route[] {
       text: {
         operationId: 'testWebhook',
         tag: 'Webhooks',
-        summary: 'Send a test',
+        summary: 'Send a test event',
         description:
           'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. A failure does not count.',
         errorStatuses: [404],
+        examples: testWebhookExamples,
       },
       answers: { 202: Delivery },
       handle: async (call) => ({

@@ -15,6 +15,15 @@ import { createWebhook } from './create-webhook.ts';
 import { deleteWebhook } from './delete-webhook.ts';
 import { finishRotation } from './finish-rotation.ts';
 import { rotateSecret } from './rotate-secret.ts';
+import {
+  createWebhookExamples,
+  deleteWebhookExamples,
+  finishRotationExamples,
+  getWebhookExamples,
+  listWebhooksExamples,
+  rotateSecretExamples,
+  updateWebhookExamples,
+} from './route-examples.ts';
 import type { WebhookTarget } from './run-webhook-change.ts';
 import { updateWebhook } from './update-webhook.ts';
 import { findWebhook, listWebhooks, type WebhookRow } from './webhook-store.ts';
@@ -35,8 +44,10 @@ export function webhookRoutes(services: Runtime): Route[] {
         operationId: 'listWebhooks',
         tag: 'Webhooks',
         summary: 'List webhooks',
-        description: 'The webhooks of the team, oldest first, those included that are switched off.',
+        description:
+          'Lists all webhooks of the team, oldest first. Those that are switched off are included.',
         errorStatuses: [],
+        examples: listWebhooksExamples,
       },
       answers: { 200: WebhookList },
       handle: async ({ principal }) => {
@@ -54,8 +65,9 @@ export function webhookRoutes(services: Runtime): Route[] {
         operationId: 'getWebhook',
         tag: 'Webhooks',
         summary: 'Get a webhook',
-        description: 'One webhook, without its secret, which was shown when it was made.',
+        description: 'Returns a webhook without its secret, which was shown when the webhook was created.',
         errorStatuses: [404],
+        examples: getWebhookExamples,
       },
       answers: { 200: Webhook },
       handle: async ({ principal, params }) => {
@@ -73,10 +85,11 @@ export function webhookRoutes(services: Runtime): Route[] {
       text: {
         operationId: 'createWebhook',
         tag: 'Webhooks',
-        summary: 'Make a webhook',
+        summary: 'Create a webhook',
         description:
-          'From now on each event of these types is sent to `url`, signed with `secret`. Only this answer shows the secret.',
+          'From now on the server sends each event of these types to `url`, signed with `secret`. Only this answer shows the secret. The section *Event deliveries* has the requests that your receiver gets.',
         errorStatuses: [402],
+        examples: createWebhookExamples,
       },
       body: CreateWebhookRequest,
       answers: { 201: CreatedWebhook },
@@ -97,8 +110,9 @@ export function webhookRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Change a webhook',
         description:
-          'Changes what is sent; `{}` changes nothing. `active` false skips pending deliveries, which can be replayed. `active` true resets `failure_count`. A new `url` gets the pending deliveries, and resets `failure_count`, too.',
+          'Changes the fields that are sent; `{}` changes nothing. `active: false` skips the pending deliveries, which can be replayed later. `active: true` sets `failure_count` to 0. A new `url` gets the pending deliveries, and sets `failure_count` to 0, too.',
         errorStatuses: [404],
+        examples: updateWebhookExamples,
       },
       body: UpdateWebhookRequest,
       answers: { 200: Webhook },
@@ -118,6 +132,7 @@ export function webhookRoutes(services: Runtime): Route[] {
         summary: 'Delete a webhook',
         description: 'Deletes the webhook and its pending deliveries for good.',
         errorStatuses: [404],
+        examples: deleteWebhookExamples,
       },
       answers: { 200: Deleted },
       handle: async (call) => {
@@ -134,10 +149,11 @@ export function webhookRoutes(services: Runtime): Route[] {
       text: {
         operationId: 'rotateWebhookSecret',
         tag: 'Webhooks',
-        summary: 'Start to rotate the secret',
+        summary: 'Start a rotation of the secret',
         description:
-          'Shows the next secret, only in this answer. Requests carry signatures of both secrets until `POST …/rotate-secret/finish`, or for 24 hours. Give the secret to the receiver, then finish.',
+          'Returns the next secret, which only this answer shows. Each request to the receiver then carries signatures of both secrets, for at most 24 hours. Give the next secret to the receiver, then finish with `POST /v1/webhooks/{id}/rotate-secret/finish`.',
         errorStatuses: [404, 409],
+        examples: rotateSecretExamples,
       },
       answers: { 200: RotatedSecret },
       handle: async (call) => {
@@ -156,9 +172,10 @@ export function webhookRoutes(services: Runtime): Route[] {
       text: {
         operationId: 'finishWebhookSecretRotation',
         tag: 'Webhooks',
-        summary: 'Finish the rotation',
+        summary: 'Finish the rotation of the secret',
         description: 'From now on requests are signed with the next secret only.',
         errorStatuses: [404, 409],
+        examples: finishRotationExamples,
       },
       answers: { 200: Webhook },
       handle: async (call) => ({ body: shown(await finishRotation(services, webhookTargetOf(call))) }),

@@ -13,14 +13,18 @@ export function readPromises(document: Schema): string[] {
       answers: Object.entries(operation.responses as Record<string, Schema>),
     })),
   );
-  // Operations share their refusals, and all refusals share one schema.
-  const refusals = operations.flatMap(({ answers }) => answers.filter(([, answer]) => isShared(answer)));
+  // Operations share the headers of their refusals, and all refusals share one schema.
+  const refusals = operations.flatMap(({ answers }) => answers.filter(([status]) => isRefusal(status)));
   const { schemas } = document.components as Record<string, Record<string, Schema>>;
   return [
     ...operations.flatMap(({ name, operation, answers }) => [
       name,
       ...requestLines(document, name, operation),
-      ...answers.flatMap(([status, answer]) => answerLines(document, `${name} answers ${status}`, answer)),
+      ...answers.flatMap(([status, answer]) =>
+        isRefusal(status)
+          ? [`${name} answers ${status}`]
+          : answerLines(document, `${name} answers ${status}`, answer),
+      ),
     ]),
     ...new Set(
       refusals.flatMap(([status, reference]) => {
@@ -30,6 +34,7 @@ export function readPromises(document: Schema): string[] {
       }),
     ),
     ...objectLines(document, 'Error has ', schemas?.Error, false),
+    ...webhookLines(document),
   ];
 }
 
@@ -51,14 +56,26 @@ function requestLines(document: Schema, name: string, operation: Schema): string
 }
 
 function answerLines(document: Schema, prefix: string, answer: Schema): string[] {
-  if (isShared(answer)) return [prefix];
   return [
     ...headerLines(document, prefix, answer),
     ...objectLines(document, `${prefix} `, jsonSchema(answer), false),
   ];
 }
 
-const isShared = (answer: Schema) => answer.$ref !== undefined;
+/** The requests to receivers: `message.sent sends data.content: string`. */
+function webhookLines(document: Schema): string[] {
+  const webhooks = document.webhooks as Record<string, { readonly post: Schema }>;
+  return Object.entries(webhooks).flatMap(([type, { post }]) => [
+    ...(post.parameters as Schema[])
+      .map((reference) => resolve(document, reference))
+      .flatMap(({ name, schema, required }) =>
+        fieldLines(document, `${type} sends ${name}`, schema as Schema, required ? '' : ', optional'),
+      ),
+    ...objectLines(document, `${type} sends `, jsonSchema(post.requestBody), false),
+  ]);
+}
+
+const isRefusal = (status: string) => Number(status) >= 400;
 const neededIf = (isRequired: boolean) => (isRequired ? ', required' : ', optional');
 
 function jsonSchema(content: unknown): Schema | undefined {
@@ -74,14 +91,18 @@ function headerLines(document: Schema, prefix: string, answer: Schema): string[]
   });
 }
 
-/** A line for each field of an object. `required` marks the required fields of a request. */
+/** A line for each field of an object, or of all objects of a union. `required` marks the required fields of a request. */
 function objectLines(
   document: Schema,
   prefix: string,
   schema: Schema | undefined,
   isRequest: boolean,
 ): string[] {
-  const { properties = {}, required = [] } = resolve(document, schema ?? {});
+  const { properties = {}, required = [], oneOf } = resolve(document, schema ?? {});
+  if (Array.isArray(oneOf)) {
+    const parts: Schema[] = oneOf;
+    return [...new Set(parts.flatMap((part) => objectLines(document, prefix, part, isRequest)))];
+  }
   return Object.entries(properties as Record<string, Schema>).flatMap(([name, field]) => {
     const isRequired = (required as string[]).includes(name);
     const suffix = isRequired && !isRequest ? '' : neededIf(isRequired);

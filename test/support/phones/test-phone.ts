@@ -84,7 +84,19 @@ export async function connectNumber(
   if (verify.status !== 200)
     throw new Error(`POST /v1/numbers/verify was answered ${verify.status}: ${verify.text}`);
   const setupUrl = String(verify.json.setup_url);
-  const wire = await claim(team.api, setupUrl);
+  const wire = await connectPhone(service, team.api, phoneNumber, setupUrl);
+  const number = await findNumber(team.api, phoneNumber);
+  return { phoneNumber, numberId: String(field(number, 'id')), setupUrl, wire };
+}
+
+/** Connects a device with a setup link, as `connectNumber` does. */
+export async function connectPhone(
+  service: TestService,
+  api: ApiClient,
+  phoneNumber: string,
+  setupUrl: string,
+): Promise<DeviceWire> {
+  const wire = await claim(api, setupUrl);
   const leaving = new AbortController();
   const first = wire.poll({}, leaving.signal).catch(() => undefined);
   const session = await until('the first poll counts', async () => {
@@ -93,8 +105,7 @@ export async function connectNumber(
   leaving.abort();
   await first;
   wire.session = publicId('ses', session);
-  const number = await findNumber(team.api, phoneNumber);
-  return { phoneNumber, numberId: String(field(number, 'id')), setupUrl, wire };
+  return wire;
 }
 
 export async function findNumber(

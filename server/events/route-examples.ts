@@ -1,0 +1,43 @@
+import { eventExamples } from '#contract/event-examples.ts';
+import { exampleIds as ids } from '#contract/example-values.ts';
+import { type Examples, invalidExample } from '#server/platform/http/example.ts';
+
+const { 'message.sent': sent, 'message.delivered': delivered, 'message.received': received } = eventExamples;
+
+export const listEventsExamples: Examples = {
+  oldest: {
+    summary: 'The oldest events',
+    status: 200,
+    answer: { events: [sent, delivered, received], cursor: received.id, has_more: false },
+  },
+  first_page: {
+    summary: 'The first page, with two events',
+    query: { limit: 2 },
+    status: 200,
+    answer: { events: [sent, delivered], cursor: delivered.id, has_more: true },
+  },
+  next: {
+    summary: 'The events after a cursor, with a wait of up to 25 seconds for the next one',
+    query: { after: delivered.id, wait: 25 },
+    status: 200,
+    answer: { events: [received], cursor: received.id, has_more: false },
+  },
+  none: {
+    summary: 'No new event',
+    query: { after: received.id },
+    status: 200,
+    answer: { events: [], cursor: received.id, has_more: false },
+  },
+  unknown_event: invalidExample(
+    'The id of no event that is kept',
+    'after',
+    'after must be the id of an event of this team that is still kept. Leave it out to begin with the oldest.',
+    { query: { after: ids.unknown('evt') } },
+  ),
+  wait_too_long: invalidExample(
+    'A wait that is too long',
+    'wait',
+    'wait must be a whole number from 0 to 25.',
+    { query: { wait: 60 } },
+  ),
+};

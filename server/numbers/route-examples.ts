@@ -1,0 +1,203 @@
+import {
+  exampleTime as at,
+  exampleServer,
+  exampleIds as ids,
+  exampleNumber as number,
+} from '#contract/example-values.ts';
+import {
+  conflictExample,
+  type Examples,
+  invalidExample,
+  notFoundExample,
+  refusal,
+  unknownParameterExample,
+} from '#server/platform/http/example.ts';
+
+const own = { params: { id: ids.number } };
+const unknown = { params: { id: ids.unknown('num') } };
+
+const instruction = (phoneNumber: string) =>
+  `Open setup_url within 24 hours on the iPhone that has ${phoneNumber}, and follow the steps there.`;
+const setupLink = {
+  message: instruction(number),
+  setup_url: `${exampleServer}/setup/K7jvXwqK3nV2m8sT0dYb4AK7jvXwqK3nV2m8sT0dYb4`,
+};
+
+const pending = {
+  id: ids.number,
+  phone_number: number,
+  label: '',
+  status: 'active',
+  verified: false,
+  device_name: '',
+  last_seen_at: null,
+  messages_today: 0,
+  created_at: at('09:00:00'),
+};
+const connected = {
+  ...pending,
+  label: 'Support',
+  verified: true,
+  device_name: 'Test iPhone',
+  last_seen_at: at('09:05:00'),
+};
+
+const settings = {
+  on_unconfirmed: 'fail',
+  pacing: {
+    mode: 'gentle',
+    gap_min_seconds: 2,
+    gap_max_seconds: 5,
+    messages_per_hour: 40,
+    messages_per_day: 300,
+    new_contacts_per_hour: 15,
+    new_contacts_per_day: 50,
+    unanswered_per_contact: 5,
+    set_by_number: ['messages_per_hour'],
+  },
+  pacing_warnings: [],
+  inbound_coverage: 'unknown',
+};
+
+export const listNumbersExamples: Examples = {
+  connected: {
+    summary: 'A team with one iPhone',
+    status: 200,
+    answer: { numbers: [connected] },
+  },
+  none: { summary: 'A team without a number', status: 200, answer: { numbers: [] } },
+  unknown_parameter: unknownParameterExample(),
+};
+
+export const getNumberExamples: Examples = {
+  online: {
+    summary: 'The iPhone polls',
+    ...own,
+    status: 200,
+    answer: {
+      ...connected,
+      ...settings,
+      health: {
+        state: 'online',
+        since: at('09:01:00'),
+        last_seen_at: at('09:05:00'),
+        cause: null,
+        advice: '',
+      },
+      device_change: null,
+    },
+  },
+  pending: {
+    summary: 'The setup link has not been opened yet',
+    ...own,
+    status: 200,
+    answer: {
+      ...pending,
+      ...settings,
+      pacing: { ...settings.pacing, messages_per_hour: 100, set_by_number: [] },
+      health: {
+        state: 'pending',
+        since: at('09:00:00'),
+        last_seen_at: null,
+        cause: 'setup_link_unopened',
+        advice:
+          'Its setup link has not been opened on the iPhone yet. Open the setup link on the iPhone, and follow its page.',
+      },
+      device_change: null,
+    },
+  },
+  unknown_parameter: unknownParameterExample(own),
+  unknown: notFoundExample('number', unknown),
+};
+
+export const verifyNumberExamples: Examples = {
+  link: {
+    summary: 'A link that connects the iPhone',
+    body: { phone_number: number },
+    status: 200,
+    answer: setupLink,
+  },
+  bad_number: invalidExample(
+    'A phone number that is not in E.164',
+    'phone_number',
+    'phone_number must be an E.164 phone number: +, country code and number, such as +14155550100.',
+    { body: { phone_number: '415 555 0100' } },
+  ),
+  plan_limit: refusal(
+    'The plan allows no further number',
+    { body: { phone_number: '+14155550102' } },
+    [
+      402,
+      'plan_limit_exceeded',
+      'The plan free allows 1 number, pending ones included. Delete one, or ask the operator of this server for a larger plan.',
+    ],
+    { limit: 1, current: 1, upgrade_url: `${exampleServer}/billing` },
+  ),
+  connected: conflictExample(
+    'The number is connected already',
+    `${number} is connected already. If it is yours, use POST /v1/numbers/:id/reconnect; if another team holds it, the operator of this server can free it with \`ownline number release\`.`,
+    { body: { phone_number: number } },
+    { param: 'phone_number' },
+  ),
+};
+
+export const reconnectNumberExamples: Examples = {
+  link: { summary: 'A link for the new iPhone', ...own, status: 200, answer: setupLink },
+  unknown_field: invalidExample(
+    'A field, though the operation takes none',
+    'phone_number',
+    'phone_number is not a field of this request. It takes none.',
+    { ...own, body: { phone_number: number } },
+  ),
+  unknown: notFoundExample('number', unknown),
+  simulated: conflictExample(
+    'The server simulates the iPhone of this number',
+    '+14155550123 is simulated, and no iPhone can have it. Connect the number of an iPhone with POST /v1/numbers/verify.',
+    { params: { id: ids.simulated } },
+  ),
+};
+
+const updated = { id: ids.number, phone_number: number, label: 'Support', status: 'active', verified: true };
+
+export const updateNumberExamples: Examples = {
+  label: {
+    summary: 'A label',
+    ...own,
+    body: { label: 'Support' },
+    status: 200,
+    answer: updated,
+  },
+  pause: {
+    summary: 'Pause the number',
+    ...own,
+    body: { status: 'paused' },
+    status: 200,
+    answer: { ...updated, status: 'paused' },
+  },
+  pacing: {
+    summary: 'Limit the messages of an hour',
+    ...own,
+    body: { pacing: { messages_per_hour: 40 } },
+    status: 200,
+    answer: updated,
+  },
+  unknown_status: invalidExample(
+    'A status that a number does not have',
+    'status',
+    'status must be one of: active, paused.',
+    { ...own, body: { status: 'off' } },
+  ),
+  gaps_crossed: invalidExample(
+    'A longest pause that is shorter than the shortest',
+    'pacing',
+    'pacing.gap_max_seconds, 5, must be at least pacing.gap_min_seconds, 10. Send both.',
+    { ...own, body: { pacing: { gap_min_seconds: 10, gap_max_seconds: 5 } } },
+  ),
+  unknown: notFoundExample('number', { ...unknown, body: { label: 'Support' } }),
+};
+
+export const deleteNumberExamples: Examples = {
+  deleted: { summary: 'The number is deleted', ...own, status: 200, answer: { deleted: true } },
+  unknown_parameter: unknownParameterExample(own),
+  unknown: notFoundExample('number', unknown),
+};

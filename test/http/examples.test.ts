@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventTypes } from '#contract/event.ts';
+import { eventExamples } from '#contract/event-examples.ts';
+import {
+  exampleContact as contact,
+  exampleServer,
+  exampleIds as ids,
+  exampleNumber as number,
+} from '#contract/example-values.ts';
+import { createSimulatedNumber } from '#server/numbers/create-simulated-number.ts';
+import { operator } from '#server/platform/actor.ts';
+import { examplesOfEveryOperation, examplesOfRoute } from '#server/platform/http/refusal-examples.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { teamRequestsRunningMax, teamRequestsWaitingMax } from '#server/usage/limits.ts';
+import { deliveryHeaderTexts } from '#server/webhooks/dispatch/request-texts.ts';
+import { holdRowLock } from '#test/support/database/row-lock.ts';
+import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
+import { ExampleStory } from '#test/support/http/example-story.ts';
+import { passWatchedTime } from '#test/support/numbers/pass-served-time.ts';
+import { newMember } from '#test/support/people/people.ts';
+import { connectNumber, connectPhone, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { ApiClient, field } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import { until } from '#test/support/service/until.ts';
+import { putAccepted, putSpentMinute } from '#test/support/usage/given-usage.ts';
+import { type MadeWebhook, newWebhook } from '#test/support/webhooks/make-webhooks.ts';
+import { answering, startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+
+/** Sends every example of the API reference, in an order in which a team would do so. */
+describe('the examples of the API reference (§9/openapi)', () => {
+  const service = givenService(
+    {
+      BASE_URL: exampleServer,
+      RATE_LIMITS: 'on',
+      PACING: 'gentle',
+      EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    },
+    // No name server answers, so the media of an example are fetched from nowhere.
+    { nameServers: ['127.0.0.1:9'] },
+  );
+  const team = given(() => service.newTeam({ plan: 'pro' }));
+  const receiver = given(() => startWebhookReceiver({ behaviour: answering(200, 'ok') }));
+  const story = given(
+    () => new ExampleStory({ routes: service.app.routes, api: team.api, receiverUrl: receiver.url }),
+  );
+  const tell = (operationId: string, name: string, api?: ApiClient) => story.tell(operationId, name, api);
+  let phone: DeviceWire;
+  /** A webhook for every type of event. */
+  let everything: MadeWebhook;
+
+  /** Tells whether the data of an event are about the subject of an example: a message, a contact or a number. */
+  const isAbout = (
+    data: { readonly id?: string; readonly contact?: string },
+    example: { readonly id: string } | { readonly contact: string },
+  ) => ('id' in example ? data.id === story.values.idOf(example.id) : data.contact === example.contact);
+  const newFreeTeam = () => service.newTeam({ plan: 'free' });
+  const send = (content: string) => team.api.send({ from: number, to: contact, content });
+  /** Waits until the webhook with the path `/hooks` got an event. */
+  const delivered = (type: string) =>
+    until(`a delivery of ${type}`, () =>
+      receiver.received.some(
+        ({ path, headers }) =>
+          path === '/hooks' && headers['x-service-event'] === type && !headers['x-service-test'],
+      ),
+    );
+  const deliveryEnds = (status: string) =>
+    until(`a delivery of message.sent is ${status}`, async () => {
+      const { json } = await team.api.get(`/v1/webhooks/${story.values.idOf(ids.webhook)}/deliveries`);
+      const deliveries = json.deliveries as { readonly status: string }[];
+      return deliveries.every((delivery) => delivery.status === status);
+    });
+
+  it('a team reads its name and its members, and invites a person', async () => {
+    await tell('updateTeam', 'renamed');
+    await tell('updateTeam', 'no_name');
+    await tell('getTeam', 'pro');
+    await tell('getTeam', 'unknown_parameter');
+    await newMember(service, team, 'owner', { email: 'ada@example.com', name: 'Ada Example' });
+    await newMember(service, team, 'viewer', { email: 'grace@example.com', name: 'Grace Example' });
+    await tell('listMembers', 'two');
+    await tell('listMembers', 'unknown_parameter');
+    const teamKey = await service.newKey(team.id, ['team:write']);
+    await tell('changeRole', 'beyond_the_key', teamKey);
+    await tell('changeRole', 'member');
+    for (const name of ['unknown_role', 'of_an_owner', 'unknown']) await tell('changeRole', name);
+    await tell('inviteMember', 'beyond_the_key', teamKey);
+    for (const name of ['bad_address', 'a_member', 'invited', 'invited_already'])
+      await tell('inviteMember', name);
+    const free = await newFreeTeam();
+    await newMember(service, free, 'owner');
+    await tell('inviteMember', 'plan_limit', free.api);
+    await tell('listInvitations', 'one');
+    await tell('listInvitations', 'limit_too_high');
+    for (const name of ['unknown_parameter', 'unknown', 'revoked']) await tell('revokeInvitation', name);
+    for (const name of ['an_owner', 'unknown', 'removed']) await tell('removeMember', name);
+  });
+
+  it('the team connects an iPhone', async () => {
+    await tell('listNumbers', 'none');
+    await tell('listNumbers', 'unknown_parameter');
+    await tell('verifyNumber', 'bad_number');
+    const { json } = await tell('verifyNumber', 'link');
+    const list = await team.api.get('/v1/numbers');
+    story.values.bind(ids.number, String(field(list.json, 'numbers.0.id')));
+    await tell('getNumber', 'pending');
+    await tell('sendMessage', 'pending_from');
+    phone = await connectPhone(service, team.api, number, String(json.setup_url));
+    await tell('verifyNumber', 'connected');
+    for (const name of ['label', 'pacing', 'unknown_status', 'gaps_crossed', 'unknown'])
+      await tell('updateNumber', name);
+    await tell('listNumbers', 'connected');
+    for (const name of ['online', 'unknown_parameter', 'unknown']) await tell('getNumber', name);
+    await team.api.put(`/v1/numbers/${story.values.idOf(ids.number)}`, { pacing: { mode: 'off' } });
+    const free = await newFreeTeam();
+    await connectNumber(service, free, '+14155550103');
+    await tell('verifyNumber', 'plan_limit', free.api);
+  });
+
+  it('the team creates a webhook and tests it', async () => {
+    everything = await newWebhook(team.api, { url: `${receiver.url}/all`, events: eventTypes });
+    for (const name of ['no_events', 'private_address', 'unknown_number', 'messages'])
+      await tell('createWebhook', name);
+    const free = await newFreeTeam();
+    for (let made = 0; made < 5; made += 1) await newWebhook(free.api);
+    await tell('createWebhook', 'plan_limit', free.api);
+    for (const name of ['unknown_parameter', 'unknown', 'queued']) await tell('testWebhook', name);
+    await deliveryEnds('succeeded');
+  });
+
+  it('the team sends a message and follows it until it is delivered', async () => {
+    for (const name of ['no_content', 'misspelt_field', 'bad_number', 'to_is_from', 'empty_content'])
+      await tell('sendMessage', name);
+    await tell('sendMessage', 'unknown_from');
+    const first = await tell('sendMessage', 'text');
+    assert.equal(first.headers.get('idempotent-replayed'), null);
+    const repeated = await tell('sendMessage', 'text');
+    assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
+    await tell('sendMessage', 'key_reused');
+    const id = String(first.json.id);
+    assert.equal((await phone.poll()).id, id);
+    await phone.poll({ last: id });
+    await phone.call('status', { id, status: 'delivered' });
+    await tell('getMessage', 'delivered');
+    await tell('cancelMessage', 'already_delivered');
+  });
+
+  it('the contact replies, and the team reads messages and events', async () => {
+    await phone.call('inbound', { from: contact, text: 'Yes, see you then' });
+    for (const name of ['newest', 'first_page', 'next_page', 'replies']) await tell('listMessages', name);
+    for (const name of ['unencoded_plus', 'unknown_status', 'limit_too_high'])
+      await tell('listMessages', name);
+    await tell('getMessage', 'received');
+    for (const name of ['oldest', 'first_page', 'next', 'none', 'unknown_event', 'wait_too_long'])
+      await tell('listEvents', name);
+    await delivered('message.received');
+    await deliveryEnds('succeeded');
+    await until('the time of the last attempt is written', async () => {
+      const { json } = await team.api.get(`/v1/webhooks/${story.values.idOf(ids.webhook)}`);
+      return json.last_triggered_at !== null;
+    });
+    for (const name of ['active', 'unknown_parameter', 'unknown']) await tell('getWebhook', name);
+  });
+
+  it('the team cancels a message, and one fails while the webhook is off', async () => {
+    story.values.bind(ids.cancelled, await send('Your table is almost ready.'));
+    for (const name of ['unknown_field', 'unknown', 'cancelled']) await tell('cancelMessage', name);
+    await delivered('message.failed');
+    await deliveryEnds('succeeded');
+    await tell('updateWebhook', 'switch_off');
+    story.values.bind(ids.failed, await send('See you at seven.'));
+    await phone.poll();
+    const report = { last: story.values.idOf(ids.failed), last_status: 'failed', last_error: 'no network' };
+    await phone.poll(report);
+    for (const name of ['failed', 'unknown_parameter', 'unknown']) await tell('getMessage', name);
+  });
+
+  it('the team replays what the webhook missed, and sends a delivery again', async () => {
+    for (const name of ['of_one_type', 'skipped', 'unknown_status', 'unknown'])
+      await tell('listDeliveries', name);
+    for (const name of ['succeeded', 'unknown_parameter', 'unknown']) await tell('getDelivery', name);
+    for (const name of ['switched_off', 'no_time_zone', 'unknown']) await tell('replayDeliveries', name);
+    for (const name of ['switch_on', 'plain_http', 'unknown']) await tell('updateWebhook', name);
+    await tell('replayDeliveries', 'missed');
+    await deliveryEnds('succeeded');
+    for (const name of ['unknown_parameter', 'unknown', 'test', 'queued']) await tell('redeliver', name);
+    await deliveryEnds('succeeded');
+  });
+
+  it('the team rotates the secret of the webhook, and changes the webhook', async () => {
+    await tell('finishWebhookSecretRotation', 'none_started');
+    for (const name of ['started', 'already_started', 'unknown_parameter', 'unknown'])
+      await tell('rotateWebhookSecret', name);
+    await team.api.post(`/v1/webhooks/${story.values.idOf(ids.webhook)}/test`);
+    await until('a delivery with two signatures', () =>
+      receiver.received.some(({ headers }) => 'x-service-signature-next' in headers),
+    );
+    for (const name of ['unknown_parameter', 'unknown', 'finished'])
+      await tell('finishWebhookSecretRotation', name);
+    await tell('updateWebhook', 'one_number');
+  });
+
+  it('the contact opts out, and in again', async () => {
+    await phone.call('inbound', { from: contact, text: 'STOP' });
+    const { json } = await team.api.get('/v1/opt-outs');
+    story.values.bind(ids.stop, String(field(json, 'opt_outs.0.message_id')));
+    await tell('sendMessage', 'opted_out');
+    await tell('createOptOut', 'no_country_code');
+    await tell('createOptOut', 'opted_out');
+    for (const name of ['newest', 'first_page', 'next_page', 'limit_too_high'])
+      await tell('listOptOuts', name);
+    for (const name of ['unknown_parameter', 'opted_in', 'not_opted_out']) await tell('deleteOptOut', name);
+    await team.api.delete(`/v1/opt-outs/${encodeURIComponent(contact)}`);
+  });
+
+  it('messages of a paused number wait', async () => {
+    story.values.bind(ids.waiting, await send('We open at noon.'));
+    await tell('updateNumber', 'pause');
+    await tell('sendMessage', 'paused_from');
+    await tell('getMessage', 'queued');
+    await team.api.put(`/v1/numbers/${story.values.idOf(ids.number)}`, { status: 'active' });
+    await tell('sendMessage', 'plain_http_media');
+  });
+
+  it('the iPhone goes offline and comes back, and the webhook has got every type of event', async () => {
+    await passWatchedTime(service, 6 * 60_000);
+    await phone.poll();
+    await passWatchedTime(service, 15_000);
+    const all = () => receiver.received.filter(({ path }) => path === '/hooks/all');
+    for (const type of eventTypes) {
+      await until(`a delivery of ${type}`, () =>
+        all().some(({ headers }) => headers['x-service-event'] === type),
+      );
+      const example = eventExamples[type];
+      const found = all()
+        .map(({ body }) => JSON.parse(body.toString()))
+        .find(({ type: own, data }) => own === type && isAbout(data, example.data));
+      story.compare(found, example, type);
+    }
+  });
+
+  it('the headers of the deliveries are as documented', () => {
+    const documented = new Map(deliveryHeaderTexts.map((header) => [header.name, header]));
+    const isOwn = (name: string) => /^(x-service-|webhook-|user-agent)/.test(name);
+    const seen = new Set<string>();
+    for (const { headers } of receiver.received) {
+      for (const [name, value] of Object.entries(headers).filter(([header]) => isOwn(header))) {
+        const { pattern = '', enum: values } = (documented.get(name)?.schema ?? { enum: [] }) as {
+          readonly pattern?: string;
+          readonly enum?: readonly unknown[];
+        };
+        assert.ok(
+          values ? values.includes(value) : new RegExp(pattern).test(String(value)),
+          `${name}: ${value}`,
+        );
+        seen.add(name);
+      }
+      for (const { name, required } of documented.values())
+        assert.ok(!required || name in headers, `${name} is in each delivery`);
+    }
+    assert.deepEqual([...seen].sort(), [...documented.keys()].sort());
+  });
+
+  it('the team connects another iPhone, and leaves', async () => {
+    await tell('sendMessage', 'picture');
+    for (const name of ['link', 'unknown_field', 'unknown']) await tell('reconnectNumber', name);
+    const simulated = await createSimulatedNumber(service.runtime, team.id, '+14155550123', operator);
+    story.values.bind(ids.simulated, publicId('num', simulated));
+    await tell('reconnectNumber', 'simulated');
+    for (const name of ['unknown_parameter', 'unknown', 'deleted']) await tell('deleteNumber', name);
+    const webhook = `/v1/webhooks/${story.values.idOf(ids.webhook)}`;
+    await team.api.put(webhook, { phone_number: null });
+    await team.api.delete(`/v1/webhooks/${everything.id}`);
+    await tell('listWebhooks', 'one');
+    await tell('listWebhooks', 'unknown_parameter');
+    for (const name of ['unknown_parameter', 'unknown', 'deleted']) await tell('deleteWebhook', name);
+  });
+
+  it('a team on the plan free reaches its limits', async () => {
+    const free = await newFreeTeam();
+    await connectNumber(service, free, number);
+    await putAccepted(service, free.id, 100);
+    await tell('sendMessage', 'media_not_in_plan', free.api);
+    await tell('sendMessage', 'month_used_up', free.api);
+  });
+
+  it('each operation refuses a request without a key, a permission or a JSON body, as its examples say', async () => {
+    const noKey = new ApiClient(service.baseUrl, '');
+    const [teamKey, numbersKey] = [
+      await service.newKey(team.id, ['team:read']),
+      await service.newKey(team.id, ['numbers:read']),
+    ];
+    const examples = Object.values(examplesOfEveryOperation[401] ?? {});
+    const [first, ...others] = examples;
+    assert.ok(first);
+    for (const route of story.operations.values()) {
+      await story.check(route, first, noKey);
+      const own = examplesOfRoute(route);
+      if (own.no_permission)
+        await story.check(route, own.no_permission, route.permission === 'team:read' ? numbersKey : teamKey);
+      if (!own.body_too_large) continue;
+      const tooLarge = 'x'.repeat((route.bodyLimitBytes ?? 16 * 1_024) + 1);
+      await story.check(route, own.body_too_large, team.api, tooLarge);
+      for (const example of Object.values(examplesOfEveryOperation[415] ?? {}))
+        await story.check(route, example, team.api, 'hello');
+    }
+    const anyRoute = [...story.operations.values()][0];
+    assert.ok(anyRoute);
+    for (const example of others) await story.check(anyRoute, example, noKey);
+  });
+
+  it('a server that is asked too much, or that fails, refuses as its examples say', async () => {
+    const [getTeam, createOptOut] = ['getTeam', 'createOptOut'].map((name) => story.operations.get(name));
+    assert.ok(getTeam && createOptOut);
+    const [tooMany, failed, busy] = [429, 500, 503].map(
+      (status) => Object.values(examplesOfEveryOperation[status] ?? {})[0],
+    );
+    assert.ok(tooMany && failed && busy);
+
+    const limited = await service.newTeam();
+    await putSpentMinute(service, limited.id, 0);
+    await story.check(getTeam, tooMany, limited.api);
+
+    const failing = await service.newTeam();
+    const fault = await refuseInsertsOf(service, failing.id, 'events');
+    await story.check(createOptOut, { ...failed, params: { contact } }, failing.api);
+    await fault.end();
+
+    const large = await service.newTeam({ plan: 'enterprise' });
+    const lock = await holdRowLock(service, { teamId: large.id });
+    const requests = Array.from({ length: teamRequestsRunningMax + teamRequestsWaitingMax + 1 }, () =>
+      large.api.put('/v1/team', { name: 'Busy' }),
+    );
+    const { status, json } = await Promise.race(requests);
+    assert.equal(status, busy.status);
+    story.compare(json, busy.answer, busy.summary);
+    await lock.release();
+    await Promise.all(requests);
+  });
+
+  it('every example was sent', () => {
+    assert.deepEqual([...story.told].sort(), [...story.examples].sort());
+  });
+});
