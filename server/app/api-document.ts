@@ -26,7 +26,7 @@ export function createApiDocument({ baseUrl }: Pick<Config, 'baseUrl'>, routes: 
       'deliveries.delivery_id': publicIdOf('dlv', 'The id of the delivery.'),
     },
     errorResponses,
-    webhooks: { tag: 'Event deliveries', headers: deliveryHeaderTexts, requests: deliveryRequestTexts },
+    outgoing: { tag: 'Event deliveries', headers: deliveryHeaderTexts, requests: deliveryRequestTexts },
   });
 }
 

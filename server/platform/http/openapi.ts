@@ -4,9 +4,9 @@ import type { Example, Examples } from './example.ts';
 import { examplesOfEveryOperation, examplesOfRoute } from './refusal-examples.ts';
 import type { HeaderText, OperationText, Route } from './route.ts';
 
-/** A request that the server sends to a receiver of webhooks. */
-export interface WebhookText {
-  /** The type of the event, which names the webhook. */
+/** A request that the server sends to a receiver, which OpenAPI calls a webhook. */
+export interface OutgoingRequestText {
+  /** The type of the event, which names the request. */
   readonly type: string;
   readonly summary: string;
   readonly description: string;
@@ -30,10 +30,11 @@ interface DocumentOptions {
   readonly parameters: Readonly<Record<string, TSchema>>;
   /** The description of each error response, by status. */
   readonly errorResponses: Readonly<Record<number, string>>;
-  readonly webhooks: {
+  /** The requests that the server sends to its clients. */
+  readonly outgoing: {
     readonly tag: string;
     readonly headers: readonly HeaderText[];
-    readonly requests: readonly WebhookText[];
+    readonly requests: readonly OutgoingRequestText[];
   };
 }
 
@@ -72,7 +73,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
     security: [{ apiKey: [] }],
     paths,
     webhooks: Object.fromEntries(
-      options.webhooks.requests.map((text) => [text.type, { post: webhook(text, names, options) }]),
+      options.outgoing.requests.map((text) => [text.type, { post: outgoingRequest(text, names, options) }]),
     ),
     components: {
       securitySchemes: {
@@ -85,7 +86,7 @@ export function openApiDocument(routes: readonly Route[], options: DocumentOptio
       },
       headers: answerHeaders,
       parameters: Object.fromEntries(
-        options.webhooks.headers.map((header) => [header.name, headerParameter(header)]),
+        options.outgoing.headers.map((header) => [header.name, headerParameter(header)]),
       ),
       responses: Object.fromEntries(
         Object.entries(examplesOfEveryOperation).map(([status, examples]) => [
@@ -175,19 +176,19 @@ function operation(
   };
 }
 
-function webhook(
-  { type, summary, description, body, example }: WebhookText,
+function outgoingRequest(
+  { type, summary, description, body, example }: OutgoingRequestText,
   names: ReadonlyMap<TSchema, string>,
-  { webhooks }: DocumentOptions,
+  { outgoing }: DocumentOptions,
 ): Json {
   return {
     operationId: `on.${type}`.replaceAll(/[._](\w)/g, (_match, letter: string) => letter.toUpperCase()),
-    tags: [webhooks.tag],
+    tags: [outgoing.tag],
     summary,
     description,
     // The receiver verifies a signature; the request carries no API key.
     security: [],
-    parameters: webhooks.headers.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })),
+    parameters: outgoing.headers.map(({ name }) => ({ $ref: `#/components/parameters/${name}` })),
     requestBody: {
       required: true,
       content: { 'application/json': { schema: show(body, names), example } },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { type EventType, eventEnvelopes, eventTypes } from '#contract/event.ts';
 import { eventExamples } from '#contract/event-examples.ts';
 import { publicIdOf, stringEnum } from '#contract/schema.ts';
-import type { WebhookText } from '#server/platform/http/openapi.ts';
+import type { OutgoingRequestText } from '#server/platform/http/openapi.ts';
 import type { HeaderText } from '#server/platform/http/route.ts';
 
 const serviceSignature = '^sha256=[0-9a-f]{64}$';
@@ -91,7 +91,7 @@ const handling =
   'Verify one of the signatures over the raw body, answer with a 2xx status within 5 seconds, and drop repeats by `id`.';
 
 /** The requests that receivers of webhooks get, one for each event type. */
-export const deliveryRequestTexts: readonly WebhookText[] = eventTypes.map((type) => ({
+export const deliveryRequestTexts: readonly OutgoingRequestText[] = eventTypes.map((type) => ({
   type,
   summary: texts[type][0],
   description: `${texts[type][1]}\n\n${handling}`,
