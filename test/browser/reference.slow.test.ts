@@ -64,4 +64,11 @@ describe('the reference in a browser (§9/openapi)', () => {
       [],
     );
   });
+
+  it('the API reference fills in no filter of a list by itself', async () => {
+    await page.goto(`${service.baseUrl}/docs#tag/messages/GET/v1/messages`);
+    const sample = page.getByText(/curl .*\/v1\/messages\?/).first();
+    await sample.waitFor();
+    assert.match((await sample.innerText()).replaceAll(/\s+/g, ' '), /\/v1\/messages\?limit=50'/);
+  });
 });

@@ -122,7 +122,7 @@ function operation(
       name,
       in: 'query',
       ...withoutDescription(schema, names),
-      ...exampleOf(first?.query, name),
+      ...(exampleOf(first?.query, name) ?? unusedFilter(schema)),
     })),
     ...(text.headers ?? []).map((header) => ({
       ...headerParameter(header),
@@ -240,9 +240,18 @@ function named(examples: Examples, value: (example: Example) => unknown): Json {
   );
 }
 
-function exampleOf(values: Readonly<Record<string, unknown>> | undefined, name: string): Json {
+function exampleOf(values: Readonly<Record<string, unknown>> | undefined, name: string): Json | undefined {
   const example = values?.[name];
-  return example === undefined ? {} : { example };
+  return example === undefined ? undefined : { example };
+}
+
+/**
+ * An example for a filter with fixed values that the request leaves out. Without it, the page of the API reference would
+ * fill in the first value of each filter, and such filters may exclude each other.
+ */
+function unusedFilter(schema: TSchema): Json {
+  const [value] = 'enum' in schema ? (schema.enum as readonly string[]) : [];
+  return value === undefined ? {} : { examples: { unused: { value, 'x-disabled': true } } };
 }
 
 /**
