@@ -27,5 +27,5 @@ export const AuditPage = strictObject({
 });
 export type AuditPage = Type.Static<typeof AuditPage>;
 
-export const AuditQuery = strictObject(pageQuery('Entries'));
+export const AuditQuery = strictObject(pageQuery('entries'));
 export type AuditQuery = Type.Static<typeof AuditQuery>;

@@ -59,7 +59,7 @@ export type Conversation = Type.Static<typeof Conversation>;
 export const ListConversationsQuery = strictObject({
   number: Type.Optional(phoneNumber('Only conversations of this number of the team.')),
   unread: Type.Optional(Type.Boolean({ description: 'true: only those with unread messages.' })),
-  ...pageQuery('Conversations'),
+  ...pageQuery('conversations'),
 });
 export type ListConversationsQuery = Type.Static<typeof ListConversationsQuery>;
 
@@ -90,7 +90,7 @@ export const ConversationMessage = strictObject({
 export type ConversationMessage = Type.Static<typeof ConversationMessage>;
 
 /** GET /app/teams/:team_id/conversations/:phone_number/:contact/messages (specification section 12.11) */
-export const ListConversationMessagesQuery = strictObject(pageQuery('Messages'));
+export const ListConversationMessagesQuery = strictObject(pageQuery('messages'));
 export type ListConversationMessagesQuery = Type.Static<typeof ListConversationMessagesQuery>;
 
 export const ConversationMessageList = strictObject({

@@ -27,13 +27,19 @@ export interface ErrorEnvelope {
 
 export const ErrorBody = Type.Object({
   error: Type.Object({
-    code: stringEnum(Object.keys(errorStatus) as ErrorCode[], { description: 'For programs.' }),
-    message: Type.String({ description: 'For people: what is wrong and what to do next.' }),
+    code: stringEnum(Object.keys(errorStatus) as ErrorCode[], {
+      description: 'The kind of the error, for programs.',
+    }),
+    message: Type.String({ description: 'What is wrong and what to do next, for people.' }),
     param: Type.Optional(
       Type.String({ description: 'The field, query parameter or header that was refused.' }),
     ),
-    limit: Type.Optional(Type.Integer({ description: 'With plan_limit_exceeded: what the plan allows.' })),
-    current: Type.Optional(Type.Integer({ description: 'With plan_limit_exceeded: what is used of it.' })),
+    limit: Type.Optional(
+      Type.Integer({ description: 'With plan_limit_exceeded: how many the plan allows.' }),
+    ),
+    current: Type.Optional(
+      Type.Integer({ description: 'With plan_limit_exceeded: how many the team uses.' }),
+    ),
     upgrade_url: Type.Optional(
       Type.String({ description: 'With plan_limit_exceeded: where to get a larger plan.' }),
     ),

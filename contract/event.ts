@@ -64,7 +64,8 @@ export const ListEventsQuery = strictObject({
   after: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: 'The id of an event: the page begins after it. Left out, with the oldest kept.',
+      description:
+        'The id of an event: the page has the events after it. Without it, the page begins with the oldest event that is kept.',
     }),
   ),
   wait: Type.Optional(
@@ -72,7 +73,7 @@ export const ListEventsQuery = strictObject({
       minimum: 0,
       maximum: feedWaitMaxSeconds,
       default: 0,
-      description: 'Seconds to wait for an event where there is none yet.',
+      description: 'How many seconds the request waits for an event if there is none yet.',
     }),
   ),
   limit: Type.Optional(
@@ -80,7 +81,7 @@ export const ListEventsQuery = strictObject({
       minimum: 1,
       maximum: 100,
       default: feedLimitDefault,
-      description: 'Events on a page.',
+      description: 'How many events a page has at most.',
     }),
   ),
 });
@@ -90,9 +91,9 @@ export const EventList = strictObject({
   events: Type.Array(Event, { description: 'Oldest first.' }),
   cursor: Type.String({
     description:
-      'Send it as after to get the next events. On an empty page it equals after, or "" without one.',
+      'Send it as `after` to get the next events. On an empty page it equals the `after` of the request, or "" without one.',
     examples: ['evt_01h2xcejqtf2nbrexx3vqjhp41'],
   }),
-  has_more: Type.Boolean({ description: 'false at the end.' }),
+  has_more: Type.Boolean({ description: 'false: there are no further events yet.' }),
 });
 export type EventList = Type.Static<typeof EventList>;

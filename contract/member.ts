@@ -51,7 +51,7 @@ export type MadeInvitation = Type.Static<typeof MadeInvitation>;
 
 /** GET /v1/team/invitations (specification section 4.1). It pages as GET /v1/messages does. */
 export const ListInvitationsQuery = strictObject({
-  ...pageQuery('Invitations'),
+  ...pageQuery('invitations'),
 });
 export type ListInvitationsQuery = Type.Static<typeof ListInvitationsQuery>;
 

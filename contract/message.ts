@@ -43,8 +43,8 @@ export const waitingReasons = [
 export type WaitingReason = (typeof waitingReasons)[number];
 
 export const SendMessageRequest = strictObject({
-  to: phoneNumber('The recipient, in E.164; another number than from.'),
-  from: phoneNumber('A verified number of the team that is not paused.'),
+  to: phoneNumber('The recipient, in E.164. It must be another number than `from`.'),
+  from: phoneNumber('The number of the team that sends, in E.164. It must be verified and not paused.'),
   content: Type.String({
     maxLength: contentMaxCharacters,
     description: `The text, 1 to ${contentMaxCharacters.toLocaleString('en')} characters, at least one of them visible.`,
@@ -55,7 +55,7 @@ export const SendMessageRequest = strictObject({
       Type.String({
         maxLength: urlMaxCharacters,
         description:
-          'The HTTPS address of a picture, video, sound, PDF, contact or date of at most 5 MB, on the plan starter and higher. null or "" is none.',
+          'The HTTPS address of a picture, video, sound, PDF, contact or calendar entry of at most 5 MB. It needs the plan starter or higher. null or "" is none.',
       }),
     ),
   ),
@@ -66,17 +66,17 @@ const id = publicIdOf('msg', 'The id of the message.');
 const to = Type.String({ description: 'The recipient.', examples: ['+14155550101'] });
 const from = Type.String({
   description:
-    'The sender. An inbound message has any handle that the phone reports: number, e-mail, short code.',
+    'The sender. For an inbound message it is the handle that the iPhone reports: a phone number, a mail address or a short code.',
   examples: ['+14155550100'],
 });
 const content = Type.String({ description: 'The text.', examples: ['Your table is ready.'] });
-const media_url = nullable(Type.String({ description: 'Where its media are; null for none.' }));
+const media_url = nullable(Type.String({ description: 'The address of its file; null for none.' }));
 const created_at = timestamp('When it was accepted or received.');
 
 /** The 202 of POST /v1/messages/send (specification section 4.3). Its status is always `queued`. */
 export const AcceptedMessage = strictObject({
   id,
-  status: stringEnum(['queued'], { description: 'Always queued, on a repeat too.' }),
+  status: stringEnum(['queued'], { description: 'Always queued, also in the answer to a repeat.' }),
   to,
   from,
   content,
@@ -88,7 +88,7 @@ export type AcceptedMessage = Type.Static<typeof AcceptedMessage>;
 const group = Type.Optional(
   Type.Literal(true, {
     description:
-      'Only of a message that the phone received in a group: `from` alone is not the conversation.',
+      'Only in a message that the iPhone received in a group: `from` alone does not identify the conversation.',
   }),
 );
 
@@ -153,7 +153,7 @@ export const ListMessagesQuery = strictObject({
   direction: Type.Optional(
     stringEnum(directions, { description: 'Only inbound, or only outbound messages.' }),
   ),
-  ...pageQuery('Messages'),
+  ...pageQuery('messages'),
 });
 export type ListMessagesQuery = Type.Static<typeof ListMessagesQuery>;
 

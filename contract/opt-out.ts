@@ -32,7 +32,7 @@ export const contactParameter = Type.String({
 
 /** GET /v1/opt-outs */
 export const ListOptOutsQuery = strictObject({
-  ...pageQuery('Opt-outs'),
+  ...pageQuery('opt-outs'),
 });
 export type ListOptOutsQuery = Type.Static<typeof ListOptOutsQuery>;
 

@@ -123,7 +123,7 @@ export const ListDeliveriesQuery = strictObject({
     stringEnum(deliveryStatuses, { description: 'Only deliveries that have this status now.' }),
   ),
   event_type: Type.Optional(stringEnum(eventTypes, { description: 'Only deliveries of such events.' })),
-  ...pageQuery('Deliveries'),
+  ...pageQuery('deliveries'),
 });
 export type ListDeliveriesQuery = Type.Static<typeof ListDeliveriesQuery>;
 

@@ -142,7 +142,12 @@ function operation(
       ? {
           requestBody: {
             required: 'required' in body,
-            content: { 'application/json': { schema: show(body, names), ...requestExamples(text.examples) } },
+            content: {
+              'application/json': {
+                schema: show(body, names),
+                ...(body === noFields ? { example: {} } : requestExamples(text.examples)),
+              },
+            },
           },
         }
       : {}),

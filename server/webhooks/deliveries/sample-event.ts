@@ -45,16 +45,14 @@ const samples: {
     ...{ id: messageId, from: somebody, to: number ?? someNumber, content, media_url: null },
     received_at: at,
   }),
-  'message.sent': (subject, at) => ({ ...outbound(subject, at), status: 'sent', sent_at: at }),
+  'message.sent': (subject, at) => ({ ...outbound(subject, 'sent', at), sent_at: at }),
   'message.delivered': (subject, at) => ({
-    ...outbound(subject, at),
-    status: 'delivered',
+    ...outbound(subject, 'delivered', at),
     sent_at: at,
     delivered_at: at,
   }),
   'message.failed': (subject, at) => ({
-    ...outbound(subject, at),
-    status: 'failed',
+    ...outbound(subject, 'failed', at),
     sent_at: null,
     failed_at: at,
     error_code: 'expired',
@@ -67,9 +65,9 @@ const samples: {
   'number.online': numberData,
 };
 
-function outbound({ messageId, number }: Subject, at: string) {
+function outbound<S extends string>({ messageId, number }: Subject, status: S, at: string) {
   const from = number ?? someNumber;
-  return { id: messageId, from, to: somebody, content, media_url: null, created_at: at };
+  return { id: messageId, from, to: somebody, content, media_url: null, status, created_at: at };
 }
 
 function contactData({ messageId, number }: Subject, at: string) {

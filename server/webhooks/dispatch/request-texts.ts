@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { type EventType, eventEnvelopes, eventTypes } from '#contract/event.ts';
 import { eventExamples } from '#contract/event-examples.ts';
-import { publicIdOf, stringEnum } from '#contract/schema.ts';
+import { stringEnum } from '#contract/schema.ts';
 import type { OutgoingRequestText } from '#server/platform/http/openapi.ts';
 import type { HeaderText } from '#server/platform/http/route.ts';
 
@@ -25,7 +25,7 @@ export const deliveryHeaderTexts: readonly HeaderText[] = [
     name: 'webhook-id',
     required: true,
     description: 'Standard Webhooks: the id of the event, equal in each repeat.',
-    schema: publicIdOf('evt', 'The id of the event.'),
+    schema: Type.String({ pattern: '^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$' }),
   },
   {
     name: 'webhook-timestamp',
