@@ -6,7 +6,8 @@ import { offenders, readSources, root } from '#test/support/architecture/sources
 
 describe('rules for every file of the code (docs/architecture.md)', () => {
   it('no name in platform/ has a noun of the product', () => {
-    const nouns = /\b(messages?_|send_queue|numbers n|usage_months|webhook)/;
+    // `webhooks` is also a keyword of OpenAPI, the section of requests that a server sends.
+    const nouns = /\b(messages?_|send_queue|numbers n|usage_months|webhook(?!s: Object\b))/;
     const found = offenders(
       (file) =>
         file.path.startsWith('server/platform/') &&

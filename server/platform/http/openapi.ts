@@ -4,7 +4,7 @@ import type { Example, Examples } from './example.ts';
 import { examplesOfEveryOperation, examplesOfRoute } from './refusal-examples.ts';
 import type { HeaderText, OperationText, Route } from './route.ts';
 
-/** A request that the server sends to a receiver, which OpenAPI calls a webhook. */
+/** A request that the server sends to a receiver of its events. */
 export interface OutgoingRequestText {
   /** The type of the event, which names the request. */
   readonly type: string;
