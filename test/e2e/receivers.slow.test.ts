@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SimulatedPhone } from '#simulated-phone/simulated-phone.ts';
 import { claim } from '#test/support/phones/test-phone.ts';
+import { isInstalled } from '#test/support/processes/is-installed.ts';
+import { PageBlocks } from '#test/support/processes/page-blocks.ts';
 import {
   firstKey,
   repository,
@@ -19,9 +21,12 @@ import { until } from '#test/support/service/until.ts';
 
 const from = '+14155550100';
 const to = '+14155550101';
+/** Keeps `go` from downloading another version of itself. */
+const goEnvironment = { ...process.env, GOTOOLCHAIN: 'local' };
 const content = 'Grüße 😀\u2028"quoted"';
 
 describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receivers)', () => {
+  let page: PageBlocks;
   let dataDir: string;
   let folder: string;
   let service: SpawnedService;
@@ -31,6 +36,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
   const programs: ChildProcess[] = [];
 
   before(async () => {
+    page = await PageBlocks.read('docs/webhooks.md');
     dataDir = await mkdtemp(join(tmpdir(), 'ownline-receivers-'));
     folder = await mkdtemp(join(tmpdir(), 'ownline-programs-'));
     service = await spawnService({
@@ -59,13 +65,10 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     for (const made of [folder, dataDir]) await rm(made, { recursive: true, force: true });
   });
 
-  /** Writes the program with this name in docs/webhooks.md to a file. @returns its path */
-  async function programOf(name: string): Promise<string> {
-    const page = await readFile(join(repository, 'docs/webhooks.md'), 'utf8');
-    const program = new RegExp(`\`\`\`\\w+ ${name.replace('.', '\\.')}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1];
-    assert.ok(program, `${name} is in docs/webhooks.md`);
-    const file = join(folder, name);
-    await writeFile(file, program);
+  /** Writes a code block of docs/webhooks.md to a file. @param block such as `js receiver.mjs` @returns its path */
+  async function programOf(block: string): Promise<string> {
+    const file = join(folder, block.split(' ')[1] ?? '');
+    await writeFile(file, page.one(block));
     return file;
   }
 
@@ -112,19 +115,19 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     assert.equal(answer.status, 401);
   }
 
-  for (const { name, command, missing } of [
-    { name: 'receiver.mjs', command: process.execPath, missing: () => false as const },
-    {
-      name: 'receiver.py',
-      command: 'python3',
-      missing: () => !isThere('python3', ['--version']) && 'there is no python3 here',
-    },
+  for (const { block, program, versionArgs } of [
+    { block: 'js receiver.mjs', program: process.execPath, versionArgs: ['--version'] },
+    { block: 'python receiver.py', program: 'python3', versionArgs: ['--version'] },
+    { block: 'go receiver.go', program: 'go', versionArgs: ['version'] },
   ]) {
-    it(`${name} of docs/webhooks.md accepts requests of Ownline, and refuses others`, async (t) => {
-      const reason = missing();
-      if (reason) return t.skip(reason);
+    it(`the program ${block} of docs/webhooks.md accepts requests of Ownline, and refuses others`, async (t) => {
+      if (!isInstalled(program, versionArgs)) return t.skip(`there is no ${program} here`);
       const webhook = await makeWebhook();
-      const printed = await start([command, await programOf(name)], webhook);
+      const file = await programOf(block);
+      // `go run` would start the receiver as a process of its own, which outlives it.
+      if (program === 'go')
+        execFileSync(program, ['build', '-o', `${file}.built`, file], { env: goEnvironment });
+      const printed = await start(program === 'go' ? [`${file}.built`] : [program, file], webhook);
       const message = await api.send({ from, to, content });
       await until('the receiver shows the event', () => printed().includes(`message.sent ${message}`));
       await refusesForgeries(webhook.port);
@@ -134,7 +137,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
   }
 
   it('the openssl command of docs/webhooks.md computes the signature of the header from the received bytes', async (t) => {
-    if (!isThere('openssl', ['version'])) return t.skip('there is no openssl here');
+    if (!isInstalled('openssl', ['version'])) return t.skip('there is no openssl here');
     const webhook = await makeWebhook();
     let given = '';
     const receiver = createServer(async (request, response) => {
@@ -147,7 +150,7 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     await api.send({ from, to, content });
     await until('the event arrived', () => given !== '');
     receiver.close();
-    const command = await programOf('openssl');
+    const command = await programOf('sh openssl');
     const printed = execFileSync('sh', [command], {
       cwd: folder,
       env: { ...process.env, WEBHOOK_SECRET: webhook.secret },
@@ -201,12 +204,3 @@ describe('receivers (docs/webhooks.md, specification section 6.3) (§6.3/receive
     );
   });
 });
-
-function isThere(program: string, args: readonly string[]): boolean {
-  try {
-    execFileSync(program, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}

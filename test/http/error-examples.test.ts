@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type ErrorCode, errorStatus } from '#contract/errors.ts';
+import { denyConnections } from '#test/support/database/lost-connections.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { PageBlocks, printedShape } from '#test/support/processes/page-blocks.ts';
+import { runScript } from '#test/support/processes/run-script.ts';
+import type { ApiClient } from '#test/support/service/api-client.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import { putAccepted, putSpentMinute } from '#test/support/usage/given-usage.ts';
+
+describe('the examples of docs/errors.md (specification section 7.1)', () => {
+  const service = givenService({ RATE_LIMITS: 'on' });
+  const team = given(() => service.newTeam({ monthlyLimit: 100 }));
+  const page = given(() => PageBlocks.read('docs/errors.md'));
+
+  async function connectedTeam(): Promise<ApiClient> {
+    await connectNumber(service, team, '+14155550100');
+    return team.api;
+  }
+
+  /** The state of each example. The database goes away in the last one. */
+  const prepare: Readonly<Record<ErrorCode, () => Promise<ApiClient>>> = {
+    invalid_request: async () => team.api,
+    unauthorized: async () => team.api,
+    not_found: async () => team.api,
+    forbidden: () => service.newKey(team.id, ['messages:send']),
+    conflict: connectedTeam,
+    plan_limit_exceeded: async () => {
+      await putAccepted(service, team.id, 100);
+      return team.api;
+    },
+    rate_limited: async () => {
+      const busy = await service.newTeam();
+      await putSpentMinute(service, busy.id, 0);
+      return busy.api;
+    },
+    internal_error: async () => team.api,
+  };
+
+  const answerOf = (status: number, { key }: ApiClient) =>
+    runScript(`set -eu\nOWNLINE=${service.baseUrl}\nKEY=${key}\n${page.one(`sh ${status}`)}`, /./);
+
+  for (const code of Object.keys(prepare) as ErrorCode[]) {
+    const status = errorStatus[code];
+    it(`the request of the example ${status} gets its answer (§7.1/envelope, §7.1/status-${status})`, async () => {
+      const api = await prepare[code]();
+      const denial = code === 'internal_error' ? await denyConnections(service) : undefined;
+      try {
+        assert.equal(printedShape(await answerOf(status, api)), printedShape(page.one(`json ${status}`)));
+      } finally {
+        await denial?.allow();
+      }
+    });
+  }
+});
