@@ -112,7 +112,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     );
   });
 
-  it('every operation answers 401 for a missing, empty, mistyped, unknown, wrongly prefixed or revoked key (§5.1/api-key, §7.1/status-401)', async () => {
+  it('every operation answers 401 for a missing, empty, mistyped, unknown, wrongly prefixed or revoked key (§4/requests, §5.1/api-key, §7.1/status-401)', async () => {
     const good = team.api.key;
     const swapped = `${good.slice(0, 12)}${good[13]}${good[12]}${good.slice(14)}`;
     const keys = [
@@ -152,7 +152,7 @@ describe('the permissions of keys (specification sections 5.1 and 5.2)', () => {
     return key;
   }
 
-  it('a permission allows exactly its operations, and * allows all (§4.1/get-team, §4.1/update-team, §4.2/verify, §4.2/list-numbers, §4.2/update-number, §4.2/delete-number, §4.2/reconnect, §4.2/get-number, §4.3/send, §4.3/get-message, §4.3/list-messages, §4.3/cancel, §4.4/permissions, §4.5/list-events, §5.2/permissions)', async () => {
+  it('a permission allows exactly its operations, and * allows all (§4/requests, §4.1/get-team, §4.1/update-team, §4.2/verify, §4.2/list-numbers, §4.2/update-number, §4.2/delete-number, §4.2/reconnect, §4.2/get-number, §4.3/send, §4.3/get-message, §4.3/list-messages, §4.3/cancel, §4.4/permissions, §4.5/list-events, §5.2/permissions)', async () => {
     for (const grant of [...permissions, '*'] as Grant[]) {
       const api = await service.newKey(team.id, [grant]);
       for (const [name, { permission, status }] of Object.entries(operations)) {

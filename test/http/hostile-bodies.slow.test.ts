@@ -226,7 +226,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     assert.equal([...String(answer.json.content)].length, 5_000);
   });
 
-  it('a body of another Content-Type is 415 (§2.1/json-bodies, §7.1/status-400)', async () => {
+  it('a body of another Content-Type is 415 (§2.1/json-bodies, §4/requests, §7.1/status-400)', async () => {
     const types = [
       'text/plain',
       'application/x-www-form-urlencoded',
