@@ -5,17 +5,22 @@ import { lockTimeoutMs } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
 import { createReceiveBatcher, type ReceiveBatcher } from '#server/messages/receive-batcher.ts';
-import { type Inbound, receiveMessage } from '#server/messages/receive-message.ts';
-import type { TextOutcome } from '#server/messages/receive-texts.ts';
-import { findNumber } from '#server/numbers/number-store.ts';
+import type { Inbound } from '#server/messages/receive-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseText } from '#test/support/database/table-faults.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
+import {
+  contactAt,
+  deadlockCheckMs,
+  deliverText,
+  inboundOf,
+  receiveAlone,
+  textsOf,
+} from '#test/support/messages/inbound-texts.ts';
 import { lastMessagesOf, storedConversation } from '#test/support/messages/stored-conversations.ts';
-import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectMany, type OneOfMany } from '#test/support/phones/many-phones.ts';
 import { given } from '#test/support/service/given.ts';
@@ -25,8 +30,6 @@ import { receivedByDay } from '#test/support/usage/stored-usage.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const isReceived = ({ type }: { readonly type: string }) => type === 'message.received';
-
-const contactAt = (index: number) => `+1212556${String(index).padStart(4, '0')}`;
 
 describe('inbound texts that share commits (specification section 11.5)', () => {
   // No sweep runs in the background.
@@ -41,46 +44,15 @@ describe('inbound texts that share commits (specification section 11.5)', () => 
   );
 
   const newBatcher = (runtime: Runtime = service.runtime) => createReceiveBatcher(runtime);
-  const inboundOf = (from: string, text: string, more: Partial<Inbound> = {}): Inbound => ({
-    ...{ from, text, recipients: undefined, deviceGivenId: undefined, run: undefined, media: undefined },
-    ...more,
-  });
-
-  /** Stores a text in a transaction of its own. */
-  async function receiveAlone(
-    runtime: Runtime,
-    { caller }: OneOfMany,
-    inbound: Inbound,
-  ): Promise<TextOutcome> {
-    const number = await findNumber(runtime.database.pool, caller.teamId, caller.numberId);
-    assert.ok(number);
-    const { id } = await receiveMessage(runtime, number, inbound);
-    return { kind: 'received', id, receivedTests: [] };
-  }
-
-  /** Delivers a text through a batcher. @returns the public id of its message, or why its device may deliver none */
-  async function deliver(
-    batcher: ReceiveBatcher,
-    phone: OneOfMany,
-    inbound: Inbound,
-    runtime: Runtime = service.runtime,
-  ): Promise<string> {
-    const outcome = await batcher.receive({ device: phone.caller, inbound }, () =>
-      receiveAlone(runtime, phone, inbound),
-    );
-    return outcome.kind === 'received' ? publicId('msg', outcome.id) : outcome.reason;
-  }
+  const deliver = (batcher: ReceiveBatcher, phone: OneOfMany, inbound: Inbound, runtime = service.runtime) =>
+    deliverText(runtime, batcher, phone, inbound);
 
   async function onePhone(owner: TestTeam = team): Promise<OneOfMany> {
     const [phone] = await connectMany(service, owner, 1);
     assert.ok(phone);
     return phone;
   }
-  /** The stored texts of a number, as `sender text`, in the order of their ids. */
-  const textsTo = async ({ number }: OneOfMany) =>
-    (await storedMessages(service, { to: number.phoneNumber })).map(
-      ({ from, content }) => `${from} ${content}`,
-    );
+  const textsTo = (phone: OneOfMany) => textsOf(service, phone);
   const receivedBy = async ({ id }: TestTeam) => (await receivedByDay(service, id)).at(-1) ?? 0;
 
   it('forty texts of as many contacts are stored by one statement, in order, each once with one event (§6.1/one-per-change)', async () => {
@@ -201,8 +173,10 @@ describe('inbound texts that share commits (specification section 11.5)', () => 
     t.after(() => lock.release());
     const startedMs = performance.now();
     const waiting = [1, 2].map((n) => deliver(batcher, waits, inboundOf(contactAt(n), `stuck ${n}`)));
-    for (let n = 0; n < 5; n += 1) await deliver(batcher, goes, inboundOf(contactAt(n), `free ${n}`));
-    assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
+    const inSameBatch = deliver(batcher, goes, inboundOf(contactAt(0), 'free 0'));
+    for (let n = 1; n < 5; n += 1) await deliver(batcher, goes, inboundOf(contactAt(n), `free ${n}`));
+    await inSameBatch;
+    assert.ok(performance.now() - startedMs < deadlockCheckMs, 'the others waited for no time-out');
     await lock.waiting(2);
     assert.equal(await receivedBy(free), 6);
     await lock.release();

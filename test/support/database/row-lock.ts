@@ -22,6 +22,8 @@ type LockedRows =
   | { readonly queuedTo: string }
   /** The conversations with this contact. */
   | { readonly conversationWith: string }
+  /** The opt-outs of this contact. */
+  | { readonly optOutOf: string }
   | { readonly messagesTo: string }
   | { readonly messagesFrom: string }
   /** Day's count of inbound messages, the last row that the transaction of an inbound message writes. */
@@ -87,6 +89,7 @@ function selection(rows: LockedRows): readonly [from: string, ...values: unknown
     ];
   if ('queuedTo' in rows) return ['send_queue r WHERE r.to_handle = $1', rows.queuedTo];
   if ('conversationWith' in rows) return ['conversations r WHERE r.contact = $1', rows.conversationWith];
+  if ('optOutOf' in rows) return ['opt_outs r WHERE r.contact = $1', rows.optOutOf];
   if ('messagesTo' in rows) return ['messages r WHERE r.to_handle = $1', rows.messagesTo];
   if ('messagesFrom' in rows) return ['messages r WHERE r.from_handle = $1', rows.messagesFrom];
   if ('receivedCountOf' in rows)
