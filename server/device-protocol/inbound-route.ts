@@ -62,7 +62,7 @@ export function inboundRoute(services: Services): Route {
         return refuse(outcome.reason);
       }
       const owner = { team_id: device.teamId, id: device.deviceId };
-      await recordInboundTests(services, owner, outcome.receivedTests, inbound.text);
+      await recordInboundTests(services, owner, outcome.receivedTests, inbound.text, withPermit);
       const answer = { ok: '1', id: publicId('msg', outcome.id) };
       if (media === undefined) return { body: answer };
       const problem = media === 'unreadable' ? media : outcome.problem;

@@ -8,6 +8,7 @@ import { storedEvents } from '#test/support/events/stored-events.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
+import { until } from '#test/support/service/until.ts';
 
 const unavailable = { ok: '0', reason: 'unavailable', wait: '15' };
 
@@ -110,6 +111,34 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
     await Promise.all([sessions.release(), numbers.release()]);
     assert.deepEqual(await idsOf(waiting), stuckIds);
+  });
+
+  it('a phone’s first text is stored while its team has no permit, and its test is recorded after that', async (t) => {
+    const owner = await service.newTeam();
+    const [last, ...others] = await connectMany(service, owner, 4);
+    assert.ok(last);
+    const receive = ({ number, contact }: OneOfMany, text: string) =>
+      number.wire.call('inbound', { from: contact, text });
+    await Promise.all(others.map((phone) => receive(phone, 'earlier')));
+    const locks = await Promise.all(
+      others.map(({ contact }) => holdRowLock(service, { conversationWith: contact })),
+    );
+    t.after(() => Promise.all(locks.map((lock) => lock.release())));
+    // Each of these texts has one of the team's three permits.
+    const waiting = others.map((phone) => receive(phone, 'locked'));
+    await locks[0]?.waiting(3);
+    const watch = watchStatements(['devices.add-received-tests', 'usage.count-inbound']);
+    t.after(() => watch.stop());
+    const answer = receive(last, 'Hello');
+    await until('the text is stored', async () => {
+      const texts = await storedMessages(service, { to: last.number.phoneNumber });
+      return texts.length > 0;
+    });
+    await Promise.all(locks.map((lock) => lock.release()));
+    for (const { ok } of [await answer, ...(await Promise.all(waiting))]) assert.equal(ok, '1');
+    const names = watch.take();
+    assert.equal(names[0], 'usage.count-inbound', 'a text with a permit ended before');
+    assert.ok(names.includes('devices.add-received-tests'));
   });
 
   it('a phone whose session or number stays locked beyond the time-out is answered unavailable, and no other phone is', async (t) => {
