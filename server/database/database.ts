@@ -1,7 +1,11 @@
 import pg from 'pg';
+import { unavailable } from '#server/platform/app-error.ts';
+import { KeyedSemaphore, type QueueBounds } from '#server/platform/concurrency/keyed-semaphore.ts';
 import { Semaphore } from '#server/platform/concurrency/semaphore.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Metrics } from '#server/platform/process/metrics.ts';
+import { Clock } from '#server/platform/time/clock.ts';
 import type { ChangeRecorder } from './change.ts';
 import { ChangeNotifySender } from './change-notify-sender.ts';
 import { NotifySender } from './notify-sender.ts';
@@ -17,6 +21,8 @@ pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 interface DatabaseOptions {
   readonly databaseUrl: string;
   readonly logger: Logger;
+  /** Measures how long work waits for a hot connection. */
+  readonly clock?: Clock;
   /** Registers the metrics of the pools. */
   readonly metrics?: Metrics;
   /** Size of the pool for statements outside the hot path. */
@@ -30,8 +36,16 @@ const defaultStatementTimeoutMs = 10_000;
 /** One for each group commit, for the sends and phones that wait for locks, and for look-ups of credentials. */
 const hotConnections = 12;
 
-/** Hot connections on which phones may wait for row locks at once. */
+/** Hot connections on which phones may wait for row locks at once, each for another team. */
 const hotWaitingMax = 3;
+
+/** The queue of a team's phones for such a connection. Their holds and the limits of their tokens bound its length. */
+const lockQueue: QueueBounds = {
+  name: 'locks',
+  waitingMax: Number.POSITIVE_INFINITY,
+  waitMaxMs: 60_000,
+  refuse: () => unavailable('Too many phones of this team wait for locks. Poll again in a moment.'),
+};
 
 /** How long a batch waits for a lock that no SKIP LOCKED avoids, such as that of a unique key. */
 const sharedLockTimeoutMs = 50;
@@ -59,12 +73,14 @@ export class Database {
   readonly pages: ChangeRecordingPool;
   readonly pool: ChangeRecordingPool;
   readonly #waitingOnHot = new Semaphore(hotWaitingMax);
+  readonly #waitingTeams: KeyedSemaphore;
   readonly #notifying: pg.Pool;
   readonly #notifier: NotifySender;
   readonly #changes: ChangeNotifySender;
   #isClosing = false;
 
   constructor(options: DatabaseOptions) {
+    this.#waitingTeams = new KeyedSemaphore({ clock: options.clock ?? new Clock(), runningMax: 1 });
     const openPlain = (own: OwnOptions): pg.Pool =>
       openPool(options, own, (error) => {
         // After `close` a lost connection is expected: connections end after close() returns, and the embedded
@@ -156,9 +172,12 @@ export class Database {
     }
   }
 
-  /** Runs a phone's work that may wait for row locks on the hot pool. Only a few connections do so at once. */
-  waitOnHot<T>(work: () => Promise<T>): Promise<T> {
-    return this.#waitingOnHot.run(work);
+  /**
+   * Runs a phone's work that may wait for row locks on the hot pool. A few connections do so at once, and one of a team,
+   * so that the locked phones of one team delay no other team.
+   */
+  waitOnHot<T>(teamId: TeamId, work: () => Promise<T>): Promise<T> {
+    return this.#waitingTeams.run(teamId, lockQueue, () => this.#waitingOnHot.run(work));
   }
 
   /**

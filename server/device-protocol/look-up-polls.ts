@@ -2,7 +2,7 @@ import { GroupCommit, skipped } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import type { DeviceCaller, HandlerContext } from '#server/platform/http/route.ts';
+import type { DeviceCaller } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId, NumberId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
 import type { PollIdentity } from './poll-registry.ts';
@@ -128,8 +128,7 @@ interface FoundPoll {
 }
 
 export interface PollLookups {
-  /** Looks up a poll. @param withPermit runs a look-up that has to wait for the session's lock */
-  readonly lookUp: (poll: PollLookup, withPermit: HandlerContext['withPermit']) => Promise<FoundPoll>;
+  readonly lookUp: (poll: PollLookup) => Promise<FoundPoll>;
 }
 
 /**
@@ -162,13 +161,13 @@ export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' |
   };
   const latest = new Map<string, Promise<unknown>>();
   return {
-    lookUp: async (poll, withPermit) => {
+    lookUp: async (poll) => {
       // Two polls of one session need different numbers, so the second waits for the batch of the first.
       const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
       const before = latest.get(key);
       const shared = poll.isReporting ? reporting : idle;
       const arrival = (before ?? Promise.resolve()).then(() =>
-        shared.add(poll, () => withPermit(() => services.database.waitOnHot(() => lookUpAlone(poll)))),
+        shared.add(poll, () => services.database.waitOnHot(poll.teamId, () => lookUpAlone(poll))),
       );
       const settled = arrival.catch(() => undefined);
       latest.set(key, settled);

@@ -25,7 +25,7 @@ export interface PollRequest {
   readonly description: DeviceDescription;
   /** Aborted once the phone has disconnected. */
   readonly disconnect: AbortSignal;
-  /** Runs the poll's writes with a permit of its team; waiting for a message needs none. */
+  /** Runs writes of a poll that share no commit with a permit of its team. Claims and look-ups need none. */
   readonly withPermit: HandlerContext['withPermit'];
 }
 
@@ -50,10 +50,11 @@ export type PollServices = Runtime & {
 export async function poll(services: PollServices, request: PollRequest): Promise<PollResult> {
   await reportLast(services, request);
   const { wakeCount } = services.heldPolls;
-  const { row } = await services.pollLookups.lookUp(
-    { ...request.device, sessionId: request.sessionId, isReporting: request.last !== undefined },
-    request.withPermit,
-  );
+  const { row } = await services.pollLookups.lookUp({
+    ...request.device,
+    sessionId: request.sessionId,
+    isReporting: request.last !== undefined,
+  });
   const decision = decidePoll(row, services.clock.now());
   if (decision.kind === 'stop') return decision;
   if (!row) return { kind: 'stop', reason: 'unauthorized' };
@@ -109,7 +110,7 @@ async function waitForMessage(
   request.disconnect.addEventListener('abort', onDisconnect);
   if (request.disconnect.aborted) onDisconnect();
   try {
-    const handOut = await claimWhenWoken(services, heldPoll, claimant, request.withPermit);
+    const handOut = await claimWhenWoken(services, heldPoll, claimant);
     if (handOut) return { kind: 'send', claimant, handOut };
   } finally {
     cancelTimer();
@@ -128,7 +129,6 @@ async function claimWhenWoken(
   services: PollServices,
   heldPoll: HeldPoll,
   claimant: ClaimingPoll,
-  withPermit: PollRequest['withPermit'],
 ): Promise<HandOut | undefined> {
   let cancelTimers = () => {};
   try {
@@ -137,7 +137,7 @@ async function claimWhenWoken(
       if (heldPoll.ended) return undefined;
       cancelTimers();
       if (services.restoreHold.isHeld) continue;
-      const claim = await services.claims.claim(claimant, withPermit);
+      const claim = await services.claims.claim(claimant, () => heldPoll.ended !== undefined);
       if (claim.kind === 'paced') cancelTimers = wakeAfterPacing(services.clock, heldPoll, claim);
       if (claim.kind !== 'hand_out') continue;
       failpoint('message handed out');

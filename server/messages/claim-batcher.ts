@@ -2,15 +2,22 @@ import { GroupCommit } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
-import { type Claim, type ClaimingPoll, claimMessage, claimUnlockedMessages } from './claim-message.ts';
+import {
+  type Claim,
+  type ClaimingPoll,
+  claimMessage,
+  claimUnlockedMessages,
+  nothing,
+} from './claim-message.ts';
 import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
 
 export interface ClaimBatcher {
-  /** Claims the next message of a number. @param withPermit runs a claim that has to wait for locks */
-  readonly claim: (claimant: ClaimingPoll, withPermit: WithPermit) => Promise<Claim>;
+  /**
+   * Claims the next message of a number.
+   * @param hasEnded whether the poll has ended; a claim that had to wait takes nothing then
+   */
+  readonly claim: (claimant: ClaimingPoll, hasEnded: () => boolean) => Promise<Claim>;
 }
-
-type WithPermit = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Claims messages in a group commit. @param sessionLifeMs life of a session after its poll is answered */
 export function createClaimBatcher(
@@ -30,9 +37,11 @@ export function createClaimBatcher(
     refuse: () => unavailable('Too many phones wait for their message. Poll again in a moment.'),
   });
   return {
-    claim: (claimant, withPermit) =>
+    claim: (claimant, hasEnded) =>
       shared.add(claimant, () =>
-        withPermit(() => services.database.waitOnHot(() => claimMessage(services, claimant, sessionLifeMs))),
+        services.database.waitOnHot(claimant.teamId, async () =>
+          hasEnded() ? nothing : claimMessage(services, claimant, sessionLifeMs),
+        ),
       ),
   };
 }

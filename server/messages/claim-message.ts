@@ -16,7 +16,7 @@ export interface ClaimingPoll {
 }
 
 /** No message may go, or the poll is not the newest one of the current session. */
-const nothing = { kind: 'nothing' } as const;
+export const nothing = { kind: 'nothing' } as const;
 
 /** The outcome of a claim: a message, or the time from which pacing lets a message go. */
 export type Claim =

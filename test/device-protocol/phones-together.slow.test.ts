@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lockTimeoutMs } from '#server/database/database.ts';
-import { untilBlocked } from '#test/support/database/blocked-statements.ts';
+import { countBlocked, untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
@@ -111,6 +111,62 @@ describe('phones of a team that call together (specification sections 11.4 and 1
     assert.ok(performance.now() - startedMs < lockTimeoutMs, 'the others waited for no time-out');
     await Promise.all([sessions.release(), numbers.release()]);
     assert.deepEqual(await idsOf(waiting), stuckIds);
+  });
+
+  for (const [name, rowsOf, statement] of [
+    [
+      'session',
+      ({ number }: OneOfMany) => ({ sessionOf: number.phoneNumber }),
+      'device-protocol.look-up-waiting',
+    ],
+    ['number', ({ number }: OneOfMany) => ({ phoneNumber: number.phoneNumber }), 'messages.claim-waiting'],
+  ] as const) {
+    it(`phones of a team whose ${name} stays locked delay no phone of another team whose lock ends, and no request of their own team`, async (t) => {
+      const [stuckTeam, otherTeam] = [await service.newTeam(), await service.newTeam()];
+      const stuck = await connectMany(service, stuckTeam, 4);
+      const [other] = await connectMany(service, otherTeam, 1);
+      assert.ok(other);
+      const stuckIds = await sendFromEach(stuckTeam, stuck, 'to');
+      const [id] = await sendFromEach(otherTeam, [other], 'to');
+      const locks = await Promise.all(stuck.map((phone) => holdRowLock(service, rowsOf(phone))));
+      const lock = await holdRowLock(service, rowsOf(other));
+      t.after(() => Promise.all([lock, ...locks].map((each) => each.release())));
+      const waiting = pollAll(stuck);
+      await untilBlocked(service, statement);
+      const [poll] = pollAll([other]);
+      await untilBlocked(service, statement, 2);
+      assert.equal(await countBlocked(service, statement), 2, 'one of each team');
+      const startedMs = performance.now();
+      assert.equal((await stuckTeam.api.get('/v1/numbers')).status, 200);
+      await lock.release();
+      assert.equal((await poll)?.id, id);
+      assert.ok(performance.now() - startedMs < 1_000, 'neither waited for a time-out');
+      await Promise.all(locks.map((each) => each.release()));
+      assert.deepEqual(await idsOf(waiting), stuckIds);
+    });
+  }
+
+  it('a poll whose hold ends while its claim waits for another phone of the team takes nothing (§3.2/handed-out-once)', async (t) => {
+    const owner = await service.newTeam();
+    const [first, second] = await connectMany(service, owner, 2);
+    assert.ok(first && second);
+    const [id] = await sendFromEach(owner, [first, second], 'to');
+    const lock = await holdRowLock(service, {
+      phoneNumber: [first, second].map(({ number }) => number.phoneNumber),
+    });
+    t.after(() => lock.release());
+    const [claiming] = pollAll([first]);
+    await untilBlocked(service, 'messages.claim-waiting');
+    const watch = watchStatements(['messages.claim-unlocked']);
+    t.after(() => watch.stop());
+    const [waiting] = pollAll([second]);
+    await until('the second poll asks for its message', () => watch.take().length > 0);
+    service.clock.advance(25_000);
+    await lock.release();
+    assert.equal((await claiming)?.id, id);
+    assert.equal((await waiting)?.action, 'idle');
+    const [message] = await storedMessages(service, { to: second.contact });
+    assert.deepEqual([message?.status, message?.handOutCount], ['queued', 0]);
   });
 
   it('a phone’s first text is stored while its team has no permit, and its test is recorded after that', async (t) => {

@@ -13,12 +13,15 @@ import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { holdMessageChange } from '#test/support/messages/given-messages.ts';
 import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, holdPause } from '#test/support/numbers/given-numbers.ts';
-import { connectMany, type OneOfMany, sendFromEach, withoutLimit } from '#test/support/phones/many-phones.ts';
+import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const lifeMs = 60_000;
+
+/** No poll of these claims ends before. */
+const isHeld = () => false;
 
 const messageOf = (claim: Claim) =>
   claim.kind === 'hand_out' ? publicId('msg', claim.handOut.message_id) : claim.kind;
@@ -37,7 +40,7 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
 
   const newBatcher = (runtime: Runtime = service.runtime) => createClaimBatcher(runtime, lifeMs);
   const claimAll = (batcher: ClaimBatcher, phones: readonly OneOfMany[]) =>
-    phones.map(async ({ phone }) => messageOf(await batcher.claim(phone.session, withoutLimit)));
+    phones.map(async ({ phone }) => messageOf(await batcher.claim(phone.session, isHeld)));
 
   /** Phones that have each sent a message before, so that their conversations exist, and for each another message. */
   async function phonesWithMessages(count: number) {
@@ -82,7 +85,7 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
       { ...ofSession.phone.session, sessionId: newIds.next('ses') },
       { ...ofDevice.phone.session, deviceId: newIds.next('dev') },
       { ...ofTeam.phone.session, teamId: newIds.next('team') },
-    ].map((poll) => batcher.claim(poll, withoutLimit));
+    ].map((poll) => batcher.claim(poll, isHeld));
     assert.deepEqual(await Promise.all(claimAll(batcher, current)), ids.slice(4));
     assert.deepEqual((await Promise.all(stale)).map(messageOf), Array(4).fill('nothing'));
   });
@@ -159,6 +162,28 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     await untilBlocked(service, 'messages.claim-waiting');
     await pause.release();
     assert.equal(await waiting, 'nothing');
+  });
+
+  it('a claim that waits while its poll ends takes nothing (§3.2/handed-out-once)', async (t) => {
+    const { phones, ids } = await phonesWithMessages(2);
+    const [first, second] = phones;
+    assert.ok(first && second);
+    const lock = await holdRowLock(service, {
+      phoneNumber: phones.map(({ number }) => number.phoneNumber),
+    });
+    t.after(() => lock.release());
+    const batcher = newBatcher();
+    let hasEnded = false;
+    const [held] = claimAll(batcher, [first]);
+    const ended = batcher.claim(second.phone.session, () => hasEnded);
+    // A team has one claim at a time that waits for locks.
+    await untilBlocked(service, 'messages.claim-waiting');
+    hasEnded = true;
+    await lock.release();
+    assert.equal(await held, ids[0]);
+    assert.equal(messageOf(await ended), 'nothing');
+    assert.equal((await storedMessages(service, { to: second.contact })).at(-1)?.handOutCount, 0);
+    assert.equal(await claimAll(batcher, [second])[0], ids[1]);
   });
 
   it('a claim that meets the deletion of its number waits for its commit, and takes nothing', async (t) => {
