@@ -21,6 +21,7 @@ import {
   UpdateNumberRequest,
   VerifyNumberRequest,
 } from './number.ts';
+import { OptOut, OptOutList } from './opt-out.ts';
 import { Team, UpdateTeamRequest } from './team.ts';
 import {
   Attempt,
@@ -61,6 +62,8 @@ export const components: Readonly<Record<string, TSchema>> = {
   MessageList,
   AcceptedMessage,
   SendMessageRequest,
+  OptOut,
+  OptOutList,
   Webhook,
   WebhookList,
   CreatedWebhook,

@@ -11,7 +11,7 @@ export interface Sentence {
 }
 
 const folders =
-  '{bench,campaign,contract,referees,server,shortcut,simulated-phone,test,web,webhook-listener}';
+  '{bench,campaign,clients,contract,referees,server,shortcut,simulated-phone,test,web,webhook-listener}';
 // Comments that begin a line or follow code. Strings that contain /* or // do not match.
 const comment = /^[ \t]*\{?\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+|[ \t]\/\/ .*$/gm;
 const title = /\b(?:describe|it|test)\(\s*(?:'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`)/g;
@@ -19,9 +19,12 @@ const title = /\b(?:describe|it|test)\(\s*(?:'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\]
 const capitalized = (sentence: string) => sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
 const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length;
 
+/** A generated file, whose comments come from the OpenAPI document. */
+const generated = 'clients/typescript/src/openapi.ts';
+
 /** Sentences of all comments, except those of migrations, whose text does not change. */
 export function commentSentences(): Sentence[] {
-  const sources = read(`${folders}/**/*.{ts,tsx,mjs,js,css}`);
+  const sources = read(`${folders}/**/*.{ts,tsx,mjs,js,css}`).filter(({ path }) => path !== generated);
   return sources.flatMap(({ path, text }) =>
     [...text.matchAll(comment)].flatMap((match) => {
       const prose = match[0]
@@ -39,7 +42,7 @@ export function commentSentences(): Sentence[] {
 
 /** Sentences of all documents, except headings and code blocks. The glossary and coverage.md are left out. */
 export function documentSentences(): Sentence[] {
-  const documents = read('{*.md,referees/*.md,docs/**/*.md}').filter(
+  const documents = read('{*.md,referees/*.md,clients/*/*.md,docs/**/*.md}').filter(
     ({ path }) => !/^docs\/(?:coverage|glossary)\.md$/.test(path),
   );
   return documents.flatMap(({ path, text }) => {

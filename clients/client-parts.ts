@@ -1,0 +1,29 @@
+/** A part of a JSON document. */
+export type Json = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Leaves out the parts of an OpenAPI document from which clients generate nothing: examples, headers of answers,
+ * refusals, and the requests to webhooks. A changed example then makes no generated file stale.
+ */
+export function clientParts(document: Json): Json {
+  const { webhooks: _webhooks, components, ...rest } = document;
+  const { schemas } = components as Json;
+  return withoutExamples({ ...rest, components: { schemas } }) as Json;
+}
+
+function withoutExamples(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutExamples);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      // `properties` and `parameters` of schemas are named by their fields, none of which has one of these names.
+      .filter(([name]) => name !== 'examples' && name !== 'example' && name !== 'headers')
+      .map(([name, part]) => [name, withoutExamples(name === 'responses' ? successes(part) : part)]),
+  );
+}
+
+const successes = (responses: unknown): Json =>
+  Object.fromEntries(Object.entries(responses as Json).filter(([status]) => status.startsWith('2')));

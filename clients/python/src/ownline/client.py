@@ -1,0 +1,73 @@
+"""The client."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+
+from .api import Api, Event
+from .cursor import Cursor
+from .transport import Transport
+
+
+class Ownline:
+    """A client of the API of an Ownline server. `api` has all operations; threads can share it.
+
+    `url` and `api_key` are by default the environment's OWNLINE_URL and OWNLINE_API_KEY. `tries_max` counts the tries of
+    a request in all. `timeout_seconds` is the time for each read of an answer; a request for events may wait 25 s.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        *,
+        tries_max: int = 4,
+        timeout_seconds: float = 60,
+    ) -> None:
+        url = url or os.environ.get("OWNLINE_URL")
+        api_key = api_key or os.environ.get("OWNLINE_API_KEY")
+        if not url or not api_key:
+            raise ValueError("Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and api_key.")
+        self.api = Api(Transport(url, api_key, tries_max=tries_max, timeout_seconds=timeout_seconds))
+        self.messages = Messages(self.api)
+        patient = Transport(url, api_key, tries_max=math.inf, timeout_seconds=timeout_seconds)
+        # A wait is shorter than the time for an answer.
+        self.events = Events(Api(patient), wait=min(25, int(timeout_seconds / 2)))
+
+
+class Messages:
+    """Sends and reads messages."""
+
+    def __init__(self, api: Api) -> None:
+        # Retries have the same Idempotency-Key, so that the message is sent once at most. Pass a key that you stored
+        # where a send has to survive a crash of your program.
+        self.send = api.send_message
+        # All messages that match, newest first.
+        self.list = api.iterate_messages
+        self.get = api.get_message
+        self.cancel = api.cancel_message
+
+
+class Events:
+    """Reads events."""
+
+    def __init__(self, api: Api, *, wait: int) -> None:
+        self._api = api
+        self._wait = wait
+
+    def read(self, *, cursor: Cursor | None = None) -> Iterator[Event]:
+        """Read events, oldest first, and wait for new ones without an end.
+
+        An event counts as handled when the next one is asked for; its id is then saved in the cursor. After a crash the
+        reader continues there: each event arrives at least once. Without a cursor it begins with the oldest event. The
+        reader waits while the server does not answer.
+        """
+        after = cursor.load() if cursor else None
+        while True:
+            for event in self._api.list_events(after=after or None, wait=self._wait)["events"]:
+                yield event
+                after = event["id"]
+                if cursor:
+                    cursor.save(after)

@@ -1,0 +1,35 @@
+"""Cursors, which keep the id of the last event that was handled."""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+
+
+class Cursor(Protocol):
+    """Keeps the id of the last event that was handled, so that a reader continues after it."""
+
+    def load(self) -> str | None: ...
+
+    def save(self, event_id: str) -> None: ...
+
+
+class FileCursor:
+    """A cursor in a file. Each save is on the disk before it returns, and a crash leaves the old or the new id."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def load(self) -> str | None:
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                return file.read().strip()
+        except FileNotFoundError:
+            return None
+
+    def save(self, event_id: str) -> None:
+        with open(self._path + ".new", "w", encoding="utf-8") as file:
+            file.write(event_id + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(self._path + ".new", self._path)

@@ -1,0 +1,113 @@
+"""Requests with retries, by the standard library."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import time
+import urllib.parse
+import urllib.request
+from email.message import Message
+from typing import Any
+
+from .errors import OwnlineError
+
+BACKOFF_FIRST_SECONDS = 0.5
+BACKOFF_MAX_SECONDS = 30.0
+# A request is not repeated if the server asks for a longer wait. The limits of the server count per minute.
+RETRY_AFTER_MAX_SECONDS = 120.0
+
+
+class _EveryAnswer(urllib.request.HTTPErrorProcessor):
+    """Returns answers of every status. So no redirect is followed: another host would get the API key."""
+
+    def http_response(self, request: urllib.request.Request, response: Any) -> Any:
+        return response
+
+    https_response = http_response
+
+
+class Transport:
+    """Makes requests, and repeats them after a network error, a time-out, 429 and 5xx.
+
+    It repeats GET, PUT and requests with an Idempotency-Key; the key stays the same. Other requests are repeated after
+    429 only, because the server did not accept them then.
+    """
+
+    def __init__(self, url: str, api_key: str, *, tries_max: float, timeout_seconds: float) -> None:
+        self._url = url.rstrip("/")
+        self._api_key = api_key
+        self._tries_max = tries_max
+        self._timeout_seconds = timeout_seconds
+        self._opener = urllib.request.build_opener(_EveryAnswer)
+
+    def __call__(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, Any] | None = None,
+        body: object = None,
+        headers: dict[str, str] | None = None,
+    ) -> Any:
+        parameters = {name: _shown(value) for name, value in (query or {}).items() if value is not None}
+        request = urllib.request.Request(
+            self._url + path + ("?" + urllib.parse.urlencode(parameters) if parameters else ""),
+            data=None if body is None else json.dumps(body).encode(),
+            method=method,
+            headers={"x-api-key": self._api_key, **(headers or {})},
+        )
+        if body is not None:
+            request.add_header("content-type", "application/json")
+        is_repeatable = method in ("GET", "PUT") or request.has_header("Idempotency-key")
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return self._try_once(request)
+            except OwnlineError as error:
+                temporary = error.status == 429 or (is_repeatable and (error.status == 0 or error.status >= 500))
+                retry_after = error.retry_after_seconds or 0.0
+                if not temporary or tries >= self._tries_max or retry_after > RETRY_AFTER_MAX_SECONDS:
+                    raise
+            backoff = min(BACKOFF_MAX_SECONDS, BACKOFF_FIRST_SECONDS * 2.0 ** min(tries - 1, 16))
+            time.sleep(max(backoff * random.uniform(0.5, 1), retry_after))
+
+    def _try_once(self, request: urllib.request.Request) -> Any:
+        try:
+            with self._opener.open(request, timeout=self._timeout_seconds) as answer:
+                text = answer.read()
+        except (OSError, http.client.HTTPException) as cause:
+            message = f"{request.full_url} gave no answer. The server may have accepted the request."
+            key = request.get_header("Idempotency-key")
+            raise OwnlineError("no_answer", message, idempotency_key=key) from cause
+        if 200 <= answer.status < 300 and "json" in answer.headers.get("content-type", ""):
+            return json.loads(text)
+        raise _error_of(request, answer.status, answer.headers, text)
+
+
+def _error_of(request: urllib.request.Request, status: int, headers: Message, text: bytes) -> OwnlineError:
+    try:
+        fields: dict[str, Any] = json.loads(text)["error"]
+        code, message = str(fields["code"]), str(fields["message"])
+    except (ValueError, KeyError, TypeError):
+        fields = {}
+        code, message = "unreadable_answer", f"{request.full_url} gave an answer ({status}) that is not one of Ownline."
+    try:
+        retry_after: float | None = float(headers.get("retry-after", ""))
+    except ValueError:
+        retry_after = None
+    return OwnlineError(
+        code,
+        message,
+        status=status,
+        fields=fields,
+        request_id=headers.get("request-id"),
+        retry_after_seconds=retry_after,
+        idempotency_key=request.get_header("Idempotency-key"),
+    )
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,64 @@
+"""Verification of deliveries to a webhook."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping
+from email.message import Message
+from typing import Literal
+
+from .api import Event
+
+
+class WebhookVerificationError(Exception):
+    """A request that is not a delivery of Ownline, or whose time is too old. Answer it with 401."""
+
+
+def verify(
+    body: bytes,
+    headers: Mapping[str, str] | Message,
+    secret: str,
+    *,
+    signature: Literal["standard", "service"] = "standard",
+    tolerance_seconds: float = 300,
+) -> Event:
+    """Verify a delivery, and return its event. During a rotation both secrets are accepted.
+
+    `body` has the bytes as they arrived, before any JSON parser. `signature` chooses what is verified: `standard` is that
+    of Standard Webhooks, which includes the time; `service` is `x-service-signature`, for receivers that get no other
+    header. `tolerance_seconds` is the greatest difference between the time of a delivery and the own clock.
+    """
+    given = {name.lower(): value for name, value in headers.items()}
+    check = _is_standard if signature == "standard" else _is_service
+    if not check(body, given, secret):
+        raise WebhookVerificationError(f"The {signature} signature is missing or not valid.")
+    if signature == "standard" and not abs(time.time() - int(given["webhook-timestamp"])) <= tolerance_seconds:
+        raise WebhookVerificationError("The time of the delivery is too far from the own clock.")
+    event: Event = json.loads(body)
+    return event
+
+
+def _is_standard(body: bytes, given: Mapping[str, str], secret: str) -> bool:
+    try:
+        key = base64.b64decode(secret.removeprefix("whsec_"))
+    except binascii.Error:
+        return False
+    signed = f"{given.get('webhook-id', '')}.{given.get('webhook-timestamp', '')}.".encode() + body
+    right = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    return any(_is_equal(one, right) for one in given.get("webhook-signature", "").split(" "))
+
+
+def _is_service(body: bytes, given: Mapping[str, str], secret: str) -> bool:
+    right = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    names = ("x-service-signature", "x-service-signature-next")
+    return any(_is_equal(given.get(name, ""), right) for name in names)
+
+
+def _is_equal(given: str, right: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(given.encode(), right.encode())

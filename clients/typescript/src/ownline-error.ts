@@ -1,0 +1,70 @@
+import type { components } from './openapi.ts';
+
+type ErrorFields = components['schemas']['Error']['error'];
+
+/** The server's codes, and two of the client: no answer arrived in time, or the answer is not one of Ownline. */
+export type OwnlineErrorCode = ErrorFields['code'] | 'no_answer' | 'unreadable_answer';
+
+interface Circumstances {
+  readonly code: OwnlineErrorCode;
+  readonly message: string;
+  readonly status?: number;
+  readonly fields?: ErrorFields | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** A request that was refused, that failed, or that got no answer, after all retries. */
+export class OwnlineError extends Error {
+  override readonly name = 'OwnlineError';
+  readonly code: OwnlineErrorCode;
+  /** The HTTP status; 0 without an answer. */
+  readonly status: number;
+  /** The field, query parameter or header that was refused. */
+  readonly param: string | undefined;
+  /** All fields of the error: with `plan_limit_exceeded` also `limit`, `current`, `upgrade_url` and `resets_at`. */
+  readonly fields: ErrorFields | undefined;
+  /** Names the request in the logs of the server. */
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  /** The key of a send. A later call with the same key and fields sends the message once at most. */
+  readonly idempotencyKey: string | undefined;
+
+  constructor(circumstances: Circumstances) {
+    super(circumstances.message, { cause: circumstances.cause });
+    this.code = circumstances.code;
+    this.status = circumstances.status ?? 0;
+    this.fields = circumstances.fields;
+    this.param = circumstances.fields?.param;
+    this.requestId = circumstances.requestId;
+    this.retryAfterSeconds = circumstances.retryAfterSeconds;
+    this.idempotencyKey = circumstances.idempotencyKey;
+  }
+
+  /** The error of an answer that is not 2xx, or not JSON. */
+  static ofAnswer(request: Request, response: Response, body: string): OwnlineError {
+    const fields = readFields(body);
+    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+    return new OwnlineError({
+      code: fields?.code ?? 'unreadable_answer',
+      message:
+        fields?.message ?? `${request.url} gave an answer (${response.status}) that is not one of Ownline.`,
+      status: response.status,
+      fields,
+      requestId: response.headers.get('request-id') ?? undefined,
+      retryAfterSeconds: retryAfter >= 0 ? retryAfter : undefined,
+      idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
+    });
+  }
+}
+
+function readFields(body: string): ErrorFields | undefined {
+  try {
+    const { error } = JSON.parse(body) as { readonly error?: ErrorFields };
+    return typeof error?.code === 'string' && typeof error.message === 'string' ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import createClient, { type Client, type MaybeOptionalInit } from 'openapi-fetch';
+import type { PathsWithMethod, RequiredKeysOf, SuccessResponseJSON } from 'openapi-typescript-helpers';
+import type { Cursor } from './cursor.ts';
+import type { AcceptedMessage, Event, Message, MessageDetail, paths, SendMessageRequest } from './openapi.ts';
+import { retryingFetch } from './retrying-fetch.ts';
+
+export { type Cursor, fileCursor } from './cursor.ts';
+export type * from './openapi.ts';
+export { OwnlineError, type OwnlineErrorCode } from './ownline-error.ts';
+export * as webhooks from './webhooks.ts';
+
+export interface OwnlineOptions {
+  /** The address of the server. By default the environment's OWNLINE_URL. */
+  readonly url?: string;
+  /** By default the environment's OWNLINE_API_KEY. */
+  readonly apiKey?: string;
+  /** Tries of a request in all, 4 by default. */
+  readonly triesMax?: number;
+  /** Time for one try in milliseconds, 60,000 by default. */
+  readonly timeoutMs?: number;
+}
+
+type Method = 'get' | 'put' | 'post' | 'delete';
+type Init<P extends keyof paths, M extends Method> = NonNullable<MaybeOptionalInit<paths[P], M>>;
+type InitArgument<I> = RequiredKeysOf<I> extends never ? [init?: I] : [init: I];
+type Answer<P extends keyof paths, M extends Method> = SuccessResponseJSON<NonNullable<paths[P][M]>>;
+
+type QueryOf<P extends keyof paths> = NonNullable<NonNullable<paths[P]['get']>['parameters']['query']>;
+/** Paths of the lists that come in pages. */
+type PagedPath = {
+  [P in PathsWithMethod<paths, 'get'>]: [QueryOf<P>] extends [never]
+    ? never
+    : 'cursor' extends keyof QueryOf<P>
+      ? P
+      : never;
+}[PathsWithMethod<paths, 'get'>];
+type ItemOf<Page> = { [F in keyof Page]: Page[F] extends readonly (infer Item)[] ? Item : never }[keyof Page];
+
+/** A client of the API of an Ownline server. */
+export class Ownline {
+  readonly #api: Client<paths, 'application/json'>;
+  /** Repeats a request until the server answers it. */
+  readonly #patientFetch: (request: Request) => Promise<Response>;
+  /** The time for which a request waits for an event, shorter than the time for its answer. */
+  readonly #waitSeconds: number;
+
+  constructor(options: OwnlineOptions = {}) {
+    const { url = process.env.OWNLINE_URL, apiKey = process.env.OWNLINE_API_KEY } = options;
+    const { triesMax = 4, timeoutMs = 60_000 } = options;
+    if (!url || !apiKey) throw new TypeError('Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and apiKey.');
+    this.#waitSeconds = Math.min(25, Math.floor(timeoutMs / 2_000));
+    this.#patientFetch = retryingFetch({ triesMax: Number.POSITIVE_INFINITY, timeoutMs });
+    this.#api = createClient({
+      baseUrl: url,
+      headers: { 'x-api-key': apiKey },
+      fetch: retryingFetch({ triesMax, timeoutMs }),
+    });
+  }
+
+  readonly messages = {
+    /**
+     * Sends a message. Retries have the same Idempotency-Key, so that the message is sent once at most.
+     * @param options.idempotencyKey a key that you stored, where a send has to survive a crash of your program
+     */
+    send: (
+      message: SendMessageRequest,
+      { idempotencyKey = randomUUID() as string } = {},
+    ): Promise<AcceptedMessage> =>
+      this.request('post', '/v1/messages/send', {
+        body: message,
+        params: { header: { 'Idempotency-Key': idempotencyKey } },
+      }),
+    /** All messages that match, newest first. */
+    list: (query: Omit<QueryOf<'/v1/messages'>, 'cursor'> = {}): AsyncGenerator<Message, void> =>
+      this.pages('/v1/messages', { params: { query } }),
+    get: (id: string): Promise<MessageDetail> =>
+      this.request('get', '/v1/messages/{id}', { params: { path: { id } } }),
+    cancel: (id: string): Promise<MessageDetail> =>
+      this.request('post', '/v1/messages/{id}/cancel', { params: { path: { id } } }),
+  };
+
+  readonly events = {
+    /**
+     * Reads events, oldest first, and waits for new ones without an end. An event counts as handled when the next one
+     * is asked for; its id is then saved in the cursor. After a crash the reader continues there: each event arrives
+     * at least once. The reader waits while the server does not answer.
+     * @param options.cursor where the reader continues, such as `fileCursor(path)`. Without one it begins with the oldest
+     * @param options.signal ends the reader
+     */
+    read: (options: { readonly cursor?: Cursor; readonly signal?: AbortSignal } = {}) =>
+      this.#readEvents(options),
+  };
+
+  /**
+   * Makes a request of any operation: `request('get', '/v1/numbers/{id}', { params: { path: { id } } })`.
+   * @throws OwnlineError
+   */
+  async request<M extends Method, P extends PathsWithMethod<paths, M>>(
+    method: M,
+    path: P,
+    ...init: InitArgument<Init<P, M>>
+  ): Promise<Answer<P, M>> {
+    // The types of openapi-fetch are resolved for a single path only; here the path is a type parameter.
+    const request = this.#api.request as unknown as (
+      method: M,
+      path: P,
+      ...init: InitArgument<Init<P, M>>
+    ) => Promise<{ readonly data: Answer<P, M> }>;
+    return (await request(method, path, ...init)).data;
+  }
+
+  /** Iterates over all items of a list that comes in pages: `pages('/v1/opt-outs')`. */
+  async *pages<P extends PagedPath>(
+    path: P,
+    ...init: InitArgument<Init<P, 'get'>>
+  ): AsyncGenerator<ItemOf<Answer<P, 'get'>>, void> {
+    const [given] = init as [{ params?: { query?: object } }?];
+    let cursor = '';
+    for (;;) {
+      const next = { ...given, params: { ...given?.params, query: { ...given?.params?.query, cursor } } };
+      const page: unknown = await this.request(
+        'get',
+        path,
+        ...([next] as unknown as InitArgument<Init<P, 'get'>>),
+      );
+      const { cursor: following, has_more, ...list } = page as { cursor: string; has_more: boolean };
+      // The one field that is left has the items.
+      for (const items of Object.values(list)) yield* items as ItemOf<Answer<P, 'get'>>[];
+      if (!has_more) return;
+      cursor = following;
+    }
+  }
+
+  async *#readEvents({
+    cursor,
+    signal,
+  }: {
+    readonly cursor?: Cursor;
+    readonly signal?: AbortSignal;
+  }): AsyncGenerator<Event, void> {
+    let after = await cursor?.load();
+    while (!signal?.aborted) {
+      const query = { wait: this.#waitSeconds, ...(after ? { after } : {}) };
+      const options = { params: { query }, fetch: this.#patientFetch, ...(signal ? { signal } : {}) };
+      const page = await this.request('get', '/v1/events', options).catch((error: unknown) => {
+        if (signal?.aborted) return undefined;
+        throw error;
+      });
+      for (const event of page?.events ?? []) {
+        yield event;
+        after = event.id;
+        await cursor?.save(event.id);
+        if (signal?.aborted) return;
+      }
+    }
+  }
+}

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+
+import { Webhook } from 'standardwebhooks';
+import { clientLanguages, copyProgram, startProgram } from '#test/support/clients/client-languages.ts';
+import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
+import { PageBlocks } from '#test/support/processes/page-blocks.ts';
+import { startInterruptingProxy } from '#test/support/proxies/interrupting-proxy.ts';
+import { given, givenFolder } from '#test/support/service/given.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { putAccepted } from '#test/support/usage/given-usage.ts';
+import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
+import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
+
+const number = '+14155550100';
+const freeNumber = '+14155550102';
+const examples = ['send', 'replies', 'events', 'receiver', 'errors', 'operations'] as const;
+
+for (const language of clientLanguages)
+  describe(`the client for ${language.name} (specification sections 4.3, 4.5, 6.3 and 7)`, () => {
+    const reason = language.whyNotRun() ?? false;
+    if (reason) {
+      it(`the client for ${language.name} runs`, { skip: reason });
+      return;
+    }
+    const service = givenWebhookService();
+    const team = given(() => service.newTeam());
+    const proxy = given(() => startInterruptingProxy(service.baseUrl));
+    const folder = givenFolder('ownline-client-');
+    before(async () => {
+      await language.install(folder);
+      copyProgram(language, folder);
+    });
+
+    /** Runs a command of the program through the proxy. @returns the values that it printed, and all its requests */
+    async function run(command: string, args: readonly string[] = [], input = '') {
+      const { child, ended } = startProgram(language, {
+        folder,
+        name: 'program',
+        args: [command, ...args],
+        env: { OWNLINE_URL: proxy.url, OWNLINE_API_KEY: team.api.key },
+      });
+      child.stdin?.end(input);
+      return linesOf(await ended);
+    }
+
+    it(`the client for ${language.name} repeats a send with its Idempotency-Key, so that it is accepted once`, async () => {
+      const { phoneNumber } = await connectNumber(service, team);
+      proxy.interrupt('lost_answer', 'error_page', 'lost_answer');
+      const [answer] = await run('send', [phoneNumber, '+14155550101', 'Grüße 😀']);
+      const sends = proxy.requests.filter(({ call }) => call === 'POST /v1/messages/send');
+      assert.equal(sends.length, 4);
+      assert.match(sends[0]?.idempotencyKey ?? '', /^[0-9a-f-]{36}$/);
+      assert.equal(new Set(sends.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+      const { json } = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`);
+      const messages = json.messages as readonly { readonly id: string; readonly content: string }[];
+      assert.deepEqual(
+        messages.map(({ id, content }) => ({ id, content })),
+        [{ id: (answer as string[])[0], content: 'Grüße 😀' }],
+      );
+    });
+
+    it(`the client for ${language.name} gives up after four tries, and names the last failure`, async () => {
+      proxy.interrupt('error_page', 'error_page', 'error_page', 'error_page');
+      const [error] = await run('send', ['+14155550100', '+14155550101', 'Hello']);
+      assert.deepEqual((error as unknown[]).slice(0, 4), ['unreadable_answer', 502, null, false]);
+      assert.equal(proxy.requests.length, 4);
+    });
+
+    it(`the client for ${language.name} waits as long as Retry-After says before it repeats a request`, async () => {
+      proxy.interrupt('rate_limited', 'rate_limited');
+      assert.deepEqual(await run('createWebhook'), [true]);
+      const [first, second, third] = proxy.requests.map(({ atMs }) => atMs);
+      assert.ok(first !== undefined && second !== undefined && third !== undefined);
+      assert.ok(second - first >= 990 && third - second >= 990);
+    });
+
+    it(`the client for ${language.name} does not repeat a request that may have created something`, async () => {
+      proxy.interrupt('lost_answer');
+      const [error] = await run('createWebhook');
+      assert.deepEqual((error as unknown[]).slice(0, 4), ['no_answer', 0, null, false]);
+      assert.equal(proxy.requests.length, 1);
+    });
+
+    it(`the client for ${language.name} reads all pages of a list`, async () => {
+      const { phoneNumber } = await connectNumber(service, team);
+      const contents = ['one', 'two', 'three', 'four', 'five'];
+      for (const content of contents) await team.api.send({ from: phoneNumber, to: '+14155550101', content });
+      proxy.interrupt();
+      const listed = await run('list');
+      assert.deepEqual(listed.slice(0, 5), contents.toReversed());
+      assert.equal(proxy.requests.length, Math.ceil(listed.length / 2));
+      assert.deepEqual(await run('optOuts'), ['+14155550177']);
+    });
+
+    it(`an error of the client for ${language.name} has code, status, param, message and request id`, async () => {
+      proxy.interrupt();
+      const [error] = await run('send', ['+14155550999', '+14155550101', 'Hello']);
+      const { json } = await team.api.post('/v1/messages/send', {
+        from: '+14155550999',
+        to: '+14155550101',
+        content: 'Hello',
+      });
+      const { message } = json.error as { readonly message: string };
+      assert.deepEqual(error, ['invalid_request', 400, 'from', true, message]);
+      assert.equal(proxy.requests.length, 1);
+    });
+
+    it(`the reader of the client for ${language.name} continues after its cursor, and repeats the event that it had not finished`, async () => {
+      const reading = await service.newTeam();
+      const { wire } = await connectNumber(service, reading);
+      const receive = (text: string) => wire.call('inbound', { from: '+14155550101', text });
+      const start = (events: number) =>
+        startProgram(language, {
+          folder,
+          name: 'program',
+          args: ['read', 'cursor', String(events)],
+          env: { OWNLINE_URL: proxy.url, OWNLINE_API_KEY: reading.api.key },
+        });
+      for (const text of ['one', 'two', 'three']) await receive(text);
+      await until('all texts are in the feed', async () => {
+        const { json } = await reading.api.get('/v1/events');
+        return (json.events as readonly unknown[]).length === 3;
+      });
+      proxy.interrupt();
+      assert.deepEqual(linesOf(await start(2).ended), ['one', 'two']);
+      proxy.interrupt('lost_answer', 'error_page');
+      const second = start(3);
+      await until('the reader waits for a new event', () => proxy.requests.length === 4);
+      await receive('four');
+      assert.deepEqual(linesOf(await second.ended), ['two', 'three', 'four']);
+    });
+
+    describe('verification of deliveries', () => {
+      const receiver = given(() => startWebhookReceiver());
+
+      /** Verifies with the client. @returns the value that the program printed */
+      const verify = async (
+        delivery: { readonly headers: object; readonly body: Buffer },
+        secret: string,
+        signature: 'standard' | 'service',
+      ) => {
+        const given = {
+          headers: delivery.headers,
+          body: delivery.body.toString('base64'),
+          secret,
+          signature,
+        };
+        return (await run('verify', [], JSON.stringify(given)))[0];
+      };
+
+      it(`the client for ${language.name} accepts both signatures of a delivery, of both secrets during a rotation, and refuses all others`, async () => {
+        const { json: webhook } = await team.api.post('/v1/webhooks', {
+          url: receiver.url,
+          events: ['message.sent'],
+        });
+        const { json: rotated } = await team.api.post(`/v1/webhooks/${webhook.id}/rotate-secret`);
+        await team.api.post(`/v1/webhooks/${webhook.id}/test`);
+        const [delivery] = await receiver.count(1);
+        assert.ok(delivery);
+        const { sent_at } = JSON.parse(delivery.body.toString()).data as { readonly sent_at: string };
+        const secrets = [String(webhook.secret), String(rotated.secret)] as const;
+        assert.notEqual(...secrets);
+        for (const signature of ['standard', 'service'] as const) {
+          for (const secret of secrets) assert.equal(await verify(delivery, secret, signature), sent_at);
+          const invalid = `The ${signature} signature is missing or not valid.`;
+          const forged: Buffer = Buffer.from(
+            delivery.body.toString().replace('message.sent', 'message.read'),
+          );
+          const other = `whsec_${Buffer.alloc(32).toString('base64')}`;
+          assert.equal(await verify({ ...delivery, body: forged }, secrets[0], signature), invalid);
+          assert.equal(await verify(delivery, other, signature), invalid);
+          assert.equal(await verify({ ...delivery, headers: {} }, secrets[0], signature), invalid);
+        }
+        const old = new Date(Date.now() - 301_000);
+        const id = String(delivery.headers['webhook-id']);
+        const headers = {
+          'webhook-id': id,
+          'webhook-timestamp': String(Math.floor(old.getTime() / 1_000)),
+          'webhook-signature': new Webhook(secrets[0]).sign(id, old, delivery.body.toString()),
+        };
+        assert.equal(
+          await verify({ headers, body: delivery.body }, secrets[0], 'standard'),
+          'The time of the delivery is too far from the own clock.',
+        );
+      });
+    });
+
+    describe(`the examples of ${language.readme}`, () => {
+      const customer = given(() => service.newTeam());
+      let port: number;
+      let phone: DeviceWire;
+
+      before(async () => {
+        port = await freePort();
+        phone = (await connectNumber(service, customer, number)).wire;
+        const page = await PageBlocks.read(language.readme);
+        for (const name of examples) {
+          const file = `${name}.${language.ending}`;
+          const text = page.one(`${language.block} ${file}`).replace('4000', String(port));
+          writeFileSync(join(folder, file), name === 'errors' ? text.replace(number, freeNumber) : text);
+        }
+      });
+
+      const start = (name: (typeof examples)[number], more: Readonly<Record<string, string>> = {}) =>
+        startProgram(language, {
+          folder,
+          name,
+          env: { OWNLINE_URL: service.baseUrl, OWNLINE_API_KEY: customer.api.key, ...more },
+        });
+      const outputOf = async (name: (typeof examples)[number], more: Readonly<Record<string, string>> = {}) =>
+        (await start(name, more).ended).trim();
+
+      it(`a program against the client for ${language.name} and the examples type-check strictly`, async (t) => {
+        const missing = language.whyNotChecked();
+        if (missing !== undefined) return t.skip(missing);
+        await language.check(folder);
+      });
+
+      it(`the examples of the client for ${language.name} send a message and read the reply and the events`, async () => {
+        const [, id = ''] = /^(msg_\w+) queued$/.exec(await outputOf('send')) ?? [];
+        assert.notEqual(id, '');
+        assert.equal((await phone.poll()).id, id);
+        await phone.poll({ last: id });
+        await phone.call('status', { id, status: 'delivered' });
+        await phone.call('inbound', { from: '+14155550101', text: 'Yes, see you then' });
+        assert.equal(await outputOf('replies'), '+14155550101 Yes, see you then');
+        const events = start('events');
+        await until('the reader prints both events', () => {
+          const printed = events.output();
+          return (
+            printed.includes(`${id} was delivered\n`) && printed.includes('+14155550101: Yes, see you then\n')
+          );
+        });
+        events.child.kill('SIGTERM');
+        await events.ended;
+      });
+
+      it(`the receiver of the client for ${language.name} accepts a delivery and refuses another request`, async () => {
+        const url = `http://127.0.0.1:${port}/`;
+        const { json: webhook } = await customer.api.post('/v1/webhooks', {
+          url,
+          events: ['message.received'],
+        });
+        const receiver = start('receiver', { OWNLINE_WEBHOOK_SECRET: String(webhook.secret) });
+        const refused = await until('the receiver answers', () =>
+          fetch(url, { method: 'POST', body: '{"id":"evt_forged"}' }).then(
+            ({ status }) => status,
+            () => undefined,
+          ),
+        );
+        assert.equal(refused, 401);
+        await customer.api.post(`/v1/webhooks/${webhook.id}/test`);
+        await until('the receiver prints the event', () =>
+          /^message\.received evt_/m.test(receiver.output()),
+        );
+        assert.doesNotMatch(receiver.output(), /evt_forged/);
+        receiver.child.kill('SIGTERM');
+        await receiver.ended;
+      });
+
+      it(`the example of errors for ${language.name} names the plan's end, and what else was refused`, async () => {
+        assert.match(await outputOf('errors'), /^invalid_request: .+ \(from, request .+\)$/);
+        const free = await service.newTeam({ plan: 'free' });
+        await connectNumber(service, free, freeNumber);
+        await putAccepted(service, free.id, 100);
+        const refused = await outputOf('errors', { OWNLINE_API_KEY: free.api.key });
+        assert.match(refused, /^The plan ends here: http/);
+      });
+
+      it(`the example of other operations for ${language.name} opts a contact out and lists it`, async () => {
+        assert.equal(await outputOf('operations'), '+14155550177 1');
+      });
+    });
+  });
+
+const linesOf = (output: string): unknown[] =>
+  output
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as unknown);

@@ -1,0 +1,66 @@
+import base64
+import json
+import os
+import sys
+
+from ownline import FileCursor, Ownline, OwnlineError, webhooks
+
+# A program of a customer, which clients.slow.test.ts checks strictly and runs. program.ts does the same.
+command, *args = sys.argv[1:]
+ownline = Ownline()
+
+
+def show(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")), flush=True)
+
+
+def send() -> None:
+    accepted = ownline.messages.send({"from": args[0], "to": args[1], "content": args[2]})
+    show([accepted["id"], ownline.messages.get(accepted["id"])["status"]])
+
+
+def list_messages() -> None:
+    for message in ownline.messages.list(direction="outbound", limit=2):
+        show(message["content"])
+
+
+def opt_outs() -> None:
+    ownline.api.create_opt_out("+14155550177")
+    for opt_out in ownline.api.iterate_opt_outs():
+        show(opt_out["contact"])
+
+
+def create_webhook() -> None:
+    show(ownline.api.create_webhook({"url": "https://example.com/", "events": ["message.sent"]})["active"])
+
+
+def read() -> None:
+    left = int(args[1])
+    for event in ownline.events.read(cursor=FileCursor(args[0])):
+        show(event["data"]["content"] if event["type"] == "message.received" else event["type"])
+        left -= 1
+        if left == 0:
+            os._exit(0)
+
+
+def verify() -> None:
+    given = json.load(sys.stdin)
+    body = base64.b64decode(given["body"])
+    event = webhooks.verify(body, given["headers"], given["secret"], signature=given["signature"])
+    show(event["data"]["sent_at"] if event["type"] == "message.sent" else event["type"])
+
+
+commands = {
+    "send": send,
+    "list": list_messages,
+    "optOuts": opt_outs,
+    "createWebhook": create_webhook,
+    "read": read,
+    "verify": verify,
+}
+try:
+    commands[command]()
+except webhooks.WebhookVerificationError as error:
+    show(str(error))
+except OwnlineError as error:
+    show([error.code, error.status, error.param, error.request_id is not None, error.message])

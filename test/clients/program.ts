@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { fileCursor, Ownline, OwnlineError, webhooks } from 'ownline-client';
+
+// A program of a customer, which clients.slow.test.ts checks strictly and runs. program.py does the same.
+const [command, ...args] = process.argv.slice(2);
+const ownline = new Ownline();
+const print = (value: unknown) => console.log(JSON.stringify(value));
+
+const commands: Readonly<Record<string, () => Promise<void>>> = {
+  send: async () => {
+    const [from = '', to = '', content = ''] = args;
+    const accepted = await ownline.messages.send({ from, to, content });
+    const { status } = await ownline.messages.get(accepted.id);
+    print([accepted.id, status]);
+  },
+  list: async () => {
+    for await (const message of ownline.messages.list({ direction: 'outbound', limit: 2 }))
+      print(message.content);
+  },
+  optOuts: async () => {
+    await ownline.request('put', '/v1/opt-outs/{contact}', { params: { path: { contact: '+14155550177' } } });
+    for await (const { contact } of ownline.pages('/v1/opt-outs')) print(contact);
+  },
+  createWebhook: async () => {
+    const body = { url: 'https://example.com/', events: ['message.sent' as const] };
+    print((await ownline.request('post', '/v1/webhooks', { body })).active);
+  },
+  read: async () => {
+    const [path = '', events = ''] = args;
+    let left = Number(events);
+    for await (const event of ownline.events.read({ cursor: fileCursor(path) })) {
+      print(event.type === 'message.received' ? event.data.content : event.type);
+      left -= 1;
+      if (left === 0) process.exit();
+    }
+  },
+  verify: async () => {
+    const { headers, body, secret, signature } = JSON.parse(readFileSync(0, 'utf8'));
+    const event = webhooks.verify(Buffer.from(body, 'base64'), headers, secret, { signature });
+    print(event.type === 'message.sent' ? event.data.sent_at : event.type);
+  },
+};
+
+try {
+  await commands[command ?? '']?.();
+} catch (error) {
+  if (error instanceof webhooks.WebhookVerificationError) print(error.message);
+  else if (error instanceof OwnlineError)
+    print([error.code, error.status, error.param ?? null, error.requestId !== undefined, error.message]);
+  else throw error;
+}

@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** A fault of the next request. */
+export type Interruption =
+  /** Passes the request to the server, and cuts the connection instead of answering. */
+  | 'lost_answer'
+  /** Answers 429 with `retry-after: 1`. The server does not get the request. */
+  | 'rate_limited'
+  /** Answers 502 with a page of HTML. The server does not get the request. */
+  | 'error_page';
+
+interface PassedRequest {
+  readonly call: string;
+  readonly idempotencyKey: string | undefined;
+  /** Time of performance.now(). */
+  readonly atMs: number;
+}
+
+export interface InterruptingProxy {
+  readonly url: string;
+  /** All requests so far, the oldest first. */
+  readonly requests: readonly PassedRequest[];
+  /** Sets the faults of the next requests, one for each, and forgets the requests so far. */
+  readonly interrupt: (...faults: readonly Interruption[]) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts a proxy in front of a service, between which and a client the network and the service fail on request. */
+export async function startInterruptingProxy(target: string): Promise<InterruptingProxy> {
+  const faults: Interruption[] = [];
+  const requests: PassedRequest[] = [];
+
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', url = '/' } = request;
+    const key = request.headers['idempotency-key'];
+    requests.push({
+      call: `${method} ${url}`,
+      idempotencyKey: typeof key === 'string' ? key : undefined,
+      atMs: performance.now(),
+    });
+    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
+    const fault = faults.shift();
+    if (fault === 'rate_limited') {
+      const error = { code: 'rate_limited', message: 'Too many requests.' };
+      response.writeHead(429, { 'retry-after': '1', 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error }));
+      return;
+    }
+    if (fault === 'error_page') {
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
+      return;
+    }
+    const { host: _host, connection: _connection, ...headers } = request.headers;
+    const answer = await fetch(`${target}${url}`, {
+      method,
+      headers: headers as Record<string, string>,
+      ...(body.length > 0 ? { body } : {}),
+    });
+    const text = await answer.text();
+    if (fault === 'lost_answer') response.destroy();
+    else response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(text);
+  }
+
+  const server = createServer(
+    (request, response) => void pass(request, response).catch(() => response.destroy()),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no TCP port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    requests,
+    interrupt: (...next) => {
+      requests.length = 0;
+      faults.splice(0, faults.length, ...next);
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
