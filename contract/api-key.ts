@@ -15,6 +15,7 @@ export const ApiKey = strictObject({
   ),
   created_at: timestamp('When it was made.'),
   last_used_at: nullable(timestamp('When it was last used, some seconds behind.')),
+  test: Type.Optional(Type.Literal(true, { description: 'Only of a test key.' })),
 });
 export type ApiKey = Type.Static<typeof ApiKey>;
 
@@ -23,7 +24,7 @@ export const ApiKeyList = strictObject({ keys: Type.Array(ApiKey, { description:
 /** The answer to the creation of an API key. No other answer shows the key's text. */
 export const MadeApiKey = strictObject({
   ...ApiKey.properties,
-  key: Type.String({ description: 'own_live_…' }),
+  key: Type.String({ description: 'own_live_…, or own_test_… of a test key.' }),
 });
 export type MadeApiKey = Type.Static<typeof MadeApiKey>;
 
@@ -34,5 +35,10 @@ export const CreateKeyRequest = strictObject({
     maxItems: 50,
     description: 'Only permissions that the creator has.',
   }),
+  test: Type.Optional(
+    Type.Boolean({
+      description: 'true: a test key, which sends through a simulated line and sees test data only.',
+    }),
+  ),
 });
 export type CreateKeyRequest = Type.Static<typeof CreateKeyRequest>;

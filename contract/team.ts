@@ -14,6 +14,9 @@ export const Team = strictObject({
     examples: [10_000],
   }),
   created_at: timestamp('When the team was made.'),
+  test: Type.Optional(
+    Type.Literal(true, { description: 'Only of the test team for which a test key acts.' }),
+  ),
 });
 export type Team = Type.Static<typeof Team>;
 

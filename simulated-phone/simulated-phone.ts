@@ -2,6 +2,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connectionProblem } from './connection-problem.ts';
 import { DeviceClient, type FetchedMedia, type Flat } from './device-client.ts';
 
+/** What becomes of a message on the phone: a failed send, or a sent message with or without a report of its delivery. */
+export type PhoneOutcome =
+  | 'sent'
+  | 'delivered'
+  /** Sent and delivered, but only after some seconds. */
+  | 'slow'
+  | 'device_error'
+  /** Sent; then the phone reports that it did not arrive. */
+  | 'not_delivered'
+  /** Never reported. */
+  | 'device_timeout';
+
+/** How long a slow send takes. */
+const slowSeconds = '5';
+
+/** A poll this long after a hand-out, without a report of it, shows that none will follow (specification section 11.4). */
+const unconfirmedSeconds = '11';
+
 /** The steps of handling a message at which a phone can die. */
 export type DeathStep =
   /** The phone closes the connection right after it has sent the poll, so the answer never arrives. */
@@ -38,6 +56,8 @@ export interface PhoneOptions {
    * same messages.
    */
   readonly failRate?: number;
+  /** The outcome of a message by its recipient; in place of `failRate` and `reportsDelivery`. */
+  readonly outcomeOf?: (to: string) => PhoneOutcome;
   /** Whether the phone reports a delivery after each send. */
   readonly reportsDelivery?: boolean;
   /** The phone ends after it has handled and reported this many messages. */
@@ -78,6 +98,8 @@ export class SimulatedPhone {
   #report: Flat = { last: 'none' };
   #handled = 0;
   #failDue = 0;
+  /** The message whose failed delivery is reported after the report of its send. */
+  #undelivered: string | undefined;
 
   constructor(options: PhoneOptions) {
     this.#options = options;
@@ -141,17 +163,18 @@ export class SimulatedPhone {
       await this.#wait(answer.reason ?? problem, answer.wait ?? '15');
       return undefined;
     }
-    this.#reported();
+    await this.#reported();
     if (answer.session !== undefined) this.#session = answer.session;
     return answer;
   }
 
   /** Every answer to a poll proves that the server has stored the poll's report. */
-  #reported(): void {
+  async #reported(): Promise<void> {
     const { last, last_status } = this.#report;
     this.#report = { last: 'none' };
     if (last === undefined || last === 'none') return;
     this.#tell({ did: 'reported', id: last, status: last_status === 'failed' ? 'failed' : 'sent' });
+    if (last === this.#undelivered) await this.#reportStatus(last, 'failed');
     if (this.#isThrough) this.end = 'count';
   }
 
@@ -169,19 +192,30 @@ export class SimulatedPhone {
     const file = path === 'none' ? {} : await this.#fetch(id, path);
     if (!file) return;
     if (this.#diesAt('before_send')) return void this.#die('before_send');
-    this.#failDue += this.#options.failRate ?? 0;
-    if (this.#failDue >= 1) {
-      this.#failDue -= 1;
+    const outcome = this.#outcomeOf(to);
+    if (outcome === 'device_timeout') return this.#wait('unconfirmed', unconfirmedSeconds);
+    if (outcome === 'device_error') {
       const error = 'Message could not be sent';
       this.#tell({ did: 'failed', id, to, error });
       this.#report = { last: id, last_status: 'failed', last_error: error };
       return;
     }
+    if (outcome === 'slow') await this.#wait('slow', slowSeconds);
     this.sent.push({ id, to, text, ...file });
     this.#tell({ did: 'sent', id, to, text, ...file });
     if (this.#diesAt('after_send')) return void this.#die('after_send');
     this.#report = { last: id };
-    if (this.#options.reportsDelivery) await this.#reportDelivery(id);
+    if (outcome === 'not_delivered') this.#undelivered = id;
+    if (outcome === 'delivered' || outcome === 'slow') await this.#reportStatus(id, 'delivered');
+  }
+
+  #outcomeOf(to: string): PhoneOutcome {
+    const { outcomeOf, failRate = 0, reportsDelivery } = this.#options;
+    if (outcomeOf) return outcomeOf(to);
+    this.#failDue += failRate;
+    if (this.#failDue < 1) return reportsDelivery ? 'delivered' : 'sent';
+    this.#failDue -= 1;
+    return 'device_error';
   }
 
   /**
@@ -199,12 +233,12 @@ export class SimulatedPhone {
   }
 
   /**
-   * Reports a delivery before the next poll reports "sent". A report of a delivery means that the message was sent,
-   * too.
+   * Reports a delivery before the next poll reports "sent", because it means that the message was sent, too. A failed
+   * delivery is reported after that poll.
    */
-  async #reportDelivery(id: string): Promise<void> {
-    const answer = await this.#client.status({ id, status: 'delivered' }).catch((): Flat => ({}));
-    if (answer.ok === '1') this.#tell({ did: 'reported', id, status: 'delivered' });
+  async #reportStatus(id: string, status: 'delivered' | 'failed'): Promise<void> {
+    const answer = await this.#client.status({ id, status }).catch((): Flat => ({}));
+    if (answer.ok === '1') this.#tell({ did: 'reported', id, status });
   }
 
   #diesNow(step: DeathStep): boolean {

@@ -1,3 +1,4 @@
+import { type Grant, permissions } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Principal } from '#server/platform/http/route.ts';
 import { type KeyId, publicId } from '#server/platform/ids/ids.ts';
@@ -66,12 +67,19 @@ export class ApiKeyLookup {
 }
 
 function principalOf(row: LiveKeyRow): Principal {
+  const isTest = row.test_team_id !== null;
   return {
-    teamId: row.team_id,
+    teamId: row.test_team_id ?? row.team_id,
     id: row.id,
     actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
-    permissions: row.permissions,
+    permissions: isTest ? withoutTeamWrite(row.permissions) : row.permissions,
     plan: row.plan,
     ...(row.created_by === null ? {} : { keyCreator: row.created_by }),
+    ...(isTest ? { isTest } : {}),
   };
+}
+
+/** A test key may not change the team: an invitation that it makes would reach a person (decision 0040). */
+function withoutTeamWrite(grants: readonly Grant[]): readonly Grant[] {
+  return grants.includes('*') ? permissions.filter((permission) => permission !== 'team:write') : grants;
 }

@@ -12,24 +12,27 @@ export interface ApiKeyRow {
   readonly created_at: Date;
   readonly last_used_at: Date | null;
   readonly revoked_at: Date | null;
+  /** The test team for which a test key acts; null for a live key. */
+  readonly test_team_id: TeamId | null;
 }
 
-/** A valid key, with the plan of its team. */
+/** A valid key, with the plan of the team for which it acts. */
 export interface LiveKeyRow extends ApiKeyRow {
   readonly hash: Buffer;
   readonly plan: PlanName;
 }
 
-const columns = 'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at';
+const columns =
+  'team_id, id, name, permissions, created_by, created_at, last_used_at, revoked_at, test_team_id';
 
 /** SQL condition: the person of membership $2 created the key, in this or an earlier membership of the team. */
 const sqlIsCreatedBy = `created_by IN (
   SELECT m.id FROM members m JOIN members own ON own.account_id = m.account_id AND own.team_id = m.team_id
   WHERE own.team_id = $1 AND own.id = $2)`;
-const insert = statement<[TeamId, KeyId, string, Grant[], MemberId | null, Buffer, Date]>(
+const insert = statement<[TeamId, KeyId, string, Grant[], MemberId | null, Buffer, Date, TeamId | null]>(
   'api-keys.insert',
-  `INSERT INTO api_keys (team_id, id, name, permissions, created_by, hash, created_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7)
+  `INSERT INTO api_keys (team_id, id, name, permissions, created_by, hash, created_at, test_team_id)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
    RETURNING ${columns}`,
   { changes: 'key', team: '$1', ids: '$2' },
 );
@@ -40,7 +43,8 @@ export const findLiveKeys = statement<[hashes: readonly Buffer[]], LiveKeyRow>(
     .split(', ')
     .map((column) => `k.${column}`)
     .join(', ')}, k.hash, t.plan
-   FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.hash = ANY($1::bytea[]) AND k.revoked_at IS NULL`,
+   FROM api_keys k JOIN teams t ON t.id = coalesce(k.test_team_id, k.team_id)
+   WHERE k.hash = ANY($1::bytea[]) AND k.revoked_at IS NULL`,
 ).rows;
 
 /** Lists the valid keys of a team, newest first. */
@@ -56,7 +60,9 @@ export const listLiveKeysByMember = statement<[teamId: TeamId, memberId: MemberI
 ).rows;
 const anyUsed = statement<[TeamId], { found: boolean }>(
   'api-keys.any-used',
-  'SELECT EXISTS (SELECT FROM api_keys WHERE team_id = $1 AND last_used_at IS NOT NULL) AS found',
+  `SELECT EXISTS (
+     SELECT FROM api_keys WHERE team_id = $1 AND last_used_at IS NOT NULL AND test_team_id IS NULL
+   ) AS found`,
 );
 
 export const lockKey = transactionStatement<[keyId: KeyId], ApiKeyRow>(
@@ -96,6 +102,7 @@ export async function insertApiKey(
     key.created_by,
     key.hash,
     key.created_at,
+    key.test_team_id,
   );
 }
 
@@ -114,7 +121,7 @@ export function revokeKeysByMember(
   return revokeOf.rows(db, teamId, memberId, at, only ?? null);
 }
 
-/** Whether any key of the team was ever used, even one that is revoked now. */
+/** Whether any live key of the team was ever used, even one that is revoked now. */
 export async function hasUsedKey(db: Queryable, teamId: TeamId): Promise<boolean> {
   return (await anyUsed.row(db, teamId))?.found ?? false;
 }

@@ -1,12 +1,11 @@
 import { checksum, randomBase62 } from '#server/platform/crypto.ts';
 
-const prefix = 'own_live_';
-const shape = /^own_live_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
+const shape = /^own_(?:live|test)_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
 /** Generates an API key: prefix, 32 random base62 characters, and 6 for their CRC-32 (specification section 5.1). */
-export function newApiKey(): string {
+export function newApiKey(mode: 'live' | 'test' = 'live'): string {
   const random = randomBase62(32);
-  return `${prefix}${random}${checksum(random)}`;
+  return `own_${mode}_${random}${checksum(random)}`;
 }
 
 /** Whether a text has the form and checksum of an API key. Any other text is refused without a query. */

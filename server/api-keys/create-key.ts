@@ -15,6 +15,8 @@ interface NewKey {
   readonly teamId: TeamId;
   readonly name: string;
   readonly permissions: readonly Grant[];
+  /** The test team for which a test key acts, from `ensureTestTeam`; undefined for a live key. */
+  readonly testTeamId?: TeamId;
   /** The creating member and the grants of their role, read under a lock; undefined for the operator. */
   readonly creator?: { readonly id: MemberId; readonly grants: readonly RoleGrant[] };
   readonly by: AuditActor;
@@ -23,7 +25,7 @@ interface NewKey {
 /**
  * Creates an API key and returns its text, which is never shown again: only a hash is stored (specification section
  * 5.1).
- * @throws 400 with param; 403, param permissions, where the key would hold more than its creator
+ * @throws 400 with param, also for a test key with team:write; 403, param permissions, where the key would hold more than its creator
  */
 export async function createKey(
   trx: Transaction,
@@ -36,8 +38,15 @@ export async function createKey(
   refuseHiddenCharacters('name', input.name);
   if (input.permissions.length === 0)
     throw invalid('permissions', 'permissions must name at least one permission, or *.');
+  const isTest = input.testTeamId !== undefined;
+  if (isTest && input.permissions.includes('team:write')) {
+    throw invalid(
+      'permissions',
+      'A test key can’t change the team. Leave out team:write; * includes the rest.',
+    );
+  }
   forbidEscalation(input);
-  const key = newApiKey();
+  const key = newApiKey(isTest ? 'test' : 'live');
   const row: ApiKeyRow = {
     team_id: input.teamId,
     id: services.ids.next('key'),
@@ -47,6 +56,7 @@ export async function createKey(
     created_at: services.clock.now(),
     last_used_at: null,
     revoked_at: null,
+    test_team_id: input.testTeamId ?? null,
   };
   await insertApiKey(trx, { ...row, hash: sha256(key) });
   await recordAudit(trx, services, {
@@ -54,7 +64,7 @@ export async function createKey(
     action: 'key.created',
     teamId: input.teamId,
     target: publicId('key', row.id),
-    details: { name: row.name, permissions: row.permissions },
+    details: { name: row.name, permissions: row.permissions, ...(isTest ? { test: true } : {}) },
   });
   return { row, key };
 }

@@ -11,5 +11,6 @@ export function keyView(key: ApiKeyRow): ApiKey {
     created_by: key.created_by === null ? null : publicId('usr', key.created_by),
     created_at: key.created_at.toISOString(),
     last_used_at: key.last_used_at?.toISOString() ?? null,
+    ...(key.test_team_id === null ? {} : { test: true as const }),
   };
 }

@@ -6,13 +6,18 @@ import { notFound } from '#server/platform/app-error.ts';
 import { type Principal, type Route, route } from '#server/platform/http/route.ts';
 import { type MemberId, parseId } from '#server/platform/ids/ids.ts';
 import { lockMember } from '#server/teams/members/member-store.ts';
+import { ensureTestTeam, type OnTestTeamCreated } from '#server/teams/team/ensure-test-team.ts';
 import { listLiveKeys } from './api-key-store.ts';
 import { createKey } from './create-key.ts';
 import { keyView } from './key-view.ts';
 import { revokeKey } from './revoke-key.ts';
 
 /** Routes of API keys, for people only: an API key creates no keys (specification sections 5.1 and 5.3). */
-export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock'>): Route[] {
+export function apiKeyRoutes(
+  services: Pick<Runtime, 'database' | 'ids' | 'clock'> & {
+    readonly onTestTeamCreated: readonly OnTestTeamCreated[];
+  },
+): Route[] {
   const { database } = services;
   return [
     route({
@@ -34,14 +39,16 @@ export function apiKeyRoutes(services: Pick<Runtime, 'database' | 'ids' | 'clock
       audit: 'key.created',
       body: CreateKeyRequest,
       answers: { 201: MadeApiKey },
-      handle: async ({ principal, body, by }) => {
+      handle: async ({ principal, body: { test, ...body }, by }) => {
         const made = await database.transaction(async (trx) => {
+          // The team is locked before its member, as by every change of members.
+          const testTeam = test ? { testTeamId: await ensureTestTeam(trx, services, principal.teamId) } : {};
           // The lock makes a concurrent change of the role wait, so that a member who loses the role can't create a
           // last key.
           const member = await lockMember(trx, principal.teamId, memberId(principal));
           if (!member) throw notFound('team');
           const creator = { id: member.id, grants: roleGrants[member.role] };
-          return createKey(trx, services, { ...body, teamId: principal.teamId, creator, by });
+          return createKey(trx, services, { ...body, ...testTeam, teamId: principal.teamId, creator, by });
         });
         return { status: 201, body: { ...keyView(made.row), key: made.key } };
       },

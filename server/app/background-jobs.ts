@@ -16,6 +16,7 @@ import { publishEvents } from '#server/events/publish-events.ts';
 import { purgeMails } from '#server/mail/mail-worker.ts';
 import { purgeAbandonedMedia } from '#server/media/purge-media.ts';
 import { filterNumbersWithMessages } from '#server/messages/claim-message.ts';
+import { failTestMessages } from '#server/messages/fail-test-messages.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import {
   failExpired,
@@ -153,6 +154,7 @@ export function createBackgroundJobs(
     ...loop('maintain', 'fail returned messages to contacts that opted out', 60 * second, 'keeps', () =>
       failOptedOut(services, returnedMessagesMs(services)),
     ),
+    ...loop('maintain', 'fail messages of test keys', second, 'keeps', () => failTestMessages(services)),
     ...loop('maintain', 'expire queued messages', 5 * second, 'expires', () => failExpired(services)),
     ...loop('maintain', 'delete pending numbers', 60 * second, 'expires', () =>
       deleteOverduePending(database.pool, clock.now()),

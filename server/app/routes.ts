@@ -58,6 +58,7 @@ import {
   numberRemovedHooks,
   optedOutHooks,
   roleChangedHooks,
+  testTeamCreatedHooks,
 } from './transaction-hooks.ts';
 
 interface RouteServices extends HealthServices {
@@ -113,7 +114,7 @@ function routesOfSlices(services: RouteServices): Route[] {
       claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),
     }),
     ...setupPageRoutes({ ...services, sends }),
-    ...apiKeyRoutes(services),
+    ...apiKeyRoutes({ ...services, onTestTeamCreated: testTeamCreatedHooks(services) }),
     ...usageRoutes(services),
     ...auditRoutes(services),
     ...signInRoutes(services),

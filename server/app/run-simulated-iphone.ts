@@ -1,21 +1,41 @@
 import { randomInt } from 'node:crypto';
+import { type TestOutcome, testLine, testOutcomeOf } from '#contract/test-line.ts';
 import type { RunSimulatedPhone } from '#server/numbers/simulated-phone-worker.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import type { Clock } from '#server/platform/time/clock.ts';
-import type { PhoneLine } from '#simulated-phone/simulated-phone.ts';
+import type { PhoneLine, PhoneOptions, PhoneOutcome } from '#simulated-phone/simulated-phone.ts';
 
 /** Shortest time until a simulated contact replies. */
 const replyMinMs = 2_000;
 const replyMaxMs = 4_000;
+
+/** Time until the recipient of a test message replies: the report of the message comes first. */
+const testReplyMs = 1_000;
+
+const testReplies: Readonly<Partial<Record<TestOutcome, string>>> = { reply_yes: 'Yes', reply_stop: 'STOP' };
+
+const phoneOutcomes: ReadonlySet<string> = new Set<PhoneOutcome>([
+  'sent',
+  'slow',
+  'device_error',
+  'not_delivered',
+  'device_timeout',
+]);
 
 interface Services {
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
+type Sent = PhoneLine & { readonly did: 'sent' };
+
+/** The reply of a message's recipient; undefined for none. */
+type Reply = (line: Sent) => { readonly text: string; readonly afterMs: number } | undefined;
+
 /**
  * Runs a phone of simulated-phone/ for each simulated number (decision 0033). It speaks the device protocol with this
- * process over loopback HTTP, whatever address the setup link names. Simulated contacts reply to its messages.
+ * process over loopback HTTP, whatever address the setup link names. Simulated contacts reply to its messages. On the
+ * line of test keys the recipient decides the outcome, and whether there is a reply (decision 0040).
  * @param address returns the address of this process, once it listens
  */
 export function createRunSimulatedIphone(
@@ -25,32 +45,35 @@ export function createRunSimulatedIphone(
   return async (setupToken, signal) => {
     // The simulated phone is loaded with the first simulated number, because most servers have none.
     const { claimDevice } = await import('#simulated-phone/device-client.ts');
-    const { ShortcutPhone } = await import('#simulated-phone/shortcut-phone.ts');
-    const { PlausibleReplies } = await import('#simulated-phone/plausible-replies.ts');
     const server = reachable(address());
-    const { deviceToken } = await claimDevice(`${server}/setup/${setupToken}`);
-    const replies = new PlausibleReplies();
+    const { deviceToken, phoneNumber } = await claimDevice(`${server}/setup/${setupToken}`);
+    const isTest = phoneNumber === testLine;
+    const replyOf = isTest ? testReply : await createPlausibleReply(clock);
     const cancels = new Set<() => void>();
-    const reply = (line: PhoneLine & { readonly did: 'sent' }) => {
-      const text = replies.next({ ...line, hasFile: line.media !== undefined }, clock.elapsedMs());
-      if (text === undefined) return;
-      const cancel = clock.after(randomInt(replyMinMs, replyMaxMs), () => {
+    const reply = (line: Sent) => {
+      const answer = replyOf(line);
+      if (answer === undefined) return;
+      const cancel = clock.after(answer.afterMs, () => {
         cancels.delete(cancel);
         // The server refuses the reply if the number was deleted meanwhile; such an error is ignored.
-        phone.receive({ from: line.to, text }).catch((error: unknown) => {
-          logger.debug({ err: error }, 'the reply to a simulated iPhone was refused');
-        });
+        // By the id, which a shortcut does not send, equal replies to two messages are two messages.
+        phone
+          .receive({ from: line.to, text: answer.text, id: `reply to ${line.id}` })
+          .catch((error: unknown) => {
+            logger.debug({ err: error }, 'the reply to a simulated iPhone was refused');
+          });
       });
       cancels.add(cancel);
     };
-    const phone = new ShortcutPhone({
+    const options: PhoneOptions = {
       server,
       deviceToken,
       reportsDelivery: true,
       onLine: (line) => {
         if (line.did === 'sent') reply(line);
       },
-    });
+    };
+    const phone = isTest ? await createTestPhone(options) : await createShortcutPhone(options);
     const switchOff = () => phone.switchOff();
     signal.addEventListener('abort', switchOff);
     if (signal.aborted) switchOff();
@@ -61,6 +84,35 @@ export function createRunSimulatedIphone(
       for (const cancel of cancels) cancel();
       phone.switchOff();
     }
+  };
+}
+
+async function createShortcutPhone(options: PhoneOptions) {
+  const { ShortcutPhone } = await import('#simulated-phone/shortcut-phone.ts');
+  return new ShortcutPhone(options);
+}
+
+/** A plain client of the device protocol, because a shortcut can't report a failure. */
+async function createTestPhone(options: PhoneOptions) {
+  const { SimulatedPhone } = await import('#simulated-phone/simulated-phone.ts');
+  const outcomeOf = (to: string): PhoneOutcome => {
+    const outcome = testOutcomeOf(to);
+    return phoneOutcomes.has(outcome) ? (outcome as PhoneOutcome) : 'delivered';
+  };
+  return new SimulatedPhone({ ...options, outcomeOf });
+}
+
+const testReply: Reply = ({ to }) => {
+  const text = testReplies[testOutcomeOf(to)];
+  return text === undefined ? undefined : { text, afterMs: testReplyMs };
+};
+
+async function createPlausibleReply(clock: Clock): Promise<Reply> {
+  const { PlausibleReplies } = await import('#simulated-phone/plausible-replies.ts');
+  const replies = new PlausibleReplies();
+  return (line) => {
+    const text = replies.next({ ...line, hasFile: line.media !== undefined }, clock.elapsedMs());
+    return text === undefined ? undefined : { text, afterMs: randomInt(replyMinMs, replyMaxMs) };
   };
 }
 

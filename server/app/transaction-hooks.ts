@@ -2,11 +2,13 @@ import { revokeExcessKeys, revokeMemberKeys } from '#server/api-keys/revoke-memb
 import type { OnContactErased } from '#server/dashboard/erasure/erase-contact.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { failMessagesOfDeletedNumber, failMessagesToContact } from '#server/messages/sweep-messages.ts';
+import { createTestLine } from '#server/numbers/create-test-line.ts';
 import type { OnNumberRemoved } from '#server/numbers/delete-number.ts';
 import type { OnOptedOut } from '#server/opt-outs/create-opt-out.ts';
 import { eraseLockTexts } from '#server/setup/erase-lock-texts.ts';
 import type { OnRoleChanged } from '#server/teams/members/apply-role.ts';
 import type { OnMemberRemoved } from '#server/teams/members/end-membership.ts';
+import type { OnTestTeamCreated } from '#server/teams/team/ensure-test-team.ts';
 
 /*
  * Transaction hooks: one slice's functions that run in another slice's transaction, which does not import that slice.
@@ -31,6 +33,12 @@ export function memberRemovedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'me
 
 export function roleChangedHooks(services: Pick<Runtime, 'clock' | 'ids' | 'metrics'>): OnRoleChanged[] {
   return [(trx, { member, by }) => revokeExcessKeys(trx, services, member, by)];
+}
+
+export function testTeamCreatedHooks(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids'>,
+): OnTestTeamCreated[] {
+  return [(trx, team) => createTestLine(trx, services, team)];
 }
 
 export function contactErasedHooks(): OnContactErased[] {

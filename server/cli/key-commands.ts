@@ -4,11 +4,21 @@ import { listLiveKeys } from '#server/api-keys/api-key-store.ts';
 import { createKey } from '#server/api-keys/create-key.ts';
 import { keyView } from '#server/api-keys/key-view.ts';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
+import { testTeamCreatedHooks } from '#server/app/transaction-hooks.ts';
 import { operator } from '#server/platform/actor.ts';
 import { invalid } from '#server/platform/app-error.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
+import { ensureTestTeam } from '#server/teams/team/ensure-test-team.ts';
 import { printResult, printRows, withRuntime } from './command-context.ts';
 import { readTeamId, requireTeam } from './team-commands.ts';
+
+interface CreateOptions {
+  readonly team: string;
+  readonly name: string;
+  readonly permissions: string;
+  readonly test: boolean;
+  readonly json: boolean;
+}
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a team');
@@ -19,20 +29,19 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--team <id>', 'team_…')
     .requiredOption('--name <name>', 'what the key is for')
     .requiredOption('--permissions <list>', `* or some of ${permissions.join(',')}`)
+    .option('--test', 'a test key: a simulated line, fictional recipients, data of its own', false)
     .option('--json', 'print as JSON', false)
-    .action(async (options: { team: string; name: string; permissions: string; json: boolean }) => {
+    .action(async (options: CreateOptions) => {
       const grants = readGrants(options.permissions);
       const teamId = readTeamId(options.team);
       const result = await withRuntime(async (runtime) => {
         await requireTeam(runtime, teamId);
-        const made = await runtime.database.transaction((trx) =>
-          createKey(trx, runtime, {
-            teamId,
-            name: options.name,
-            permissions: grants,
-            by: operator,
-          }),
-        );
+        const services = { ...runtime, onTestTeamCreated: testTeamCreatedHooks(runtime) };
+        const made = await runtime.database.transaction(async (trx) => {
+          const test = options.test ? { testTeamId: await ensureTestTeam(trx, services, teamId) } : {};
+          const { name } = options;
+          return createKey(trx, runtime, { teamId, name, permissions: grants, by: operator, ...test });
+        });
         return {
           id: publicId('key', made.row.id),
           key: made.key,
@@ -40,6 +49,7 @@ export function addKeyCommands(program: Command): void {
           name: made.row.name,
           team_id: publicId('team', teamId),
           created_at: made.row.created_at.toISOString(),
+          ...(options.test ? { test: true } : {}),
         };
       });
       printResult(result, options.json);

@@ -68,9 +68,10 @@ export function readTeamId(text: string): TeamId {
   return id;
 }
 
-/** Finds a team. @throws AppError if no such team exists */
+/** Finds a team that is no test team. @throws AppError if no such team exists */
 export async function requireTeam({ database }: Pick<Runtime, 'database'>, teamId: TeamId): Promise<void> {
-  if (await findTeam(database.pool, teamId)) return;
+  const team = await findTeam(database.pool, teamId);
+  if (team?.test_of === null) return;
   throw new AppError('not_found', `There is no team ${publicId('team', teamId)}. ${seeTeams}`);
 }
 

@@ -1,5 +1,6 @@
 import { fictionalPattern } from '#contract/number.ts';
 import { planNames, plans } from '#contract/plans.ts';
+import { testLine, unsentRecipientPattern } from '#contract/test-line.ts';
 import { statement } from '#server/database/statement.ts';
 import { sqlIsErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { sqlIsOptedOut } from '#server/opt-outs/opt-out-store.ts';
@@ -158,20 +159,21 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      RETURNING message_id
    ), accepted AS MATERIALIZED (
      -- 9. Accept the sends without a key, and those that got theirs.
-     SELECT i.*, g.number_id FROM granted g JOIN input i ON i.n = g.n
+     SELECT i.*, g.number_id, i.from_handle = '${testLine}' AND i.contact ~ '${unsentRecipientPattern.source}' AS is_unsent_test
+     FROM granted g JOIN input i ON i.n = g.n
      WHERE g.key IS NULL OR i.message_id IN (SELECT message_id FROM new_keys)
    ), new_messages AS (
      -- 10. Store their messages.
      INSERT INTO messages (team_id, id, number_id, direction, from_handle, to_handle, content, media_url, status, created_at, sent_by)
      SELECT team_id, message_id, number_id, 'outbound', from_handle, to_handle, content, media_url, 'queued', $8, ($15::uuid[])[sender] FROM accepted
    ), new_queued AS (
-     -- 11. Queue them.
+     -- 11. Queue them. No phone takes those of a test key to a recipient whose messages fail while they wait.
      INSERT INTO send_queue (message_id, team_id, number_id, to_handle, queued_at, waits_for_media)
-     SELECT message_id, team_id, number_id, contact, $8, media_url IS NOT NULL FROM accepted ORDER BY n
+     SELECT message_id, team_id, number_id, contact, $8, media_url IS NOT NULL OR is_unsent_test FROM accepted ORDER BY n
    ), new_fetches AS (
      -- 12. Queue the fetches of their media.
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)
-     SELECT team_id, message_id, media_url, media_origin, $8 FROM accepted WHERE media_url IS NOT NULL
+     SELECT team_id, message_id, media_url, media_origin, $8 FROM accepted WHERE media_url IS NOT NULL AND NOT is_unsent_test
    ), counted_in_month AS (
      -- 13. Count them in the month.
      UPDATE usage_months u SET accepted = u.accepted + a.messages

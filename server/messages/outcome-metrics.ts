@@ -1,5 +1,6 @@
 import { Counter } from 'prom-client';
 import { failureCodes } from '#contract/message.ts';
+import { testLine } from '#contract/test-line.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { MessageRow } from './message.ts';
@@ -26,18 +27,20 @@ export function registerOutcomeMetrics({ metrics }: Pick<Runtime, 'metrics'>): v
   for (const code of failureCodes) counter.inc({ outcome: 'failed', error_code: code }, 0);
 }
 
-/** Counts the outcomes of messages once the transaction has committed. */
+/** Counts the outcomes of messages once the transaction has committed; those of test keys are not counted. */
 export function countOutcomes(
   trx: Transaction,
   { metrics }: Pick<Runtime, 'metrics'>,
   outcome: CountedOutcome,
-  messages: readonly Pick<MessageRow, 'error_code'>[],
+  messages: readonly Pick<MessageRow, 'error_code' | 'from_handle' | 'to_handle'>[],
 ): void {
   trx.afterCommit(() => {
     // Only the service registers the counter: a command, such as `ownline erase`, has no metrics.
     const counter = metrics.getSingleMetric(name);
     if (!(counter instanceof Counter)) return;
-    for (const { error_code: code } of messages)
+    for (const { error_code: code, from_handle: from, to_handle: to } of messages) {
+      if (from === testLine || to === testLine) continue;
       counter.inc({ outcome, error_code: outcome === 'failed' ? (code ?? '') : '' });
+    }
   });
 }

@@ -1,4 +1,5 @@
 import { Gauge } from 'prom-client';
+import { testLine } from '#contract/test-line.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { sqlHealthSources, sqlHealthState } from '#server/numbers/number-health-sql.ts';
@@ -10,9 +11,13 @@ interface QueueRow {
   readonly in_flight: number;
 }
 
+/** SQL: the ids of test lines, whose messages are counted by no gauge. */
+const sqlTestLines = `(SELECT id FROM numbers WHERE phone_number = '${testLine}' AND verified_at IS NOT NULL AND deleted_at IS NULL)`;
+
 const selectQueue = statement<[], QueueRow>(
   'messages.queue-depth',
-  `SELECT count(*) AS depth, min(queued_at) AS oldest, (SELECT count(*) FROM in_flight) AS in_flight FROM send_queue`,
+  `SELECT count(*) AS depth, min(queued_at) AS oldest, (SELECT count(*) FROM in_flight WHERE number_id NOT IN ${sqlTestLines}) AS in_flight
+   FROM send_queue WHERE number_id NOT IN ${sqlTestLines}`,
 );
 
 /** States of numbers in the metrics: their health, or `paused` if a person paused the number. */
@@ -34,7 +39,7 @@ const selectNumbers = statement<
        q.queued_at AS oldest
      FROM numbers n ${sqlHealthSources()}
      LEFT JOIN LATERAL (SELECT queued_at FROM send_queue WHERE number_id = n.id ORDER BY seq LIMIT 1) q ON true
-     WHERE n.deleted_at IS NULL
+     WHERE n.deleted_at IS NULL AND n.phone_number <> '${testLine}'
    ) of_number GROUP BY state`,
 );
 

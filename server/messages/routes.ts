@@ -12,6 +12,7 @@ import { invalid, notFound } from '#server/platform/app-error.ts';
 import { messageBodyMaxBytes } from '#server/platform/http/limits.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
+import { advanceTestMessage } from './advance-test-message.ts';
 import { cancelMessage } from './cancel-message.ts';
 import { listMessages } from './list-messages.ts';
 import { findMessage } from './message-store.ts';
@@ -99,10 +100,20 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         description: 'Returns a message with its times, and with the reason if it failed or still waits.',
         errorStatuses: [404],
         examples: getMessageExamples,
+        headers: [
+          {
+            name: 'x-test-clock',
+            description:
+              'With a test key only: a timestamp. The message expires, or counts as unconfirmed, where that would have happened by this time.',
+            schema: Type.String({ format: 'date-time' }),
+          },
+        ],
       },
       answers: { 200: MessageDetail },
-      handle: async ({ principal, params }) => {
-        const message = await findMessage(services.database.pool, principal.teamId, messageId(params));
+      handle: async ({ principal, params, request }) => {
+        const id = messageId(params);
+        await advanceTestMessage(services, principal, id, request.headers['x-test-clock']);
+        const message = await findMessage(services.database.pool, principal.teamId, id);
         if (!message) throw notFound('message');
         return { body: messageDetailView(message, await explainWaiting(services, message)) };
       },

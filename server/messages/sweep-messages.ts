@@ -24,17 +24,24 @@ const orphanSlackMs = 3_600_000;
 /** Maximum number of rounds in one sweep. */
 const roundsMax = 50;
 
+/**
+ * SQL condition: a queued message that is old enough expires. Messages that pacing holds back do not: the number is
+ * active and paced, and its phone polled recently.
+ */
+export function sqlMayExpire(since: string, pacing: string): string {
+  return `(q.waits_for_media OR q.number_id NOT IN (
+       SELECT n.id FROM device_sessions s JOIN numbers n ON n.id = s.number_id
+       WHERE s.last_seen_at > ${since} AND n.status = 'active' AND n.deleted_at IS NULL
+         AND coalesce(n.pacing ->> 'mode', ${pacing}::text) <> 'off'))`;
+}
+
 const expired = statement<[string, number, readonly TeamId[], Date, PacingMode], QueuedRow>(
   'messages.expired',
   // Reads team by team along the queue's key. The subquery runs only if a message is old enough, and then once.
   `SELECT q.team_id, q.message_id FROM teams t
    CROSS JOIN LATERAL (
      SELECT q.team_id, q.message_id FROM send_queue q
-     WHERE q.team_id = t.id AND q.message_id < $1 AND (q.waits_for_media OR q.number_id NOT IN (
-       -- Messages that pacing holds back do not expire: the number is active and paced, and its phone polled recently.
-       SELECT n.id FROM device_sessions s JOIN numbers n ON n.id = s.number_id
-       WHERE s.last_seen_at > $4 AND n.status = 'active' AND n.deleted_at IS NULL
-         AND coalesce(n.pacing ->> 'mode', $5::text) <> 'off'))
+     WHERE q.team_id = t.id AND q.message_id < $1 AND ${sqlMayExpire('$4', '$5')}
      ORDER BY q.message_id LIMIT $2) q
    WHERE t.id <> ALL($3::uuid[]) LIMIT $2`,
 );
@@ -175,7 +182,8 @@ export async function failInRounds(
   return failed;
 }
 
-function failOfTeam(
+/** Fails queued messages of a team in a transaction of its own. @returns the number of failed messages */
+export function failOfTeam(
   services: Services,
   teamId: TeamId,
   messageIds: readonly MessageId[],

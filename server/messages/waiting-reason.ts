@@ -1,5 +1,6 @@
 import type { WaitingReason } from '#contract/message.ts';
 import type { HealthState } from '#contract/number-health.ts';
+import { testLine, unsentRecipientPattern } from '#contract/test-line.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import { sqlHealthOfNumber } from '#server/numbers/number-health-sql.ts';
@@ -90,6 +91,7 @@ export async function explainWaiting(
 ): Promise<Waiting> {
   if (message.status !== 'queued') return notWaiting;
   if (restoreHold.isHeld) return { reason: 'restore_hold', expectedAt: null };
+  if (isUnsentTest(message)) return { reason: 'phone_offline', expectedAt: null };
   const now = clock.now();
   const policy = defaultPacing(config.pacing);
   const found = await circumstances.row(database.pool, message.team_id, message.id, policy, now);
@@ -113,6 +115,11 @@ function reasonOf(found: Circumstances, now: Date): WaitingReason | null {
   if (isAhead(found.hour_until)) return 'pacing_hour';
   if (found.ahead > 0) return 'earlier_message';
   return isAhead(found.gap_until) ? 'pacing_gap' : null;
+}
+
+/** True for a test message that no phone takes: it waits as behind a phone that is off. */
+function isUnsentTest({ from_handle: from, to_handle: to }: MessageRow): boolean {
+  return from === testLine && unsentRecipientPattern.test(to);
 }
 
 function isSilent({ health }: Circumstances): boolean {

@@ -1,4 +1,5 @@
 import { isFictionalNumber } from '#contract/number.ts';
+import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import { simulatedNumbersChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
@@ -76,7 +77,7 @@ async function choosePhoneNumber(
   const candidates =
     wanted === undefined ? Array.from({ length: candidatesMax }, randomFictionalNumber) : [wanted];
   const taken = await findTakenPhoneNumbers(trx, teamId, candidates);
-  const free = candidates.find((candidate) => !taken.has(candidate));
+  const free = candidates.find((candidate) => candidate !== testLine && !taken.has(candidate));
   if (free !== undefined) return free;
   throw conflict('This number is taken. Send another one, or leave phone_number out.', 'phone_number');
 }

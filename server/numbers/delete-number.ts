@@ -1,9 +1,10 @@
+import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import { phoneQueueChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { notFound } from '#server/platform/app-error.ts';
+import { forbidden, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { lockNumber, markDeleted, type NumberRow } from './number-store.ts';
@@ -17,6 +18,7 @@ export type OnNumberRemoved = (trx: Transaction, number: NumberRow) => Promise<v
 /**
  * Deletes a number (specification section 4.2). Its queued messages fail with number_removed, and its phone's next poll
  * is answered with stop. The row stays for late reports and the history.
+ * @throws AppError 403 for the test line; 404
  */
 export async function deleteNumber(
   services: Pick<Runtime, 'database' | 'clock' | 'ids'> & {
@@ -31,6 +33,7 @@ export async function deleteNumber(
     // The usage row is locked before the number, because failed messages are refunded (lock order team, number, key).
     await lockUsage(trx, [teamId]);
     const number = await lockNumber(trx, teamId, numberId);
+    if (number?.phone_number === testLine) throw forbidden('The line of test keys can’t be deleted.');
     if (!number || !(await markDeleted(trx, teamId, numberId, clock.now()))) throw notFound('number');
     for (const hook of services.onNumberRemoved) await hook(trx, number);
     await recordAudit(trx, services, {

@@ -91,10 +91,10 @@ const countLive = statement<[TeamId], { numbers: number }>(
   'numbers.count-live',
   'SELECT count(*) AS numbers FROM numbers WHERE team_id = $1 AND deleted_at IS NULL AND NOT is_simulated',
 );
-const insert = transactionStatement<[TeamId, NumberId, string, Date, Date, string, boolean]>(
+const insert = transactionStatement<[TeamId, NumberId, string, Date, Date | null, string, boolean]>(
   'numbers.insert',
-  `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until, label, is_simulated)
-   VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${columns}`,
+  `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until, label, is_simulated, verified_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $5::timestamptz IS NULL THEN $4::timestamptz END) RETURNING ${columns}`,
   { changes: 'number', team: '$1', ids: '$2' },
 );
 
@@ -187,7 +187,8 @@ export interface NewNumber {
   readonly id: NumberId;
   readonly phoneNumber: string;
   readonly createdAt: Date;
-  readonly pendingUntil: Date;
+  /** null for a number that is verified from the start. */
+  readonly pendingUntil: Date | null;
   readonly label?: string;
   readonly isSimulated?: boolean;
 }

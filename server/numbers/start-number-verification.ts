@@ -1,9 +1,10 @@
+import { testLine } from '#contract/test-line.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { endAllDevices } from '#server/devices/device-store.ts';
 import { createSetupLink } from '#server/devices/setup-link.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
-import { conflict, notFound } from '#server/platform/app-error.ts';
+import { conflict, forbidden, notFound } from '#server/platform/app-error.ts';
 import { type NumberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { requireBelowPlanLimit } from '#server/teams/team/plan-limit.ts';
 import { lockTeam } from '#server/teams/team/team-store.ts';
@@ -21,7 +22,7 @@ import {
  * Begins the connection of a phone (specification section 4.2). The number exists at once, unverified, and the phone's
  * first poll verifies it. If the number is already pending in this team, its older setup link and devices end.
  * @returns the setup link
- * @throws AppError 409 if the number is verified, in this or another team; 402 over the plan
+ * @throws AppError 403 for a test team; 409 if the number is verified, in this or another team; 402 over the plan
  */
 export async function startNumberVerification(
   services: Runtime,
@@ -33,6 +34,12 @@ export async function startNumberVerification(
   return database.transaction(async (trx) => {
     const team = await lockTeam(trx, teamId);
     if (!team) throw notFound('team');
+    if (team.test_of !== null) {
+      throw forbidden('A test key can’t connect an iPhone. Use a live key (own_live_…) for that.');
+    }
+    if (phoneNumber === testLine) {
+      throw conflict(`${testLine} is the line of test keys. Send the number of an iPhone.`, 'phone_number');
+    }
     // The number is locked before its links and devices, as the first poll does. The code then checks whether the first
     // poll has verified the number meanwhile.
     const found = await findLiveNumberByPhone(trx, teamId, phoneNumber);

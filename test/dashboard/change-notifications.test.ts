@@ -67,6 +67,7 @@ describe('notifications of changes (decision 0018)', () => {
         name: 'Taken',
         plan: 'pro',
         monthly_message_limit: 1,
+        test_of: null,
         created_at: service.clock.now(),
       }),
     );

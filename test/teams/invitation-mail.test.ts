@@ -25,6 +25,7 @@ describe('the mail of an invitation (specification section 12.5)', () => {
     name: 'Example Ltd',
     plan: 'pro',
     monthly_message_limit: 10_000,
+    test_of: null,
     created_at: at,
   } as const;
   const url = 'https://texts.example.com/invite/K7jvXwqK3nV2m8sT0dYb4A';

@@ -33,6 +33,8 @@ export interface Principal {
   readonly plan: PlanName;
   /** The member who created the key, if a member did. */
   readonly keyCreator?: MemberId;
+  /** True for a test key, whose teamId is the test team. */
+  readonly isTest?: boolean;
 }
 
 /** A signed-in account with its session. */

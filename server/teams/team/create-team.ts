@@ -31,6 +31,7 @@ export async function createTeam(
     plan,
     monthly_message_limit: plans[plan].monthlyMessages,
     created_at: services.clock.now(),
+    test_of: null,
   };
   await insertTeam(trx, team);
   await recordAudit(trx, services, {

@@ -8,11 +8,13 @@ export interface TeamRow {
   readonly plan: PlanName;
   readonly monthly_message_limit: number;
   readonly created_at: Date;
+  /** The team to which a test team belongs (decision 0040); null for every other team. */
+  readonly test_of: TeamId | null;
 }
 
-const insert = statement<[TeamId, string, PlanName, number, Date]>(
+const insert = statement<[TeamId, string, PlanName, number, Date, TeamId | null]>(
   'teams.insert',
-  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING *`,
+  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at, test_of) VALUES ($1, $2, $3, $4, $5, $6) RETURNING *`,
   { changes: 'team', team: '$1' },
 );
 
@@ -21,24 +23,39 @@ export const findTeam = statement<[teamId: TeamId], TeamRow>(
   'SELECT * FROM teams WHERE id = $1',
 ).row;
 
+export const findTestTeam = statement<[teamId: TeamId], TeamRow>(
+  'teams.find-test',
+  'SELECT * FROM teams WHERE test_of = $1',
+).row;
+
+/** Renames a team and its test team. */
 export const setTeamName = statement<[teamId: TeamId, name: string], TeamRow>(
   'teams.rename',
-  'UPDATE teams SET name = $2 WHERE id = $1 RETURNING *',
+  `WITH test AS (UPDATE teams SET name = $2 WHERE test_of = $1)
+   UPDATE teams SET name = $2 WHERE id = $1 RETURNING *`,
   {
     changes: 'team',
     team: '$1',
   },
 ).row;
 
+/** Changes the plan of a team and of its test team, which has no monthly limit. */
 export const setTeamPlan = statement<[teamId: TeamId, plan: PlanName, monthlyMessageLimit: number], TeamRow>(
   'teams.set-plan',
-  'UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *',
+  `WITH test AS (UPDATE teams SET plan = $2 WHERE test_of = $1)
+   UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *`,
   { changes: 'team', team: '$1' },
 ).row;
 
-/** Lists all teams, oldest first. */
-export const listTeams = statement<[], TeamRow>('teams.list', 'SELECT * FROM teams ORDER BY id').rows;
-const firstTwo = statement<[], TeamRow>('teams.first-two', 'SELECT * FROM teams ORDER BY id LIMIT 2');
+/** Lists all teams except test teams, oldest first. */
+export const listTeams = statement<[], TeamRow>(
+  'teams.list',
+  'SELECT * FROM teams WHERE test_of IS NULL ORDER BY id',
+).rows;
+const firstTwo = statement<[], TeamRow>(
+  'teams.first-two',
+  'SELECT * FROM teams WHERE test_of IS NULL ORDER BY id LIMIT 2',
+);
 
 /**
  * Locks a team, so that other changes of its resources wait. This lock is the first in the lock order
@@ -57,7 +74,8 @@ export async function lockTeams(trx: Transaction): Promise<void> {
 }
 
 export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
-  await insert.run(db, team.id, team.name, team.plan, team.monthly_message_limit, team.created_at);
+  const { id, name, plan, monthly_message_limit: limit, created_at: createdAt, test_of: testOf } = team;
+  await insert.run(db, id, name, plan, limit, createdAt, testOf);
 }
 
 /** Finds the oldest team, which the first start created for the operator. */

@@ -10,5 +10,6 @@ export function teamView(team: TeamRow): Team {
     plan: team.plan,
     monthly_message_limit: team.monthly_message_limit,
     created_at: team.created_at.toISOString(),
+    ...(team.test_of === null ? {} : { test: true as const }),
   };
 }

@@ -1,0 +1,29 @@
+-- Test keys (specification section 5.4, decision 0040): a team of its own for the requests of a team's test keys.
+ALTER TABLE teams
+  -- The team to which this test team belongs; NULL for every other team.
+  ADD COLUMN test_of uuid REFERENCES teams (id),
+  ADD CONSTRAINT teams_one_test_team UNIQUE (test_of),
+  ADD CONSTRAINT teams_test_team_of UNIQUE (test_of, id);
+
+ALTER TABLE api_keys
+  -- The test team for which a test key acts; NULL for a live key.
+  ADD COLUMN test_team_id uuid,
+  ADD FOREIGN KEY (team_id, test_team_id) REFERENCES teams (test_of, id);
+
+-- All test teams have the same phone number. Every other one is verified once.
+DROP INDEX numbers_one_verified;
+CREATE UNIQUE INDEX numbers_one_verified ON numbers (phone_number,
+    (CASE phone_number WHEN '+15005550100' THEN team_id ELSE '00000000-0000-0000-0000-000000000000' END))
+  WHERE verified_at IS NOT NULL AND deleted_at IS NULL;
+
+-- A test team has the test line and no other number; no other team has it.
+CREATE FUNCTION guard_test_line() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (NEW.phone_number = '+15005550100' AND NEW.is_simulated)
+    <> EXISTS (SELECT FROM teams WHERE id = NEW.team_id AND test_of IS NOT NULL) THEN
+    RAISE EXCEPTION 'a test team has the test line and no other number' USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NEW;
+END
+$$;
+CREATE TRIGGER numbers_test_line BEFORE INSERT ON numbers FOR EACH ROW EXECUTE FUNCTION guard_test_line();

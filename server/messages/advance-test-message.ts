@@ -1,0 +1,59 @@
+import type { PacingMode } from '#contract/pacing.ts';
+import { phoneQueueChannel } from '#server/database/channels.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import { invalid } from '#server/platform/app-error.ts';
+import type { Principal } from '#server/platform/http/route.ts';
+import { firstIdAt, type MessageId, type NumberId, type TeamId } from '#server/platform/ids/ids.ts';
+import { resolveUnconfirmed } from './resolve-unconfirmed.ts';
+import { failOfTeam, sqlMayExpire } from './sweep-messages.ts';
+
+/** A time with a zone; Date.parse then checks that it exists. */
+const timestampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+const expiring = statement<[TeamId, MessageId, string, Date, PacingMode]>(
+  'messages.test-expiring',
+  `SELECT FROM send_queue q
+   WHERE q.team_id = $1 AND q.message_id = $2 AND q.message_id < $3 AND ${sqlMayExpire('$4', '$5')}`,
+);
+const unconfirmed = statement<[TeamId, MessageId, Date], { number_id: NumberId; hand_out: number }>(
+  'messages.test-unconfirmed',
+  'SELECT number_id, hand_out FROM in_flight WHERE team_id = $1 AND message_id = $2 AND leased_until <= $3',
+);
+
+/**
+ * Does to a test message what the sweeps would have done until the time of the header `x-test-clock`: it expires, or
+ * its hand-out counts as unconfirmed (specification section 5.4). Nothing else changes.
+ * @throws AppError 400, param x-test-clock, for a live key, and for a header that is no timestamp
+ */
+export async function advanceTestMessage(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger' | 'metrics'>,
+  { teamId, isTest }: Principal,
+  messageId: MessageId,
+  header: string | string[] | undefined,
+): Promise<void> {
+  if (header === undefined) return;
+  const at = readTimestamp(header);
+  if (!isTest)
+    throw invalid('x-test-clock', 'x-test-clock works with a test key (own_test_…) only. Leave it out.');
+  const { database, config } = services;
+  const since = new Date(at.getTime() - config.queueExpiryMs);
+  if (
+    await expiring.hasRow(database.pool, teamId, messageId, firstIdAt(since.getTime()), since, config.pacing)
+  ) {
+    await failOfTeam(services, teamId, [messageId], 'expired');
+  }
+  const flight = await unconfirmed.row(database.pool, teamId, messageId, at);
+  if (!flight) return;
+  await resolveUnconfirmed(services, { team_id: teamId, message_id: messageId, ...flight });
+  database.notify(phoneQueueChannel, [flight.number_id]);
+}
+
+function readTimestamp(header: string | string[]): Date {
+  const at = new Date(typeof header === 'string' && timestampPattern.test(header) ? header : Number.NaN);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw invalid(
+    'x-test-clock',
+    'x-test-clock must be a timestamp with a zone, such as 2027-01-31T12:00:00Z.',
+  );
+}

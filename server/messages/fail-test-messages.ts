@@ -1,0 +1,26 @@
+import { failingTests, testLine } from '#contract/test-line.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import { statement } from '#server/database/statement.ts';
+import type { TeamId } from '#server/platform/ids/ids.ts';
+import { failInRounds, type QueuedRow, roundMax } from './sweep-messages.ts';
+
+const waiting = statement<[digits: readonly string[], number, readonly TeamId[]], QueuedRow>(
+  'messages.failing-tests',
+  // Finds the test lines by the index of verified phone numbers, and reads the queue of each.
+  `SELECT q.team_id, q.message_id FROM numbers n
+   CROSS JOIN LATERAL (
+     SELECT team_id, message_id FROM send_queue WHERE number_id = n.id AND right(to_handle, 2) = ANY($1) LIMIT $2) q
+   WHERE n.phone_number = '${testLine}' AND n.verified_at IS NOT NULL AND n.deleted_at IS NULL
+     AND n.team_id <> ALL($3::uuid[]) LIMIT $2`,
+);
+
+/** Fails test messages to recipients whose messages fail while they wait (specification section 5.4). */
+export async function failTestMessages(
+  services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger' | 'metrics'>,
+): Promise<void> {
+  const { pool } = services.database;
+  if (!(await waiting.hasRow(pool, Object.keys(failingTests), 1, []))) return;
+  for (const [digits, code] of Object.entries(failingTests)) {
+    await failInRounds(services, code, (without) => waiting.rows(pool, [digits], roundMax, without));
+  }
+}
