@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type AcceptedMessage, contentMaxCharacters, type SendMessageRequest } from '#contract/message.ts';
+import { testLine } from '#contract/test-line.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
@@ -19,7 +20,7 @@ type Services = Runtime & { readonly sends: SendBatcher };
 
 /**
  * Accepts a message (specification section 4.3).
- * @param sender the team, and the key or member that sends; null for the server itself
+ * @param sender the team, and the key or member that sends, null for the server itself; isTest for a test key
  * @param input validated against its schema
  * @returns the answer, and whether the request repeats an earlier one with the same Idempotency-Key
  * @throws AppError 400 (param to, from, content, media_url or Idempotency-Key), 402 at the month's limit or for media
@@ -27,7 +28,7 @@ type Services = Runtime & { readonly sends: SendBatcher };
  */
 export async function sendMessage(
   services: Services,
-  sender: { readonly teamId: TeamId; readonly id: KeyId | MemberId | null },
+  sender: { readonly teamId: TeamId; readonly id: KeyId | MemberId | null; readonly isTest?: boolean },
   input: SendMessageRequest,
   idempotencyKey?: string,
 ): Promise<{ readonly message: AcceptedMessage; readonly replayed: boolean }> {
@@ -54,6 +55,8 @@ export async function sendMessage(
     case 'opted_out':
       throw await optedOut(services, teamId, input.to, contact);
     default:
+      if (outcome.verdict === 'from_unregistered' && sender.isTest)
+        throw invalid('from', `A test key sends from ${testLine}. Use that, or a live key.`);
       throw refusal(services.config, outcome.verdict, outcome, input);
   }
 }

@@ -168,6 +168,8 @@ describe('test keys (§5.4/test-key)', () => {
     assert.equal(simulated.status, 409, simulated.text);
     const real = await api.post('/v1/messages/send', { ...hello, to: '+447911123456' });
     assert.deepEqual([real.status, field(real.json, 'error.param')], [400, 'to']);
+    const other = await api.post('/v1/messages/send', { ...hello, from: '+14155550142' });
+    assert.match(String(field(other.json, 'error.message')), /A test key sends from \+15005550100/);
     const paused = await api.request('PUT', `/v1/numbers/${line?.id}`, { body: { status: 'paused' } });
     assert.equal(paused.json.status, 'paused');
     assert.equal((await api.post('/v1/messages/send', hello)).status, 400);

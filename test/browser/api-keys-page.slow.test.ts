@@ -118,6 +118,22 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
+  it('a test key is marked, and its sample request sends from the test line (§12.12/page-api-keys, §5.4/test-key)', async () => {
+    const { page } = await open(owner, desktop);
+    const { dialog, key, command } = await create(page, 'CI', async (form) => {
+      await form.getByLabel('Test key', { exact: true }).check();
+    });
+    assert.match(key, /^own_test_/);
+    const sent = await runInShell(command);
+    assert.equal(sent.status, 202, sent.body);
+    assert.ok(sent.body.includes('"from":"+15005550100"'), sent.body);
+    await assertSound(page, 'created-test');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'CI' });
+    await row.getByText('Test', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
   for (const look of [desktop, phone]) {
     it(`${nameOfLook(look)}: a key is created, shown once, used by curl, revoked and then refused (§12.12/page-api-keys)`, async () => {
       const { page, complaints } = await open(owner, look);

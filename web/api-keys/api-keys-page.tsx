@@ -3,6 +3,7 @@ import { KeyRound, Plus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { ApiKey } from '#contract/api-key.ts';
 import { queryClient } from '#web/api/query-client.ts';
+import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
@@ -46,7 +47,15 @@ function ApiKeys(): ReactNode {
     </Button>
   );
   const columns: readonly Column<ApiKey>[] = [
-    { head: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'w-1/5' },
+    {
+      head: 'Name',
+      className: 'w-1/5',
+      cell: ({ name, test }) => (
+        <span className="font-medium">
+          {name} {test && <Badge>Test</Badge>}
+        </span>
+      ),
+    },
     { head: 'May do', cell: (key) => <span className="text-quiet">{permissionsText(key.permissions)}</span> },
     {
       head: 'Created',

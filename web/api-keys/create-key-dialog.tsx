@@ -22,14 +22,19 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const administrators = useAdministratorNames();
   const mine = permissionsInOrder.filter((permission) => allows(roleGrants[team.role], permission));
   const [chosen, setChosen] = useState(startingPermissions);
+  const [isTest, setIsTest] = useState(false);
+  // A test key may not change the team.
+  const offered = isTest ? mine.filter((permission) => permission !== 'team:write') : mine;
+  const permissions = offered.filter((permission) => chosen.has(permission));
   const creation = useMutation({
-    mutationFn: (name: string) => createApiKey(team.id, { name, permissions: [...chosen] }),
+    mutationFn: (name: string) => createApiKey(team.id, { name, permissions, test: isTest }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: [team.id, 'key'] }),
   });
   const close = () => {
     onClose();
     creation.reset();
     setChosen(startingPermissions);
+    setIsTest(false);
   };
   const made = creation.data;
   const toggle = (permission: Permission, isOn: boolean) => {
@@ -47,7 +52,7 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
       action="Create key"
       work={creation}
       isHeld
-      isDisabled={chosen.size === 0}
+      isDisabled={permissions.length === 0}
       fields={['name']}
       onSubmit={({ name = '' }) => creation.mutate(name)}
       answer={
@@ -69,9 +74,15 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
         maxLength={100}
         hint="The program that will use it."
       />
+      <Checkbox
+        label="Test key"
+        hint="For tests of your program, without an iPhone: a simulated number, fictional recipients, nothing counted in the month. Test messages are shown by the API only, not here."
+        isOn={isTest}
+        onChange={setIsTest}
+      />
       <fieldset className="flex flex-col gap-2.5">
         <legend className="mb-2 font-medium">The key may</legend>
-        {mine.map((permission) => (
+        {offered.map((permission) => (
           <Checkbox
             key={permission}
             label={permissionTexts[permission]}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { MadeApiKey } from '#contract/api-key.ts';
+import { testLine } from '#contract/test-line.ts';
 import { basePath } from '#web/api/base-path.ts';
 import { CodeBlock } from '#web/kit/code-block.tsx';
 import { CopyRow } from '#web/kit/copy.tsx';
@@ -16,9 +17,11 @@ export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
   const { data, isPending } = useQuery(numbersQuery(team.id));
   const [language, setLanguage] = useState<Language>('curl');
   const sender = realFirst(data?.numbers ?? []).find(({ verified }) => verified);
-  const from = sender?.phone_number;
+  const from = made.test ? testLine : sender?.phone_number;
   // Before the numbers have loaded, the sample would name a placeholder, and a quick copy would be refused.
-  const first = isPending ? undefined : firstRequest(made.permissions, from ?? '+14155550100');
+  const isReady = made.test || !isPending;
+  const to = made.test ? '+15005550101' : '+14155550123';
+  const first = isReady ? firstRequest(made.permissions, from ?? '+14155550100', to) : undefined;
   const url = `${location.origin}${basePath}`;
   return (
     <div className="flex flex-col gap-5">
@@ -38,11 +41,13 @@ export function CreatedKey({ made }: { readonly made: MadeApiKey }): ReactNode {
           />
           {first.body && (
             <p className="text-[0.8125rem] text-quiet">
-              {from === undefined
-                ? 'Replace +14155550100 by a number of the team, once one is connected, and +14155550123 by the number to write to.'
-                : sender?.simulated
-                  ? `${from} is simulated: it writes only to fictional numbers, such as +14155550123.`
-                  : 'Replace +14155550123 by the number to write to.'}
+              {made.test
+                ? `${from} is the simulated number of test keys. Each recipient that docs/test-keys.md lists has its own outcome.`
+                : from === undefined
+                  ? 'Replace +14155550100 by a number of the team, once one is connected, and +14155550123 by the number to write to.'
+                  : sender?.simulated
+                    ? `${from} is simulated: it writes only to fictional numbers, such as +14155550123.`
+                    : 'Replace +14155550123 by the number to write to.'}
             </p>
           )}
         </div>

@@ -13,11 +13,12 @@ export interface SampleRequest {
 /**
  * The sample request for a key's permissions.
  * @param from a number of the team
+ * @param to the recipient
  * @returns undefined where the permissions only allow changes
  */
-export function firstRequest(grants: readonly Grant[], from: string): SampleRequest | undefined {
+export function firstRequest(grants: readonly Grant[], from: string, to: string): SampleRequest | undefined {
   if (allows(grants, 'messages:send')) {
-    const body = { from, to: '+14155550123', content: 'Hello' };
+    const body = { from, to, content: 'Hello' };
     return { method: 'POST', path: '/v1/messages/send', body };
   }
   if (allows(grants, 'messages:read')) return { method: 'GET', path: '/v1/messages?limit=10' };
