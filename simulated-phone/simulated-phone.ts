@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connectionProblem } from './connection-problem.ts';
 import { DeviceClient, type FetchedMedia, type Flat } from './device-client.ts';
 
-/** What becomes of a message on the phone: a failed send, or a sent message with or without a report of its delivery. */
+/** The course of a message on the phone: it is sent, with or without a report of its delivery, or it fails. */
 export type PhoneOutcome =
   | 'sent'
   | 'delivered'

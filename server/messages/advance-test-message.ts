@@ -22,8 +22,8 @@ const unconfirmed = statement<[TeamId, MessageId, Date], { number_id: NumberId; 
 );
 
 /**
- * Does to a test message what the sweeps would have done until the time of the header `x-test-clock`: it expires, or
- * its hand-out counts as unconfirmed (specification section 5.4). Nothing else changes.
+ * Does to a test message what the sweeps would have done until the time of the header `x-test-clock` (specification
+ * section 5.4). The message expires, or its hand-out counts as unconfirmed. Nothing else changes.
  * @throws AppError 400, param x-test-clock, for a live key, and for a header that is no timestamp
  */
 export async function advanceTestMessage(

@@ -6,8 +6,8 @@ import type { TeamRow } from '#server/teams/team/team-store.ts';
 import { insertNumber } from './number-store.ts';
 
 /**
- * Creates the line of a test team (specification section 5.4): a simulated number that is verified from the start, so
- * that sends are accepted before its phone has polled.
+ * Creates the test line of a test team, a simulated number (specification section 5.4). It is verified from the start,
+ * so that sends are accepted before its phone has polled.
  */
 export async function createTestLine(
   trx: Transaction,

@@ -175,28 +175,6 @@ describe('test keys (§5.4/test-key)', () => {
     assert.equal((await api.post('/v1/messages/send', hello)).status, 400);
   });
 
-  it('the database refuses another number in a test team, the test line elsewhere, and a key for another team’s test team (§5.4/test-line, §5.4/test-data-apart)', async () => {
-    const { team } = await newTestClient(service);
-    const { team: other } = await newTestClient(service);
-    const insert = (teamId: string, phone: string) =>
-      service.query(
-        `INSERT INTO numbers (team_id, id, phone_number, created_at, pending_until, is_simulated)
-         VALUES ($1, gen_random_uuid(), $2, now(), now(), true)`,
-        [teamId, phone],
-      );
-    const [{ id: testTeamId } = { id: '' }] = await service.query<{ id: string }>(
-      'SELECT id FROM teams WHERE test_of = $1',
-      [team.id],
-    );
-    await assert.rejects(insert(testTeamId, '+12125550142'), /a test team has the test line/);
-    await assert.rejects(insert(team.id, testLine), /a test team has the test line/);
-    const point = service.query('UPDATE api_keys SET test_team_id = $2 WHERE team_id = $1', [
-      other.id,
-      testTeamId,
-    ]);
-    await assert.rejects(point, /violates foreign key/);
-  });
-
   it('a test key may not change the team (§5.4/test-permissions)', async () => {
     const { api, team } = await newTestClient(service);
     const invitation = { email: 'ada@example.com', role: 'viewer' };

@@ -248,7 +248,7 @@ describe('the direction of imports (docs/architecture.md)', () => {
     );
   });
 
-  it('the code has exactly five transaction hooks for effects on slices to the right', () => {
+  it('the code has exactly six transaction hooks for effects on slices to the right', () => {
     const found = files
       .filter((file) => /readonly on[A-Z]\w+: readonly On/.test(file.text))
       .map((file) => file.path);
@@ -257,6 +257,8 @@ describe('the direction of imports (docs/architecture.md)', () => {
       [
         'server/dashboard/erasure/erase-contact.ts',
         'server/dashboard/erasure/erasure-routes.ts',
+        'server/api-keys/routes.ts',
+        'server/teams/team/ensure-test-team.ts',
         'server/opt-outs/create-opt-out.ts',
         'server/opt-outs/routes.ts',
         'server/numbers/delete-number.ts',

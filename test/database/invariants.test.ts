@@ -114,6 +114,25 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assertConstraint(simulate('+14155550151'), /^23505 numbers_one_simulated/);
   });
 
+  it('the schema refuses another number in a test team than the test line, the test line elsewhere, and a second test team (§5.4/test-line)', async () => {
+    const testTeam = async (of: string) => {
+      const id = await insertTeam();
+      await pool.query('UPDATE teams SET test_of = $2 WHERE id = $1', [id, of]);
+      return id;
+    };
+    const insertLine = (teamId: string, phone: string) =>
+      pool.query(
+        `INSERT INTO numbers (team_id, id, phone_number, verified_at, created_at, is_simulated) VALUES ($1, $2, $3, $4, $4, true)`,
+        [teamId, ids.next('num'), phone, at],
+      );
+    const [own, others] = [await testTeam(team), await testTeam(otherTeam)];
+    for (const id of [own, others]) await insertLine(id, '+15005550100');
+    await assertConstraint(insertLine(own, '+14155550152'), /^23514 numbers_test_line/);
+    await assertConstraint(insertNumber(own, '+14155550152', false), /^23514 numbers_test_line/);
+    await assertConstraint(insertLine(team, '+15005550100'), /^23514 numbers_test_line/);
+    await assertConstraint(testTeam(team), /^23505 teams_one_test_team/);
+  });
+
   it('the schema refuses a number that is both verified and pending, or neither', async () => {
     const both = pool.query('UPDATE numbers SET pending_until = $2 WHERE id = $1', [number, at]);
     await assertConstraint(both, /^23514 numbers_check/);

@@ -143,6 +143,28 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
     await assertConstraint(short, /^23514 invitations_token_hash_check/);
   });
 
+  it('the schema refuses a test key of another team’s test team, and of a team that is none (§5.4/test-data-apart)', async () => {
+    const testTeam = await insertTeam();
+    await pool.query('UPDATE teams SET test_of = $2 WHERE id = $1', [testTeam, team]);
+    const key = (team_id: string, test_team_id: string) =>
+      insertRow('api_keys', {
+        team_id,
+        id: ids.next('key'),
+        name: 'Example',
+        permissions: ['*'],
+        hash: hash(),
+        created_at: at,
+        test_team_id,
+      });
+    await key(team, testTeam);
+    for (const [owner, acting] of [
+      [otherTeam, testTeam],
+      [team, otherTeam],
+      [team, team],
+    ] as const)
+      await assertConstraint(key(owner, acting), /^23503 api_keys_team_id_test_team_id_fkey/);
+  });
+
   it('the schema refuses inviters and key creators of another team', async () => {
     const member = await insertMember(await insertAccount());
     await insertInvitation({ invited_by: member });

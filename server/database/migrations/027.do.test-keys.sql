@@ -1,4 +1,4 @@
--- Test keys (specification section 5.4, decision 0040): a team of its own for the requests of a team's test keys.
+-- Test keys (specification section 5.4, decision 0041): a team of its own for the requests of a team's test keys.
 ALTER TABLE teams
   -- The team to which this test team belongs; NULL for every other team.
   ADD COLUMN test_of uuid REFERENCES teams (id),
@@ -21,7 +21,8 @@ CREATE FUNCTION guard_test_line() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.phone_number = '+15005550100' AND NEW.is_simulated)
     <> EXISTS (SELECT FROM teams WHERE id = NEW.team_id AND test_of IS NOT NULL) THEN
-    RAISE EXCEPTION 'a test team has the test line and no other number' USING ERRCODE = 'check_violation';
+    RAISE EXCEPTION 'a test team has the test line and no other number'
+      USING ERRCODE = 'check_violation', CONSTRAINT = 'numbers_test_line';
   END IF;
   RETURN NEW;
 END
