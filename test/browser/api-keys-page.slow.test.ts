@@ -196,7 +196,8 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await owner.post(owner.in('/keys'), { name: 'Of the owner', permissions: ['team:write'] });
     const { page, complaints } = await open(member, phone);
     const { dialog } = await create(page, 'Of Grace', async (dialog) => {
-      const offered = await dialog.getByRole('checkbox').count();
+      const grants = dialog.getByRole('group', { name: 'The key may' });
+      const offered = await grants.getByRole('checkbox').count();
       assert.equal(offered, 5);
       assert.equal(await dialog.getByText('team:write').count(), 0);
       assert.match(await dialog.innerText(), /Ask Ada Example for one/);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { CommandLine } from '#test/support/processes/command-line.ts';
+import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
@@ -18,6 +19,24 @@ describe('the list commands (specification section 10.2)', () => {
       teams.filter(({ id }: { id: string }) => [team.publicId, other.publicId].includes(id)),
       shown,
     );
+  });
+
+  it('key create --test makes a test key, key list marks it, and team list has no test team (§5.4/test-key)', async () => {
+    const { publicId: id } = await service.newTeam();
+    const create = ['key', 'create', '--team', id, '--name', 'CI', '--permissions', '*', '--test'];
+    const made = await commands.json(...create);
+    assert.equal(made.test, true);
+    assert.match(made.key, /^own_test_/);
+    const api = new ApiClient(service.baseUrl, made.key);
+    const sent = { from: '+15005550100', to: '+15005550101', content: 'Hello' };
+    assert.equal((await api.post('/v1/messages/send', sent)).status, 202);
+    const [listed] = await commands.json('key', 'list', '--team', id);
+    assert.deepEqual([listed.id, listed.test], [made.id, true]);
+    const testTeam = (await api.get('/v1/team')).json.id;
+    const teams = await commands.json('team', 'list');
+    assert.ok(!teams.some((row: { id: string }) => row.id === testTeam));
+    const refused = await commands.run(['key', 'list', '--team', String(testTeam)]);
+    assert.notEqual(refused.code, 0);
   });
 
   it('key list shows the working keys without their secrets, so that a lost key can be found and revoked', async () => {

@@ -56,6 +56,7 @@ const keeping: Readonly<Record<string, string>> = {
   'write when keys were used': 'writes a stamp',
   'record that polls are served': 'writes a stamp',
   'fail messages of deleted numbers': 'acts on a deletion by a person',
+  'fail messages of test keys': 'acts on the recipient of a message, whatever its age',
   'fail messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
   'fail returned messages to contacts that opted out': 'acts on an opt-out by a contact or a person',
   'send texts of lock tests': 'acts on a test that a person has started',
