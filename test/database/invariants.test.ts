@@ -117,7 +117,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
   it('the schema refuses another number in a test team than the test line, the test line elsewhere, and a second test team (§5.4/test-line)', async () => {
     const testTeam = async (of: string) => {
       const id = await insertTeam();
-      await pool.query('UPDATE teams SET test_of = $2 WHERE id = $1', [id, of]);
+      await pool.query('INSERT INTO test_teams (test_team_id, team_id) VALUES ($1, $2)', [id, of]);
       return id;
     };
     const insertLine = (teamId: string, phone: string) =>
@@ -130,7 +130,7 @@ describe('the invariants of the schema (docs/architecture.md)', () => {
     await assertConstraint(insertLine(own, '+14155550152'), /^23514 numbers_test_line/);
     await assertConstraint(insertNumber(own, '+14155550152', false), /^23514 numbers_test_line/);
     await assertConstraint(insertLine(team, '+15005550100'), /^23514 numbers_test_line/);
-    await assertConstraint(testTeam(team), /^23505 teams_one_test_team/);
+    await assertConstraint(testTeam(team), /^23505 test_teams_pkey/);
   });
 
   it('the schema refuses a number that is both verified and pending, or neither', async () => {

@@ -145,7 +145,7 @@ describe('the invariants of members and invitations (docs/architecture.md)', () 
 
   it('the schema refuses a test key of another team’s test team, and of a team that is none (§5.4/test-data-apart)', async () => {
     const testTeam = await insertTeam();
-    await pool.query('UPDATE teams SET test_of = $2 WHERE id = $1', [testTeam, team]);
+    await pool.query('INSERT INTO test_teams (test_team_id, team_id) VALUES ($1, $2)', [testTeam, team]);
     const key = (team_id: string, test_team_id: string) =>
       insertRow('api_keys', {
         team_id,

@@ -1,14 +1,15 @@
 -- Test keys (specification section 5.4, decision 0041): a team of its own for the requests of a team's test keys.
-ALTER TABLE teams
-  -- The team to which this test team belongs; NULL for every other team.
-  ADD COLUMN test_of uuid REFERENCES teams (id),
-  ADD CONSTRAINT teams_one_test_team UNIQUE (test_of),
-  ADD CONSTRAINT teams_test_team_of UNIQUE (test_of, id);
+-- No column of teams: the previous release reads all of them by statements that it has prepared.
+CREATE TABLE test_teams (
+  team_id uuid PRIMARY KEY REFERENCES teams (id),
+  test_team_id uuid NOT NULL UNIQUE REFERENCES teams (id),
+  UNIQUE (team_id, test_team_id)
+);
 
 ALTER TABLE api_keys
   -- The test team for which a test key acts; NULL for a live key.
   ADD COLUMN test_team_id uuid,
-  ADD FOREIGN KEY (team_id, test_team_id) REFERENCES teams (test_of, id);
+  ADD FOREIGN KEY (team_id, test_team_id) REFERENCES test_teams (team_id, test_team_id);
 
 -- All test teams have the same phone number. Every other one is verified once.
 DROP INDEX numbers_one_verified;
@@ -20,7 +21,7 @@ CREATE UNIQUE INDEX numbers_one_verified ON numbers (phone_number,
 CREATE FUNCTION guard_test_line() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.phone_number = '+15005550100' AND NEW.is_simulated)
-    <> EXISTS (SELECT FROM teams WHERE id = NEW.team_id AND test_of IS NOT NULL) THEN
+    <> EXISTS (SELECT FROM test_teams WHERE test_team_id = NEW.team_id) THEN
     RAISE EXCEPTION 'a test team has the test line and no other number'
       USING ERRCODE = 'check_violation', CONSTRAINT = 'numbers_test_line';
   END IF;

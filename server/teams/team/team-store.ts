@@ -12,27 +12,35 @@ export interface TeamRow {
   readonly test_of: TeamId | null;
 }
 
-const insert = statement<[TeamId, string, PlanName, number, Date, TeamId | null]>(
+const columns = `id, name, plan, monthly_message_limit, created_at,
+  (SELECT s.team_id FROM test_teams s WHERE s.test_team_id = teams.id) AS test_of`;
+
+const insert = statement<[TeamId, string, PlanName, number, Date]>(
   'teams.insert',
-  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at, test_of) VALUES ($1, $2, $3, $4, $5, $6) RETURNING *`,
+  `INSERT INTO teams (id, name, plan, monthly_message_limit, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING ${columns}`,
   { changes: 'team', team: '$1' },
+);
+
+const insertTestTeam = statement<[teamId: TeamId, testTeamId: TeamId]>(
+  'teams.insert-test',
+  'INSERT INTO test_teams (team_id, test_team_id) VALUES ($1, $2)',
 );
 
 export const findTeam = statement<[teamId: TeamId], TeamRow>(
   'teams.find',
-  'SELECT * FROM teams WHERE id = $1',
+  `SELECT ${columns} FROM teams WHERE id = $1`,
 ).row;
 
 export const findTestTeam = statement<[teamId: TeamId], TeamRow>(
   'teams.find-test',
-  'SELECT * FROM teams WHERE test_of = $1',
+  `SELECT ${columns} FROM teams WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = $1)`,
 ).row;
 
 /** Renames a team and its test team. */
 export const setTeamName = statement<[teamId: TeamId, name: string], TeamRow>(
   'teams.rename',
-  `WITH test AS (UPDATE teams SET name = $2 WHERE test_of = $1)
-   UPDATE teams SET name = $2 WHERE id = $1 RETURNING *`,
+  `WITH test AS (UPDATE teams SET name = $2 WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = $1))
+   UPDATE teams SET name = $2 WHERE id = $1 RETURNING ${columns}`,
   {
     changes: 'team',
     team: '$1',
@@ -42,19 +50,19 @@ export const setTeamName = statement<[teamId: TeamId, name: string], TeamRow>(
 /** Changes the plan of a team and of its test team, which has no monthly limit. */
 export const setTeamPlan = statement<[teamId: TeamId, plan: PlanName, monthlyMessageLimit: number], TeamRow>(
   'teams.set-plan',
-  `WITH test AS (UPDATE teams SET plan = $2 WHERE test_of = $1)
-   UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING *`,
+  `WITH test AS (UPDATE teams SET plan = $2 WHERE id = (SELECT test_team_id FROM test_teams WHERE team_id = $1))
+   UPDATE teams SET plan = $2, monthly_message_limit = $3 WHERE id = $1 RETURNING ${columns}`,
   { changes: 'team', team: '$1' },
 ).row;
 
 /** Lists all teams except test teams, oldest first. */
 export const listTeams = statement<[], TeamRow>(
   'teams.list',
-  'SELECT * FROM teams WHERE test_of IS NULL ORDER BY id',
+  `SELECT ${columns} FROM teams WHERE id NOT IN (SELECT test_team_id FROM test_teams) ORDER BY id`,
 ).rows;
 const firstTwo = statement<[], TeamRow>(
   'teams.first-two',
-  'SELECT * FROM teams WHERE test_of IS NULL ORDER BY id LIMIT 2',
+  `SELECT ${columns} FROM teams WHERE id NOT IN (SELECT test_team_id FROM test_teams) ORDER BY id LIMIT 2`,
 );
 
 /**
@@ -63,7 +71,7 @@ const firstTwo = statement<[], TeamRow>(
  */
 export const lockTeam = statement<[teamId: TeamId], TeamRow>(
   'teams.lock',
-  'SELECT * FROM teams WHERE id = $1 FOR NO KEY UPDATE',
+  `SELECT ${columns} FROM teams WHERE id = $1 FOR NO KEY UPDATE`,
 ).row;
 
 export const anyTeamExists = statement('teams.find-any', 'SELECT id FROM teams LIMIT 1').hasRow;
@@ -75,7 +83,8 @@ export async function lockTeams(trx: Transaction): Promise<void> {
 
 export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
   const { id, name, plan, monthly_message_limit: limit, created_at: createdAt, test_of: testOf } = team;
-  await insert.run(db, id, name, plan, limit, createdAt, testOf);
+  await insert.run(db, id, name, plan, limit, createdAt);
+  if (testOf !== null) await insertTestTeam.run(db, testOf, id);
 }
 
 /** Finds the oldest team, which the first start created for the operator. */
