@@ -112,6 +112,7 @@ describe('recipients of test messages (§5.4/test-recipients)', () => {
     const { api } = await newTestClient(service);
     const send = () => api.send({ from: testLine, to: '+15005550120', content: 'Hello' });
     const [one, other] = [await send(), await send()];
+    assert.equal((await read(api, one, '0001-01-01T00:00:00Z')).status, 'queued');
     const { status, waiting_reason } = await read(api, one, hoursAhead(23));
     assert.deepEqual([status, waiting_reason], ['queued', 'phone_offline']);
     const expired = await read(api, one, hoursAhead(25));
