@@ -37,7 +37,7 @@ export async function advanceTestMessage(
   if (!isTest)
     throw invalid('x-test-clock', 'x-test-clock works with a test key (own_test_…) only. Leave it out.');
   const { database, config, clock } = services;
-  // What the past brings has happened already.
+  // The sweeps have done already whatever was due in the past.
   if (at <= clock.now()) return;
   const since = new Date(at.getTime() - config.queueExpiryMs);
   if (
