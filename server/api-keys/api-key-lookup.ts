@@ -79,7 +79,7 @@ function principalOf(row: LiveKeyRow): Principal {
   };
 }
 
-/** A test key may not change the team: an invitation that it makes would reach a person (decision 0041). */
+/** A test key may not change the team: an invitation that it makes would reach a person (decision 0042). */
 function withoutTeamWrite(grants: readonly Grant[]): readonly Grant[] {
   return grants.includes('*') ? permissions.filter((permission) => permission !== 'team:write') : grants;
 }

@@ -35,7 +35,7 @@ type Reply = (line: Sent) => { readonly text: string; readonly afterMs: number }
 /**
  * Runs a phone of simulated-phone/ for each simulated number (decision 0033). It speaks the device protocol with this
  * process over loopback HTTP, whatever address the setup link names. Simulated contacts reply to its messages. On the
- * line of test keys the recipient decides the outcome, and whether there is a reply (decision 0041).
+ * line of test keys the recipient decides the outcome, and whether there is a reply (decision 0042).
  * @param address returns the address of this process, once it listens
  */
 export function createRunSimulatedIphone(

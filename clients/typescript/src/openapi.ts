@@ -688,6 +688,11 @@ export type components = {
             monthly_message_limit: number;
             /** @description When the team was made. */
             created_at: string;
+            /**
+             * @description Only of the test team for which a test key acts.
+             * @constant
+             */
+            test?: true;
         };
         UpdateTeamRequest: {
             /** @description The new name, 1 to 100 characters. Left out, it stays. */
@@ -2066,7 +2071,10 @@ export interface operations {
     getMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a test key only: a timestamp. The message expires, or counts as unconfirmed, where that would have happened by this time. */
+                "x-test-clock"?: string;
+            };
             path: {
                 /** @description The id of the message. */
                 id: string;

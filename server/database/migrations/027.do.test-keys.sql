@@ -1,4 +1,4 @@
--- Test keys (specification section 5.4, decision 0041): a team of its own for the requests of a team's test keys.
+-- Test keys (specification section 5.4, decision 0042): a team of its own for the requests of a team's test keys.
 -- No column of teams: the previous release reads all of them by statements that it has prepared.
 CREATE TABLE test_teams (
   team_id uuid PRIMARY KEY REFERENCES teams (id),

@@ -9,7 +9,7 @@ import { findTestTeam, insertTeam, lockTeam, type TeamRow } from './team-store.t
 export type OnTestTeamCreated = (trx: Transaction, testTeam: TeamRow) => Promise<void>;
 
 /**
- * Returns the test team of a team, and creates it for the first test key (specification section 5.4, decision 0041). It
+ * Returns the test team of a team, and creates it for the first test key (specification section 5.4, decision 0042). It
  * has the team's plan, and the largest monthly limit: test messages do not use up any month. @throws 404
  */
 export async function ensureTestTeam(

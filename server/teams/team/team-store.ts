@@ -8,7 +8,7 @@ export interface TeamRow {
   readonly plan: PlanName;
   readonly monthly_message_limit: number;
   readonly created_at: Date;
-  /** The team to which a test team belongs (decision 0041); null for every other team. */
+  /** The team to which a test team belongs (decision 0042); null for every other team. */
   readonly test_of: TeamId | null;
 }
 

@@ -21,6 +21,8 @@ Team = TypedDict(
         "monthly_message_limit": int,
         # When the team was made.
         "created_at": str,
+        # Only of the test team for which a test key acts.
+        "test": NotRequired[Literal[True]],
     },
 )
 
@@ -1175,9 +1177,9 @@ class Api:
                 return
             cursor = page["cursor"]
 
-    def get_message(self, id: str) -> MessageDetail:
+    def get_message(self, id: str, *, x_test_clock: str | None = None) -> MessageDetail:
         """Get a message."""
-        answer: MessageDetail = self._request("GET", f"/v1/messages/{quote(id, safe='')}")
+        answer: MessageDetail = self._request("GET", f"/v1/messages/{quote(id, safe='')}", headers={"x-test-clock": x_test_clock or str(uuid4())})
         return answer
 
     def cancel_message(self, id: str) -> MessageDetail:
