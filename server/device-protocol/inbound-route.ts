@@ -4,6 +4,7 @@ import type { ReceiveBatcher } from '#server/messages/receive-batcher.ts';
 import { type Inbound, receiveMessage } from '#server/messages/receive-message.ts';
 import type { TextOutcome } from '#server/messages/receive-texts.ts';
 import { findNumber } from '#server/numbers/number-store.ts';
+import { failpoint } from '#server/platform/failpoint.ts';
 import { type DeviceCaller, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -56,6 +57,7 @@ export function inboundRoute(services: Services): Route {
       const outcome = await services.texts.receive<Outcome>({ device, inbound }, () =>
         withPermit(() => receiveAlone(services, device, inbound)),
       );
+      failpoint('text stored');
       if (outcome.kind === 'unknown') return refuse('unauthorized');
       if (outcome.kind === 'ended') {
         device.endToken(outcome.reason);

@@ -2,7 +2,6 @@ import { GroupCommit } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { findKeyword } from '#server/opt-outs/keyword.ts';
 import { unavailable } from '#server/platform/app-error.ts';
-import { failpoint } from '#server/platform/failpoint.ts';
 import { phoneCommitWindowMs, phonesWaitingMax, sharedTextMaxCharacters } from './limits.ts';
 import { type InboundText, receiveTexts, type TextOutcome } from './receive-texts.ts';
 
@@ -19,11 +18,7 @@ export function createReceiveBatcher(
   services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'metrics'>,
 ): ReceiveBatcher {
   const shared = new GroupCommit<InboundText, TextOutcome>({
-    run: async (texts) => {
-      const outcomes = await receiveTexts(services, texts);
-      failpoint('text stored');
-      return outcomes;
-    },
+    run: (texts) => receiveTexts(services, texts),
     isTransaction: true,
     teamOf: ({ device }) => device.teamId,
     windowMs: phoneCommitWindowMs,

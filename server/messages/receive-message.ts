@@ -17,7 +17,6 @@ import { contactOf } from '#server/opt-outs/contact.ts';
 import { restoreOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
 import { findKeyword, type Keyword } from '#server/opt-outs/keyword.ts';
 import { serverItself } from '#server/platform/actor.ts';
-import { failpoint } from '#server/platform/failpoint.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type MessageId, publicId } from '#server/platform/ids/ids.ts';
 import { dayOf } from '#server/platform/time/calendar.ts';
@@ -93,7 +92,6 @@ export async function receiveMessage(
   const written = typeof file === 'object' ? file : undefined;
   const kept = await storeOnce(services, number, { ...inbound, from }, { id, at: now, written });
   if (written && kept !== id) await discardWrittenMedia(services.database.pool, written);
-  failpoint('text stored');
   return { id: kept, repeated: kept !== id, problem: typeof file === 'string' ? file : undefined };
 }
 
