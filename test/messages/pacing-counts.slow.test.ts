@@ -89,7 +89,7 @@ describe('the counts of pacing (specification section 8)', () => {
     await phone.send(service.runtime);
     service.clock.advance(23.9 * hourMs);
     await purgeRecentHandOuts(service.runtime);
-    (await heldPoll(service, number)).leave();
+    await (await heldPoll(service, number)).leaveNoticed();
     const claim = await (await DirectPhone.of(service, number)).claim(service.runtime);
     assert.equal(claim?.kind, 'paced');
   });
@@ -103,7 +103,7 @@ describe('the counts of pacing (specification section 8)', () => {
     const { json } = await team.api.post('/v1/messages/send', { ...body, media_url });
     const text = await paced.send(number, 2);
     service.clock.advance(23 * hourMs);
-    (await heldPoll(service, number)).leave();
+    await (await heldPoll(service, number)).leaveNoticed();
     service.clock.advance(2 * hourMs);
     await failExpired(service.runtime);
     assert.equal((await team.api.get(`/v1/messages/${json.id}`)).json.error_code, 'expired');

@@ -126,7 +126,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
       pacing: { messages_per_day: 1, gap_min_seconds: 3_600, gap_max_seconds: 3_600 },
     });
     service.clock.advance(23 * hourMs);
-    (await heldPoll(service, number)).leave();
+    await (await heldPoll(service, number)).leaveNoticed();
     service.clock.advance(2 * hourMs);
     await failExpired(service.runtime);
     assert.equal(await statusOf(), 'queued', 'older than a day, and the phone polled two hours ago');
@@ -147,7 +147,7 @@ describe('a message that waits for pacing (specification sections 3.2 and 4.3)',
     await sent(number, phone, 1);
     const id = await paced.send(number, 1);
     service.clock.advance(23 * hourMs);
-    (await heldPoll(service, number)).leave();
+    await (await heldPoll(service, number)).leaveNoticed();
     await team.api.put(`/v1/numbers/${number.numberId}`, { pacing: { mode: 'off' } });
     service.clock.advance(2 * hourMs);
     await failExpired(service.runtime);

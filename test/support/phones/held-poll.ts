@@ -8,7 +8,7 @@ export async function heldPoll(
   service: TestService,
   number: ConnectedNumber,
   wire: DeviceWire = number.wire,
-): Promise<{ answer: Promise<FlatAnswer>; leave: () => void }> {
+): Promise<{ answer: Promise<FlatAnswer>; leave: () => void; leaveNoticed: () => Promise<void> }> {
   const counted = async () => {
     const session = await findDeviceSession(service, number.phoneNumber);
     return session?.poll ?? 0;
@@ -18,5 +18,14 @@ export async function heldPoll(
   const answer = wire.poll({}, leaving.signal);
   answer.catch(() => undefined);
   await until('the poll is counted', async () => (await counted()) > before);
-  return { answer, leave: () => leaving.abort() };
+  const leave = () => leaving.abort();
+  // Until the server has noticed that the phone left, its poll may get a message.
+  const leaveNoticed = async () => {
+    leave();
+    await until('the server noticed that the phone left', async () => {
+      const session = await findDeviceSession(service, number.phoneNumber);
+      return session?.hasLeft === true;
+    });
+  };
+  return { answer, leave, leaveNoticed };
 }
