@@ -44,9 +44,14 @@ const request = `class Request(Protocol):
         *,
         query: dict[str, Any] | None = None,
         body: object = None,
-        headers: dict[str, str] | None = None,
+        headers: dict[str, str | None] | None = None,
     ) -> Any: ...
 `;
+
+/** A header of a request. An Idempotency-Key makes retries safe, so there is always one. */
+function header(name: string): string {
+  return `"${name}": ${argument(name)}${name === 'Idempotency-Key' ? ' or str(uuid4())' : ''}`;
+}
 
 /** Generates a module with a TypedDict for each schema, and a class with a method for each operation. */
 export function generatePython(document: Json): string {
@@ -90,8 +95,7 @@ function writeMethods(method: string, path: string, operation: Operation, types:
       ? [`query={${query.map(({ name }) => `"${name}": ${argument(name)}`).join(', ')}}`]
       : []),
     ...(body ? ['body=body'] : []),
-    // The only header of requests is Idempotency-Key. A key makes retries safe, so there is always one.
-    ...headers.map(({ name }) => `headers={"${name}": ${argument(name)} or str(uuid4())}`),
+    ...(headers.length > 0 ? [`headers={${headers.map(({ name }) => header(name)).join(', ')}}`] : []),
   ];
   const name = snake(operationId);
   const lines = [

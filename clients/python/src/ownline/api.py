@@ -1037,7 +1037,7 @@ class Request(Protocol):
         *,
         query: dict[str, Any] | None = None,
         body: object = None,
-        headers: dict[str, str] | None = None,
+        headers: dict[str, str | None] | None = None,
     ) -> Any: ...
 
 
@@ -1179,7 +1179,7 @@ class Api:
 
     def get_message(self, id: str, *, x_test_clock: str | None = None) -> MessageDetail:
         """Get a message."""
-        answer: MessageDetail = self._request("GET", f"/v1/messages/{quote(id, safe='')}", headers={"x-test-clock": x_test_clock or str(uuid4())})
+        answer: MessageDetail = self._request("GET", f"/v1/messages/{quote(id, safe='')}", headers={"x-test-clock": x_test_clock})
         return answer
 
     def cancel_message(self, id: str) -> MessageDetail:

@@ -49,14 +49,14 @@ class Transport:
         *,
         query: dict[str, Any] | None = None,
         body: object = None,
-        headers: dict[str, str] | None = None,
+        headers: dict[str, str | None] | None = None,
     ) -> Any:
         parameters = {name: _shown(value) for name, value in (query or {}).items() if value is not None}
         request = urllib.request.Request(
             self._url + path + ("?" + urllib.parse.urlencode(parameters) if parameters else ""),
             data=None if body is None else json.dumps(body).encode(),
             method=method,
-            headers={"x-api-key": self._api_key, **(headers or {})},
+            headers={"x-api-key": self._api_key, **_without_none(headers)},
         )
         if body is not None:
             request.add_header("content-type", "application/json")
@@ -85,6 +85,10 @@ class Transport:
         if 200 <= answer.status < 300 and "json" in answer.headers.get("content-type", ""):
             return json.loads(text)
         raise _error_of(request, answer.status, answer.headers, text)
+
+
+def _without_none(headers: dict[str, str | None] | None) -> dict[str, str]:
+    return {name: value for name, value in (headers or {}).items() if value is not None}
 
 
 def _error_of(request: urllib.request.Request, status: int, headers: Message, text: bytes) -> OwnlineError:
