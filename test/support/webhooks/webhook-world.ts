@@ -1,4 +1,5 @@
 import type { MessageEventType } from '#contract/event.ts';
+import { eventExamples } from '#contract/event-examples.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { appendEvents } from '#server/events/append-events.ts';
 import type { EventId, MessageId, NumberId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
@@ -57,7 +58,7 @@ export function emit(
         messageId: ids.next('msg') as MessageId,
         type,
         sequence: 1,
-        data: { content },
+        data: { ...eventExamples[type].data, content },
       })),
     ),
   );
