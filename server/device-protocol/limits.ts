@@ -4,6 +4,12 @@
 
 export const pollsPerMinute = 300;
 
+/** Time that the first look-up of a batch waits for others, if its poll reports a message (decision 0039). */
+export const reportingPollWindowMs = 5;
+
+/** The same for other polls. Most of them return after a hold without a message, and nothing waits for them. */
+export const idlePollWindowMs = 40;
+
 /** How long a poll over the limit is held before it is answered. */
 export const overLimitHoldMs = 5_000;
 

@@ -1,10 +1,12 @@
 import { GroupCommit, skipped } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
+import { phonesWaitingMax } from '#server/messages/limits.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import type { DeviceCaller } from '#server/platform/http/route.ts';
 import type { DeviceSessionId, MessageId, NumberId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
+import { idlePollWindowMs, reportingPollWindowMs } from './limits.ts';
 import type { PollIdentity } from './poll-registry.ts';
 
 export interface PollLookup extends Pick<DeviceCaller, 'teamId' | 'tokenHash'> {
@@ -114,14 +116,6 @@ export async function shortenDeviceSession(
   );
 }
 
-/** Time that the first poll of a batch waits for others, if its phone has just reported a message. */
-const windowMs = 5;
-
-/** The same for other polls: most of them return after a hold without a message, and nothing waits for them. */
-const idleWindowMs = 40;
-
-const waitingMax = 50_000;
-
 /** The row is undefined for an unknown token. */
 interface FoundPoll {
   readonly row: PollLookupRow | undefined;
@@ -141,7 +135,7 @@ export function sessionLifeAfterAnswerMs(holdMs: number): number {
 
 /** Looks up polls in two group commits: one of polls that report, and one of idle polls, which wait longer. */
 export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' | 'config'>): PollLookups {
-  const createGroupCommit = (window: number) =>
+  const createGroupCommit = (windowMs: number) =>
     new GroupCommit<PollLookup, FoundPoll>({
       run: async (polls) => {
         const found = await lookUp(services, lookUpUnlocked, polls);
@@ -149,12 +143,12 @@ export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' |
       },
       isTransaction: true,
       teamOf: ({ teamId }) => teamId,
-      windowMs: window,
-      waitingMax,
+      windowMs,
+      waitingMax: phonesWaitingMax,
       refuse: () => unavailable('Too many phones poll at once. Poll again in a moment.'),
     });
-  const reporting = createGroupCommit(windowMs);
-  const idle = createGroupCommit(idleWindowMs);
+  const reporting = createGroupCommit(reportingPollWindowMs);
+  const idle = createGroupCommit(idlePollWindowMs);
   const lookUpAlone = async (poll: PollLookup): Promise<FoundPoll> => {
     const [found] = await lookUp(services, lookUpWaiting, [poll]);
     return found ?? { row: undefined };

@@ -37,7 +37,7 @@ export const messagePageExaminedMax = 10_000;
  */
 export const sendsWaitingMax = 5_000;
 
-/** Claims, reports and inbound texts that wait in a process, each: more than one for each phone of a process. */
+/** Look-ups, claims, reports and inbound texts that wait in a process, each: more than one for each of its phones. */
 export const phonesWaitingMax = 50_000;
 
 /** Time that the first claim, report or inbound text of a batch waits for others (decision 0039). */

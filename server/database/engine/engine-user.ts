@@ -22,9 +22,10 @@ interface ChoosingOptions {
 }
 
 /**
- * Chooses the user that PostgreSQL runs as: the user of this process. A process of root chooses the owner of the
- * existing database. For a new database it chooses the first of `ownline`, `postgres` and `nobody` that exists. A
- * database of `nobody` gets another owner once `ownline` or `postgres` exists.
+ * Chooses the user that PostgreSQL runs as. Without root, it is the user of this process. PostgreSQL refuses to run as
+ * root. So a process of root takes the owner of the existing database. For a new database it takes `ownline`; if that
+ * user is missing, `postgres`; if both are missing, `nobody`. Later starts give a database of `nobody` to `ownline` or
+ * `postgres` if one of them was created.
  */
 export async function chooseEngineUser({ layout, logger }: ChoosingOptions): Promise<EngineUser> {
   const owner = await stat(layout.pgFolder).catch(() => undefined);
