@@ -15,6 +15,7 @@ import { until } from '#test/support/service/until.ts';
 import { cpuSecondsOf, cpuSecondsOfEngine } from '../cpu-time.ts';
 import { contact, numbers, text } from '../send/sends.ts';
 import { type Served, serve, unlimited } from '../serve.ts';
+import { untilSettled } from '../until-settled.ts';
 import { benchFilled } from './bench-filled.ts';
 import { printGrowth } from './print-growth.ts';
 import { readSizes, rewriteTables } from './table-sizes.ts';
@@ -28,8 +29,6 @@ const warmUp = 1_000;
 
 /** Each contact gets ten messages, so the number of conversations grows with the messages. */
 const messagesPerContact = 10;
-
-const settledMaxMs = 600_000;
 
 /**
  * Measures the growth of the database: each message is sent, handed out and reported sent, and webhooks take its event
@@ -162,19 +161,4 @@ async function passMessages(
     }
   };
   await Promise.all(Array.from({ length: clients }, client));
-}
-
-async function untilSettled(pool: pg.Pool): Promise<void> {
-  await until(
-    'all were delivered',
-    async () => {
-      await pause(200);
-      const { rows } = await pool.query(
-        `SELECT FROM send_queue UNION ALL SELECT FROM in_flight UNION ALL SELECT FROM unpublished_events
-         UNION ALL SELECT FROM due_deliveries LIMIT 1`,
-      );
-      return rows.length === 0;
-    },
-    settledMaxMs,
-  );
 }

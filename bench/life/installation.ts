@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { eventTypes } from '#contract/event.ts';
 import { findEngineUrl } from '#server/database/engine/engine-url.ts';
@@ -10,6 +9,7 @@ import { ApiClient } from '#test/support/service/api-client.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { type Served, serve, unlimited } from '../serve.ts';
+import { untilSettled } from '../until-settled.ts';
 import { claimDevices, phoneNumbers } from './connect-phones.ts';
 import { Ledger } from './ledger.ts';
 import { PhoneFleet } from './phone-fleet.ts';
@@ -37,8 +37,6 @@ export interface Installation {
   readonly untilSettled: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
-
-const settledMaxMs = 300_000;
 
 export async function openInstallation({
   phones,
@@ -100,19 +98,4 @@ export async function openInstallation({
     await close();
     throw error;
   }
-}
-
-async function untilSettled(pool: pg.Pool): Promise<void> {
-  await until(
-    'all are reported and delivered',
-    async () => {
-      await pause(200);
-      const { rows } = await pool.query(
-        `SELECT FROM send_queue UNION ALL SELECT FROM in_flight UNION ALL SELECT FROM unpublished_events
-         UNION ALL SELECT FROM due_deliveries LIMIT 1`,
-      );
-      return rows.length === 0;
-    },
-    settledMaxMs,
-  );
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openRuntime } from '#server/app/open-runtime.ts';
 import { lockTimeoutMs } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { type ClaimBatcher, createClaimBatcher } from '#server/messages/claim-batcher.ts';
@@ -14,7 +13,7 @@ import { holdMessageChange } from '#test/support/messages/given-messages.ts';
 import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, holdPause } from '#test/support/numbers/given-numbers.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
-import { given } from '#test/support/service/given.ts';
+import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -29,14 +28,7 @@ const messageOf = (claim: Claim) =>
 describe('hand-outs that share commits (specification section 11.4)', () => {
   // No sweep runs in the background, so messages change by claims only.
   const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '25' });
-  /** A second runtime with its own connection pools, as another process has. */
-  const other: Runtime = given(
-    () => {
-      const { config, logger, clock } = service.runtime;
-      return openRuntime(config, service.databaseUrl, logger, clock);
-    },
-    ({ database }) => database.close(),
-  );
+  const other = givenRuntime(service);
 
   const newBatcher = (runtime: Runtime = service.runtime) => createClaimBatcher(runtime, lifeMs);
   const claimAll = (batcher: ClaimBatcher, phones: readonly OneOfMany[]) =>

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openRuntime } from '#server/app/open-runtime.ts';
 import { lockTimeoutMs } from '#server/database/database.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { createReportBatcher, type ReportBatcher } from '#server/messages/report-batcher.ts';
 import { type Report, reportMessage } from '#server/messages/report-message.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
@@ -12,7 +10,7 @@ import { storedEvents } from '#test/support/events/stored-events.ts';
 import { handOutsOf, messagesInFlight } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany, sendFromEach, withoutLimit } from '#test/support/phones/many-phones.ts';
 import { DeviceWire } from '#test/support/phones/test-phone.ts';
-import { given } from '#test/support/service/given.ts';
+import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
@@ -24,14 +22,7 @@ interface Handed extends OneOfMany {
 describe('reports that share commits (specification sections 3.2 and 11.4)', () => {
   // No sweep runs in the background, so messages change by reports only.
   const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '25' });
-  /** A second runtime with its own connection pools, as another process has. */
-  const other: Runtime = given(
-    () => {
-      const { config, logger, clock } = service.runtime;
-      return openRuntime(config, service.databaseUrl, logger, clock);
-    },
-    ({ database }) => database.close(),
-  );
+  const other = givenRuntime(service);
 
   async function handedOut(count: number): Promise<Handed[]> {
     const phones = await connectMany(service, team, count);

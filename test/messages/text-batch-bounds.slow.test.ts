@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openRuntime } from '#server/app/open-runtime.ts';
-import type { Runtime } from '#server/database/runtime.ts';
 import { sharedTextMaxCharacters } from '#server/messages/limits.ts';
 import { createReceiveBatcher, type ReceiveBatcher } from '#server/messages/receive-batcher.ts';
 import type { Inbound } from '#server/messages/receive-message.ts';
@@ -20,7 +18,7 @@ import {
 import { lastMessagesOf } from '#test/support/messages/stored-conversations.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { connectMany, type OneOfMany } from '#test/support/phones/many-phones.ts';
-import { given } from '#test/support/service/given.ts';
+import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { receivedByDay } from '#test/support/usage/stored-usage.ts';
@@ -28,14 +26,7 @@ import { receivedByDay } from '#test/support/usage/stored-usage.ts';
 describe('bounds of inbound texts that share commits (specification section 11.5)', () => {
   // No sweep runs in the background.
   const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '25' });
-  /** A second runtime with its own connection pools, as another process has. */
-  const other: Runtime = given(
-    () => {
-      const { config, logger, clock } = service.runtime;
-      return openRuntime(config, service.databaseUrl, logger, clock);
-    },
-    ({ database }) => database.close(),
-  );
+  const other = givenRuntime(service);
 
   const newBatcher = () => createReceiveBatcher(service.runtime);
   const deliver = (batcher: ReceiveBatcher, phone: OneOfMany, inbound: Inbound) =>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openRuntime } from '#server/app/open-runtime.ts';
 import { lockTimeoutMs } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
@@ -23,7 +22,7 @@ import {
 import { lastMessagesOf, storedConversation } from '#test/support/messages/stored-conversations.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectMany, type OneOfMany } from '#test/support/phones/many-phones.ts';
-import { given } from '#test/support/service/given.ts';
+import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { receivedByDay } from '#test/support/usage/stored-usage.ts';
@@ -34,14 +33,7 @@ const isReceived = ({ type }: { readonly type: string }) => type === 'message.re
 describe('inbound texts that share commits (specification section 11.5)', () => {
   // No sweep runs in the background.
   const { service, team } = givenTeam({ ROLES: 'api', DEVICE_HOLD_SECONDS: '25' });
-  /** A second runtime with its own connection pools, as another process has. */
-  const other: Runtime = given(
-    () => {
-      const { config, logger, clock } = service.runtime;
-      return openRuntime(config, service.databaseUrl, logger, clock);
-    },
-    ({ database }) => database.close(),
-  );
+  const other = givenRuntime(service);
 
   const newBatcher = (runtime: Runtime = service.runtime) => createReceiveBatcher(runtime);
   const deliver = (batcher: ReceiveBatcher, phone: OneOfMany, inbound: Inbound, runtime = service.runtime) =>
