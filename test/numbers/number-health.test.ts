@@ -9,7 +9,11 @@ import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
-import { passServedTime, passWatchedTime } from '#test/support/numbers/pass-served-time.ts';
+import {
+  passServedTime,
+  passWatchedTime,
+  stopJoiningHeartbeats,
+} from '#test/support/numbers/pass-served-time.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { connectNumber, newPhoneNumber } from '#test/support/phones/test-phone.ts';
 import { givenEach } from '#test/support/service/given.ts';
@@ -119,6 +123,7 @@ describe('the health of numbers (specification section 4.7)', () => {
   });
 
   it('the silence of a phone does not grow while all processes restart every few seconds (§4.7/served-time)', async () => {
+    await stopJoiningHeartbeats(service);
     const steady = new PollService(service.runtime);
     const passRestarts = async (others: readonly PollService[]) => {
       for (let leftMs = 7 * minuteMs; leftMs > 0; leftMs -= 9_000) {

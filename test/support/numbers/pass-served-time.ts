@@ -1,3 +1,4 @@
+import { pollServiceGapMs } from '#server/numbers/limits.ts';
 import { PollService } from '#server/numbers/poll-service.ts';
 import { watchNumbers } from '#server/numbers/watch-numbers.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
@@ -26,21 +27,35 @@ export async function passServedTime(
 ): Promise<void> {
   const process = processOf(runtime);
   await process.record();
-  const beganAt = clock.now();
+  await joinHeartbeats(runtime);
   for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
     clock.advance(Math.min(leftMs, stepMs));
     await process.record();
-    await joinService(runtime, beganAt);
     await eachStep();
   }
 }
 
 /**
- * Extends the time of service back to a moment. The service's own heartbeat may run after a step of the clock and before
- * its record. It then takes the step for a gap without a server.
+ * Lets a trigger join each heartbeat to the records before it. The service's own heartbeat comes each 10 s of real
+ * time, and may be late. It would take the moved time for a gap without a server.
  */
-async function joinService({ database }: TestService['runtime'], sinceAt: Date): Promise<void> {
-  await database.pool.query('UPDATE poll_service SET served_since = least(served_since, $1)', [sinceAt]);
+async function joinHeartbeats({ database }: TestService['runtime']): Promise<void> {
+  await database.pool.query(`
+    CREATE OR REPLACE FUNCTION join_heartbeats() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NEW.served_until <= OLD.served_until + interval '${pollServiceGapMs} ms' THEN
+        NEW.served_since := least(OLD.served_since, NEW.served_since);
+        NEW.served_until := greatest(OLD.served_until, NEW.served_until);
+      END IF;
+      RETURN NEW;
+    END $$;
+    CREATE OR REPLACE TRIGGER join_heartbeats BEFORE UPDATE ON poll_service
+      FOR EACH ROW EXECUTE FUNCTION join_heartbeats();`);
+}
+
+/** Ends the joining of heartbeats by `passServedTime`, for a test of the gaps between processes. */
+export async function stopJoiningHeartbeats({ runtime }: Service): Promise<void> {
+  await runtime.database.pool.query('DROP TRIGGER IF EXISTS join_heartbeats ON poll_service');
 }
 
 /** Like `passServedTime`, with a round of the number watch after each step. */
