@@ -20,15 +20,17 @@ export function healthRoutes(services: HealthServices): Route[] {
   const { config, metrics, restoreHold, clockStatus, isStopping, explainError } = services;
   const answers = { 200: Type.Object({ status: Type.Literal('ok') }) };
   const databaseAnswers = createReadiness(services);
+  const remedy =
+    config.databaseUrl === undefined
+      ? 'Ownline starts its PostgreSQL again by itself; postgres.log in DATA_DIR has the cause.'
+      : 'Check that it runs and that DATABASE_URL is right.';
   const requireReady = async () => {
     if (isStopping()) throw unavailable('This process is stopping. Send requests to another one.');
     try {
       // The migrations ran before the server listened, so a database that answers and can write is ready.
       await databaseAnswers();
     } catch (error) {
-      throw unavailable('The database does not answer. Check that it runs and that DATABASE_URL is right.', {
-        cause: error,
-      });
+      throw unavailable(`The database does not answer. ${remedy}`, { cause: error });
     }
   };
   return [

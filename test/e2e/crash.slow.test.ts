@@ -87,9 +87,11 @@ describe('recovery after a kill (specification section 10.3)', () => {
     await disturbUnderLoad(async () => {
       const pid = Number((await readFile(join(dataDir, 'pg', 'postmaster.pid'), 'utf8')).split('\n')[0]);
       process.kill(pid, 'SIGKILL');
-      await until('the service noticed', () =>
-        fetch(`${service.baseUrl}/readyz`).then((answer) => !answer.ok),
-      );
+      const refusal = await until('the service noticed', async () => {
+        const answer = await fetch(`${service.baseUrl}/readyz`);
+        return !answer.ok && answer.text();
+      });
+      assert.match(refusal, /starts its PostgreSQL again .* postgres\.log in DATA_DIR/);
     });
     // The test waits, because /readyz may repeat an older answer for a second.
     await until('it is ready again', async () => (await fetch(`${service.baseUrl}/readyz`)).ok);
