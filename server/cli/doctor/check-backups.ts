@@ -2,7 +2,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import type { LastBackups } from '#server/database/backup/backups-store.ts';
 import { errorCodeOf } from '#server/database/database.ts';
 import type { Config } from '#server/platform/config.ts';
-import { type Check, failed, gigabytes, ok, warning } from './check.ts';
+import { type Check, failed, ok, sizeText, warning } from './check.ts';
 
 /** At this age the latest backup is too old, as in the alert OwnlineBackupOld. */
 const oldMs = 36 * 3_600_000;
@@ -57,9 +57,9 @@ export async function checkBackups(
 async function checkSpace(folder: string, lastBytes: number | undefined): Promise<Check> {
   const space = await statfs(folder);
   const freeBytes = space.bavail * space.bsize;
-  const text = `BACKUP_DIR ${folder} can be written to, with ${gigabytes(freeBytes)} free`;
+  const text = `BACKUP_DIR ${folder} can be written to, with ${sizeText(freeBytes)} free`;
   if (lastBytes === undefined) return ok('backup_folder', `${text}.`);
-  const compared = `${text}; the last backup has ${gigabytes(lastBytes)}.`;
+  const compared = `${text}; the last backup has ${sizeText(lastBytes)}.`;
   const fix = 'Free space on its disk, lower BACKUP_KEEP, or choose another folder.';
   if (freeBytes < lastBytes) return failed('backup_folder', `${compared} The next one does not fit.`, fix);
   return freeBytes < 2 * lastBytes ? warning('backup_folder', compared, fix) : ok('backup_folder', compared);

@@ -20,7 +20,7 @@ import { Clock } from '#server/platform/time/clock.ts';
 import { createHostClock } from '#server/platform/time/host-clock.ts';
 import { listUnreadableWebhooks } from '#server/webhooks/endpoints/unreadable-webhooks.ts';
 import { databaseUrlOf } from '../command-context.ts';
-import { type Check, failed, gigabytes, ok, warning } from './check.ts';
+import { type Check, failed, ok, sizeText, warning } from './check.ts';
 
 const hostClock = createHostClock();
 
@@ -84,7 +84,7 @@ async function inspect(config: Config, database: Database): Promise<DatabaseFind
     } = await withDatabaseErrors(config.databaseUrl, () => inspectDatabase(database));
     version = found;
     checks.push(
-      ok('database', `PostgreSQL ${facts.version} answers; the database has ${gigabytes(facts.bytes)}.`),
+      ok('database', `PostgreSQL ${facts.version} answers; the database has ${sizeText(facts.bytes)}.`),
       checkSchema(found),
       roundTripMs > roundTripWarningMs
         ? warning(

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { errorCodeOf } from '#server/database/database.ts';
 import { walFreeMinBytes } from '#server/database/disk-space.ts';
 import type { Config } from '#server/platform/config.ts';
-import { type Check, failed, gigabytes, ok, warning } from './check.ts';
+import { type Check, failed, ok, sizeText, warning } from './check.ts';
 
 /** Free bytes of a disk below which the check warns. */
 const freeWarningBytes = 1e9;
@@ -24,7 +24,7 @@ export async function checkDisk(name: string, setting: string, folder: string): 
   }
   const freeBytes = space.bavail * space.bsize;
   const sizeBytes = space.blocks * space.bsize;
-  const text = `${gigabytes(freeBytes)} of ${gigabytes(sizeBytes)} are free on the disk of ${folder}`;
+  const text = `${sizeText(freeBytes)} of ${sizeText(sizeBytes)} are free on the disk of ${folder}`;
   const fix = 'Free space on it, or make it larger (docs/operations.md, "A full disk").';
   if (freeBytes < walFreeMinBytes)
     return failed(name, `${text}: the database can't write with so little.`, fix);

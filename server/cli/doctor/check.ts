@@ -25,7 +25,8 @@ export const failed = (name: string, message: string, fix: string): Check => ({
   fix,
 });
 
-export function gigabytes(bytes: number): string {
-  const gb = bytes / 1e9;
-  return gb >= 1 ? `${gb.toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
+/** Formats a size in bytes: `2.3 GB`, `12 MB`, `40 kB`. */
+export function sizeText(bytes: number): string {
+  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
+  return bytes >= 1e6 ? `${Math.round(bytes / 1e6)} MB` : `${Math.ceil(bytes / 1e3)} kB`;
 }
