@@ -1,4 +1,4 @@
-import { GroupCommit } from '#server/database/group-commit.ts';
+import { GroupCommit, skipped } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
@@ -10,6 +10,12 @@ import {
   nothing,
 } from './claim-message.ts';
 import { phoneCommitWindowMs, phonesWaitingMax } from './limits.ts';
+
+/**
+ * Maximum number of claims that a poll makes alone. Each further one follows a change of the message that the last one
+ * waited for. After them the poll waits for its next wake, by the sweep at the latest.
+ */
+const claimsAloneMax = 3;
 
 export interface ClaimBatcher {
   /**
@@ -36,12 +42,16 @@ export function createClaimBatcher(
     waitingMax: phonesWaitingMax,
     refuse: () => unavailable('Too many phones wait for their message. Poll again in a moment.'),
   });
+  const claimAlone = async (claimant: ClaimingPoll, hasEnded: () => boolean): Promise<Claim> => {
+    for (let tries = 0; tries < claimsAloneMax; tries += 1) {
+      const claim = await services.database.waitOnHot(claimant.teamId, async () =>
+        hasEnded() ? nothing : claimMessage(services, claimant, sessionLifeMs),
+      );
+      if (claim !== skipped) return claim;
+    }
+    return nothing;
+  };
   return {
-    claim: (claimant, hasEnded) =>
-      shared.add(claimant, () =>
-        services.database.waitOnHot(claimant.teamId, async () =>
-          hasEnded() ? nothing : claimMessage(services, claimant, sessionLifeMs),
-        ),
-      ),
+    claim: (claimant, hasEnded) => shared.add(claimant, () => claimAlone(claimant, hasEnded)),
   };
 }

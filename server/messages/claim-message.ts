@@ -34,14 +34,17 @@ export type Claim =
 
 type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
 
-/** Claims the next message of a number for a poll, and waits for locks. @param sessionLifeMs life of a session after an answer */
+/**
+ * Claims the next message of a number for a poll, and waits for locks.
+ * @param sessionLifeMs life of a session after an answer
+ * @returns skipped if another transaction changed the message during the wait: the number may have another one
+ */
 export async function claimMessage(
   services: Services,
   claimant: ClaimingPoll,
   sessionLifeMs: number,
-): Promise<Claim> {
+): Promise<Claim | Skipped> {
   const [claim] = await runClaim(services, claimWaiting, [claimant], sessionLifeMs);
-  if (claim === skipped) throw new Error('a statement that waits for row locks reported a locked row');
   return claim ?? nothing;
 }
 

@@ -47,7 +47,7 @@ export type ClaimRow = {
  *
  * The queue is read from the snapshot, which is older than any wait. If a message returned to the queue meanwhile, a
  * younger one could overtake it. `requeue_count` shows that: the claim then finds no message, and the notification of
- * the return wakes the poll. A message that changed during a wait is left for the next claim, which the sweep causes.
+ * the return wakes the poll. A poll whose message changed during a wait is skipped: it claims again with a new snapshot.
  *
  * Pacing is decided under the session row lock, from rows of the snapshot (specification section 8, decision 0026). The
  * snapshot is older than the lock, but it has every hand-out that counts. Only the newest poll of the session gets a
@@ -165,7 +165,12 @@ const claimSql = (locking: '' | 'SKIP LOCKED') =>
    SELECT p.n::int, NULL, NULL, NULL, NULL, NULL, NULL, p.ready_at > $6, CASE WHEN p.ready_at > $6 THEN p.ready_at ELSE p.new_contacts_until END, false
    FROM paced p
    WHERE (p.ready_at > $6 OR p.mode = 'strict') AND p.n NOT IN (SELECT n FROM given) AND p.n NOT IN (SELECT n FROM head)
-     AND EXISTS (SELECT FROM send_queue q WHERE q.number_id = p.number_id OFFSET 0)${locking === '' ? '' : sqlSkipped}`;
+     AND EXISTS (SELECT FROM send_queue q WHERE q.number_id = p.number_id OFFSET 0)
+   UNION ALL
+   -- The polls that were skipped: another transaction has changed or locked the message that was found for them.
+   SELECT i.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, true
+   FROM input i
+   WHERE i.n IN (SELECT n FROM head) AND i.n NOT IN (SELECT n FROM given)${locking === '' ? '' : sqlNumberSkipped}`;
 
 /** SQL that leaves out the messages f whose conversation another transaction has locked. */
 const sqlConversationLocked = `
@@ -173,15 +178,8 @@ const sqlConversationLocked = `
      WHERE c.number_id IS NOT NULL
        OR NOT EXISTS (SELECT FROM conversations o WHERE o.number_id = f.number_id AND o.contact = f.contact OFFSET 0)`;
 
-/**
- * SQL for the polls that SKIP LOCKED left out. Either the snapshot has a number and a session that allow a claim, or a
- * message of the queue was found and not locked.
- */
-const sqlSkipped = `
-   UNION ALL
-   SELECT i.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, true
-   FROM input i
-   WHERE i.n IN (SELECT n FROM head) AND i.n NOT IN (SELECT n FROM ready)
+/** SQL for polls i whose number or session SKIP LOCKED left out: the snapshot has both, and they allow a claim. */
+const sqlNumberSkipped = `
      OR i.n NOT IN (SELECT n FROM session)
      AND EXISTS (
        SELECT FROM numbers nu WHERE nu.id = i.number_id AND nu.status = 'active' AND nu.deleted_at IS NULL OFFSET 0

@@ -9,12 +9,13 @@ import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseRowsOf } from '#test/support/database/table-faults.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
-import { holdMessageChange } from '#test/support/messages/given-messages.ts';
+import { holdMessageChange, holdQueueRemoval } from '#test/support/messages/given-messages.ts';
 import { messagesInFlight, storedMessages } from '#test/support/messages/stored-messages.ts';
 import { holdNumberDeletion, holdPause } from '#test/support/numbers/given-numbers.ts';
 import { connectMany, type OneOfMany, sendFromEach } from '#test/support/phones/many-phones.ts';
 import { givenRuntime } from '#test/support/service/given-runtime.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
+import { until } from '#test/support/service/until.ts';
 import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 const lifeMs = 60_000;
@@ -193,12 +194,13 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     assert.equal(await waiting, 'nothing');
   });
 
-  it('a message that is cancelled between the snapshot and the lock of a claim is not handed out (§4.3/cancel)', async (t) => {
+  it('a message that is cancelled between the snapshot and the lock of a claim is not handed out: the next one is (§4.3/cancel)', async (t) => {
     const { phones, ids } = await phonesWithMessages(4);
     const [cancelled] = phones;
     assert.ok(cancelled);
     const lock = await holdRowLock(service, { messagesTo: cancelled.contact });
     t.after(() => lock.release());
+    const [next] = await sendFromEach(team, [cancelled], 'next');
     // The cancellation has removed the queue entry, and waits for the lock of the message.
     const cancelling = team.api.post(`/v1/messages/${ids[0]}/cancel`);
     await lock.waiting(1);
@@ -207,22 +209,47 @@ describe('hand-outs that share commits (specification section 11.4)', () => {
     await untilBlocked(service, 'messages.claim-waiting');
     await lock.release();
     assert.equal((await cancelling).status, 200);
-    assert.equal(await waiting, 'nothing');
-    assert.equal((await storedMessages(service, { to: cancelled.contact })).at(-1)?.handOutCount, 0);
+    assert.equal(await waiting, next);
+    const [message] = await storedMessages(service, { content: `to ${cancelled.contact}` });
+    assert.deepEqual([message?.status, message?.handOutCount], ['failed', 0]);
   });
 
-  it('a message that an erasure writes during a claim is left for the next claim, and the others go (§3.2/handed-out-once)', async (t) => {
+  it('a claim whose message is cancelled each time is tried three times, and then left to the next wake of its poll', async (t) => {
+    const { phones } = await phonesWithMessages(1);
+    const [phone] = phones;
+    assert.ok(phone);
+    const contacts = ['+12125559001', '+12125559002'];
+    const sendTo = (to: string) => team.api.send({ from: phone.number.phoneNumber, to, content: 'Hello' });
+    for (const contact of contacts) await sendTo(contact);
+    const last = await sendTo('+12125559003');
+    const removals = await Promise.all(
+      [phone.contact, ...contacts].map((contact) => holdQueueRemoval(service, contact)),
+    );
+    t.after(() => Promise.all(removals.map((removal) => removal.release())));
+    const batcher = newBatcher();
+    const watch = watchStatements(['messages.claim-waiting']);
+    t.after(watch.stop);
+    const [claim] = claimAll(batcher, phones);
+    for (const removal of removals) {
+      await until('the claim is tried', async () => watch.take().length === 1);
+      await untilBlocked(service, 'messages.claim-waiting');
+      await removal.release();
+    }
+    assert.equal(await claim, 'nothing');
+    assert.deepEqual(watch.take(), []);
+    assert.equal(await claimAll(batcher, phones)[0], last);
+  });
+
+  it('a message that an erasure writes during a claim goes once that is committed, and the others before (§3.2/handed-out-once)', async (t) => {
     const { phones, ids } = await phonesWithMessages(4);
     const [changed] = phones;
     assert.ok(changed);
     const change = await holdMessageChange(service, changed.contact);
     t.after(() => change.release());
-    const batcher = newBatcher();
-    const claims = Promise.all(claimAll(batcher, phones));
+    const claims = Promise.all(claimAll(newBatcher(), phones));
     await change.waiting(1);
     await change.release();
-    assert.deepEqual(await claims, ['nothing', ...ids.slice(1)]);
-    assert.equal(await claimAll(batcher, [changed])[0], ids[0]);
+    assert.deepEqual(await claims, ids);
   });
 
   it('two processes that claim for the same polls hand out each message once (§3.2/handed-out-once)', async () => {
