@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 
@@ -17,7 +17,10 @@ import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 const number = '+14155550100';
 const freeNumber = '+14155550102';
-const examples = ['send', 'replies', 'events', 'receiver', 'errors', 'operations'] as const;
+const examples = [
+  ...['send', 'follow', 'replies', 'events', 'begin', 'stop'],
+  ...['webhook', 'receiver', 'errors', 'settings', 'operations'],
+];
 
 for (const language of clientLanguages)
   describe(`the client for ${language.name} (specification sections 4.3, 4.5, 6.3 and 7)`, () => {
@@ -205,13 +208,18 @@ for (const language of clientLanguages)
         }
       });
 
-      const start = (name: (typeof examples)[number], more: Readonly<Record<string, string>> = {}) =>
+      const start = (
+        name: string,
+        more: Readonly<Record<string, string>> = {},
+        args: readonly string[] = [],
+      ) =>
         startProgram(language, {
           folder,
           name,
+          args,
           env: { OWNLINE_URL: service.baseUrl, OWNLINE_API_KEY: customer.api.key, ...more },
         });
-      const outputOf = async (name: (typeof examples)[number], more: Readonly<Record<string, string>> = {}) =>
+      const outputOf = async (name: string, more: Readonly<Record<string, string>> = {}) =>
         (await start(name, more).ended).trim();
 
       it(`a program against the client for ${language.name} and the examples type-check strictly`, async (t) => {
@@ -220,11 +228,13 @@ for (const language of clientLanguages)
         await language.check(folder);
       });
 
-      it(`the examples of the client for ${language.name} send a message and read the reply and the events`, async () => {
+      it(`the examples of the client for ${language.name} send a message, follow it, and read the reply and the events`, async () => {
         const [, id = ''] = /^(msg_\w+) queued$/.exec(await outputOf('send')) ?? [];
         assert.notEqual(id, '');
+        const following = start('follow', {}, [id]);
         assert.equal((await phone.poll()).id, id);
         await phone.poll({ last: id });
+        assert.equal((await following.ended).trim(), 'sent');
         await phone.call('status', { id, status: 'delivered' });
         await phone.call('inbound', { from: '+14155550101', text: 'Yes, see you then' });
         assert.equal(await outputOf('replies'), '+14155550101 Yes, see you then');
@@ -237,6 +247,56 @@ for (const language of clientLanguages)
         });
         events.child.kill('SIGTERM');
         await events.ended;
+      });
+
+      it(`the examples for ${language.name} begin with the events from now on, and end at SIGTERM`, async () => {
+        const reading = await service.newTeam();
+        const { wire } = await connectNumber(service, reading);
+        const receive = (text: string) => wire.call('inbound', { from: '+14155550101', text });
+        const env = { OWNLINE_URL: proxy.url, OWNLINE_API_KEY: reading.api.key };
+        for (let text = 1; text <= 51; text += 1) await receive(`Before ${text}`);
+        await until('all texts are in the feed', async () => {
+          const { json } = await reading.api.get('/v1/events?limit=100');
+          return (json.events as readonly unknown[]).length === 51;
+        });
+        rmSync(join(folder, 'events.cursor'), { force: true });
+        proxy.interrupt();
+        await outputOf('begin', env);
+        assert.equal(proxy.requests.length, 2);
+        await receive('Now');
+        for (const stop of ['first', 'second']) {
+          proxy.interrupt();
+          const reader = start('stop', env);
+          await until('the reader waits for a second event', () => proxy.requests.length === 2);
+          reader.child.kill('SIGTERM');
+          await receive(`After the ${stop} stop`);
+          assert.match(await reader.ended, /^message\.received evt_\w+\nstopped\n$/, stop);
+        }
+      });
+
+      it(`the reader of the example for ${language.name} ends at SIGTERM while the server fails`, async () => {
+        proxy.interrupt(...Array.from({ length: 20 }, () => 'error_page' as const));
+        const reader = start('stop', { OWNLINE_URL: proxy.url });
+        await until('the reader repeats its request', () => proxy.requests.length === 2);
+        reader.child.kill('SIGTERM');
+        assert.equal(await reader.ended, 'stopped\n');
+        assert.equal(proxy.requests.length, 2);
+      });
+
+      it(`the example for ${language.name} creates a webhook and prints its secret`, async () => {
+        const owner = await service.newTeam();
+        const [id = '', secret] = (await outputOf('webhook', { OWNLINE_API_KEY: owner.api.key })).split(' ');
+        assert.match(secret ?? '', /^whsec_/);
+        const { json } = await owner.api.get(`/v1/webhooks/${id}`);
+        assert.deepEqual(json.events, ['message.received', 'message.failed']);
+      });
+
+      it(`the client for ${language.name} with the settings of the example tries twice`, async () => {
+        proxy.interrupt();
+        assert.equal(await outputOf('settings', { OWNLINE_URL: proxy.url }), '1');
+        proxy.interrupt('error_page', 'error_page');
+        await assert.rejects(outputOf('settings', { OWNLINE_URL: proxy.url }), /502/);
+        assert.equal(proxy.requests.length, 2);
       });
 
       it(`the receiver of the client for ${language.name} accepts a delivery and refuses another request`, async () => {

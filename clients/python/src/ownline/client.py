@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from .api import Api, Event
 from .cursor import Cursor
+from .errors import OwnlineError
 from .transport import Transport
 
 
@@ -32,9 +35,9 @@ class Ownline:
             raise ValueError("Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and api_key.")
         self.api = Api(Transport(url, api_key, tries_max=tries_max, timeout_seconds=timeout_seconds))
         self.messages = Messages(self.api)
-        patient = Transport(url, api_key, tries_max=math.inf, timeout_seconds=timeout_seconds)
+        patient = partial(Transport, url, api_key, tries_max=math.inf, timeout_seconds=timeout_seconds)
         # A wait is shorter than the time for an answer.
-        self.events = Events(Api(patient), wait=min(25, int(timeout_seconds / 2)))
+        self.events = Events(patient, wait=min(25, int(timeout_seconds / 2)))
 
 
 class Messages:
@@ -53,20 +56,31 @@ class Messages:
 class Events:
     """Reads events."""
 
-    def __init__(self, api: Api, *, wait: int) -> None:
-        self._api = api
+    def __init__(self, connect: Callable[..., Transport], *, wait: int) -> None:
+        self._connect = connect
         self._wait = wait
 
-    def read(self, *, cursor: Cursor | None = None) -> Iterator[Event]:
+    def read(self, *, cursor: Cursor | None = None, stop: threading.Event | None = None) -> Iterator[Event]:
         """Read events, oldest first, and wait for new ones without an end.
 
         An event counts as handled when the next one is asked for; its id is then saved in the cursor. After a crash the
         reader continues there: each event arrives at least once. Without a cursor it begins with the oldest event. The
-        reader waits while the server does not answer.
+        reader waits while the server does not answer. `stop` ends it: after the event that is being handled, or within
+        25 s while it waits.
         """
+        stop = stop or threading.Event()
+        api = Api(self._connect(stop=stop))
         after = cursor.load() if cursor else None
-        while True:
-            for event in self._api.list_events(after=after or None, wait=self._wait)["events"]:
+        while not stop.is_set():
+            try:
+                events = api.list_events(after=after or None, wait=self._wait)["events"]
+            except OwnlineError:
+                if stop.is_set():
+                    return
+                raise
+            for event in events:
+                if stop.is_set():
+                    return
                 yield event
                 after = event["id"]
                 if cursor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -32,14 +33,23 @@ class Transport:
     """Makes requests, and repeats them after a network error, a time-out, 429 and 5xx.
 
     It repeats GET, PUT and requests with an Idempotency-Key; the key stays the same. Other requests are repeated after
-    429 only, because the server did not accept them then.
+    429 only, because the server did not accept them then. After `stop` it repeats no request.
     """
 
-    def __init__(self, url: str, api_key: str, *, tries_max: float, timeout_seconds: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        *,
+        tries_max: float,
+        timeout_seconds: float,
+        stop: threading.Event | None = None,
+    ) -> None:
         self._url = url.rstrip("/")
         self._api_key = api_key
         self._tries_max = tries_max
         self._timeout_seconds = timeout_seconds
+        self._stop = stop or threading.Event()
         self._opener = urllib.request.build_opener(_EveryAnswer)
 
     def __call__(
@@ -71,8 +81,16 @@ class Transport:
                 retry_after = error.retry_after_seconds or 0.0
                 if not temporary or tries >= self._tries_max or retry_after > RETRY_AFTER_MAX_SECONDS:
                     raise
-            backoff = min(BACKOFF_MAX_SECONDS, BACKOFF_FIRST_SECONDS * 2.0 ** min(tries - 1, 16))
-            time.sleep(max(backoff * random.uniform(0.5, 1), retry_after))
+                backoff = min(BACKOFF_MAX_SECONDS, BACKOFF_FIRST_SECONDS * 2.0 ** min(tries - 1, 16))
+                self._sleep(max(backoff * random.uniform(0.5, 1), retry_after))
+                if self._stop.is_set():
+                    raise
+
+    def _sleep(self, seconds: float) -> None:
+        # Event.wait would deadlock with a signal handler that calls set while this thread has the lock of the event.
+        end = time.monotonic() + seconds
+        while not self._stop.is_set() and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, 0.5))
 
     def _try_once(self, request: urllib.request.Request) -> Any:
         try:
