@@ -35,7 +35,10 @@ const outbound = <S extends string>(status: S) => ({
 
 const iphone = { id: ids.number, phone_number: number, label: 'Support' };
 
-/** An example of each event. The test of the story compares them with events that a webhook receives. */
+/**
+ * An example of each event, as the API reference and docs/events.md show it. A test compares them with events that a
+ * webhook receives.
+ */
 export const eventExamples: {
   readonly [T in EventType]: Extract<Event, { type: T }>;
 } = {

@@ -32,7 +32,8 @@ const newUrl = Type.String({
 const newEvents = Type.Array(stringEnum(eventTypes), {
   minItems: 1,
   maxItems: 50,
-  description: 'One or more types of events; repeats are folded.',
+  description:
+    'One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on.',
 });
 
 export const CreateWebhookRequest = strictObject({

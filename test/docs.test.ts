@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { errorStatus } from '#contract/errors.ts';
-
+import { eventExamples } from '#contract/event-examples.ts';
 import { contentMaxCharacters, failureCodes, messageStatuses } from '#contract/message.ts';
 import { UpdateNumberRequest } from '#contract/number.ts';
 import { optInWords, optOutWords } from '#contract/opt-out-words.ts';
 import { listLimitDefault, pageQuery } from '#contract/paging.ts';
+import { allows, permissions } from '#contract/permissions.ts';
 import { type Plan, planNames, plans } from '#contract/plans.ts';
 import { failuresMax } from '#contract/webhook.ts';
 import { mediaMaxBytes } from '#server/media/limits.ts';
@@ -16,6 +18,7 @@ import { offlineAfterMs } from '#server/numbers/limits.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { invitationMs } from '#server/teams/limits.ts';
 import { statesDocument } from '#test/coverage/states-document.ts';
+import { PageBlocks } from '#test/support/processes/page-blocks.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 
 const read = (path: string) => readFileSync(join(repository, path), 'utf8');
@@ -160,6 +163,39 @@ describe('the documents agree with the code', () => {
     for (const [code, status] of Object.entries(errorStatus)) {
       assert.match(errors, new RegExp(`^\\| *\`?${status}\`?[^|]*\\| *\`${code}\``, 'm'));
     }
+  });
+
+  it('docs/errors.md has each permission with those that it includes (§5.2/permissions)', () => {
+    const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+:\w+|\*)` \|[^|]+\| ([^|]+) \|$/gm)];
+    const expected = [...permissions, '*' as const].map((own) => {
+      const included = permissions.filter((other) => other !== own && allows([own], other));
+      const names = included.map((name) => `\`${name}\``).join(', ');
+      return [own, own === '*' ? 'all' : names || 'none'];
+    });
+    assert.deepEqual(
+      rows.map(([, name, included]) => [name, included]),
+      expected,
+    );
+  });
+
+  it('docs/errors.md has the rate limit of each plan (§8/plan-requests)', () => {
+    for (const name of planNames)
+      assert.ok(
+        read('docs/errors.md').includes(`${plans[name].requestsPerMinute.toLocaleString('en')} (${name})`),
+        name,
+      );
+  });
+
+  it('docs/events.md has the example of each event that the API reference has', async () => {
+    const page = await PageBlocks.read('docs/events.md');
+    for (const [type, example] of Object.entries(eventExamples))
+      assert.equal(page.one(`json ${type}`), `${JSON.stringify(example, null, 2)}\n`, type);
+  });
+
+  it('the examples of clients/typescript/README.md contain no types, as the page says', () => {
+    const examples = [...read('clients/typescript/README.md').matchAll(/^```ts .+\n([\s\S]*?)^```$/gm)];
+    assert.ok(examples.length > 5);
+    for (const [, text = ''] of examples) assert.equal(stripTypeScriptTypes(text), text);
   });
 
   it('section 3 of the specification has each reason of failure and each step of the state table (§2.6/status)', () => {

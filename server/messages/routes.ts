@@ -41,7 +41,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'Send a message',
         description:
-          'Queues a message for the iPhone that has the number `from`. The answer 202 means that the message is stored: it will be sent, or it will fail with a reason. Read what becomes of it with `GET /v1/messages/{id}`, with webhooks or with the events.\n\nSend an `Idempotency-Key` with each message. If no answer arrives, repeat the request with the same key: the message is accepted once.',
+          'Queues a message for the iPhone that has the number `from`. The answer 202 means that the message is stored: it will be sent, or it will fail with a reason. Read what becomes of it with `GET /v1/messages/{id}`, with webhooks or with the events.\n\nSend an `Idempotency-Key` with each message. If no answer arrives, repeat the request with the same key: the message is accepted once.\n\nA recipient that opted out is refused with 400 and the `param` `to`; the message says so. `GET /v1/opt-outs` lists these contacts.',
         errorStatuses: [402],
         examples: sendMessageExamples,
         headers: [
@@ -72,7 +72,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'List messages',
         description:
-          'Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no other message repeat or disappear.\n\nA page reads at most 10,000 messages. So with filters it can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.',
+          'Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no other message repeat or disappear.\n\nThe list leaves out when and why a message was sent, failed or waits: `GET /v1/messages/{id}` returns these fields.\n\nA page reads at most 10,000 messages. So with filters it can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.',
         errorStatuses: [],
         examples: listMessagesExamples,
       },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventTypes } from '#contract/event.ts';
+import { type Event, eventTypes } from '#contract/event.ts';
 import { eventExamples } from '#contract/event-examples.ts';
 import {
   exampleContact as contact,
@@ -223,7 +223,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     await tell('sendMessage', 'plain_http_media');
   });
 
-  it('the iPhone goes offline and comes back, and the webhook has got every type of event', async () => {
+  it('the iPhone goes offline and comes back, and the webhook has got every type of event (§6.2/envelope, §6.2/message-received, §6.2/message-sent, §6.2/message-delivered, §6.2/message-failed, §6.2/contact-events, §6.2/number-events)', async () => {
     await passWatchedTime(service, 6 * 60_000);
     await phone.poll();
     await passWatchedTime(service, 15_000);
@@ -237,6 +237,10 @@ describe('the examples of the API reference (§9/openapi)', () => {
         .map(({ body }) => JSON.parse(body.toString()))
         .find(({ type: own, data }) => own === type && isAbout(data, example.data));
       story.compare(found, example, type);
+      for (const part of ['data', 'envelope'] as const) {
+        const fields = (event: Event) => Object.keys(part === 'data' ? event.data : event);
+        assert.deepEqual(fields(found), fields(example), `the order of the fields of ${type}`);
+      }
     }
   });
 

@@ -276,6 +276,8 @@ export type paths = {
          * List events
          * @description Lists the events of the team, oldest first, each once. An event is the same JSON that a webhook receives; `type` decides the fields of `data`. To read on, send the `cursor` of the answer as `after`: no event is missed or repeated.
          *
+         *     To begin with the events from now on, read pages until `has_more` is false, and keep the last `cursor`.
+         *
          *     With `wait`, a request for which there is no event yet waits for the next one. A team can have 20 such requests at a time.
          *
          *     Permission: `messages:read`.
@@ -356,6 +358,8 @@ export type paths = {
          *
          *     Send an `Idempotency-Key` with each message. If no answer arrives, repeat the request with the same key: the message is accepted once.
          *
+         *     A recipient that opted out is refused with 400 and the `param` `to`; the message says so. `GET /v1/opt-outs` lists these contacts.
+         *
          *     Permission: `messages:send`.
          */
         post: operations["sendMessage"];
@@ -375,6 +379,8 @@ export type paths = {
         /**
          * List messages
          * @description Lists the messages of the team, newest first. To read on, send the `cursor` of the answer with the next request, until `has_more` is false. Messages that arrive meanwhile make no other message repeat or disappear.
+         *
+         *     The list leaves out when and why a message was sent, failed or waits: `GET /v1/messages/{id}` returns these fields.
          *
          *     A page reads at most 10,000 messages. So with filters it can be short or empty while `has_more` is true. Filters that exclude each other give an empty page.
          *
@@ -638,7 +644,7 @@ export type paths = {
         put?: never;
         /**
          * Send a test event
-         * @description Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. A failure does not count.
+         * @description Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It is sent once, without retries, so the receiver has to be up. A failure does not count.
          *
          *     Permission: `webhooks:manage`.
          */
@@ -1104,14 +1110,14 @@ export type components = {
         CreateWebhookRequest: {
             /** @description An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
             url: string;
-            /** @description One or more types of events; repeats are folded. */
+            /** @description One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on. */
             events: ("message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online")[];
             phone_number?: string | null;
         };
         UpdateWebhookRequest: {
             /** @description An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS). */
             url?: string;
-            /** @description One or more types of events; repeats are folded. */
+            /** @description One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on. */
             events?: ("message.received" | "message.sent" | "message.delivered" | "message.failed" | "contact.opted_out" | "contact.opted_in" | "number.offline" | "number.online")[];
             /** @description true switches it on and resets failure_count; false skips pending deliveries. */
             active?: boolean;

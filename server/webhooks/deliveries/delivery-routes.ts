@@ -138,7 +138,7 @@ export function deliveryRoutes(services: Runtime): Route[] {
         tag: 'Webhooks',
         summary: 'Send a test event',
         description:
-          'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. A failure does not count.',
+          'Sends one signed sample of the first type in `events`, with the header `x-service-test: 1`. It is sent once, without retries, so the receiver has to be up. A failure does not count.',
         errorStatuses: [404],
         examples: testWebhookExamples,
       },

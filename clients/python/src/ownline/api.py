@@ -855,7 +855,7 @@ CreateWebhookRequest = TypedDict(
     {
         # An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
         "url": str,
-        # One or more types of events; repeats are folded.
+        # One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on.
         "events": list[Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"]],
         "phone_number": NotRequired[Union[str, None]],
     },
@@ -867,7 +867,7 @@ UpdateWebhookRequest = TypedDict(
     {
         # An https address without a user name. http is only for literal addresses that the operator allows (EGRESS_ALLOW_CIDRS).
         "url": NotRequired[str],
-        # One or more types of events; repeats are folded.
+        # One or more types of events; repeats are folded. The event message.delivered is made from the plan starter on.
         "events": NotRequired[list[Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"]]],
         # true switches it on and resets failure_count; false skips pending deliveries.
         "active": NotRequired[bool],
