@@ -1,11 +1,16 @@
 import { Batcher } from '#server/platform/concurrency/batcher.ts';
+import type { Metrics } from '#server/platform/process/metrics.ts';
 import { isDatabaseAway } from './database.ts';
+import { batchMetricsOf } from './group-commit-metrics.ts';
 
 /** The result of a row that the shared batch left out: another transaction has locked what the row needs. */
 export const skipped = Symbol('skipped');
 export type Skipped = typeof skipped;
 
 interface GroupCommitOptions<Row, Outcome> {
+  /** The label of its batches in the metrics. */
+  readonly name: string;
+  readonly metrics: Metrics;
   /** Runs a batch that waits for no lock of a row. It returns one result per row, in the same order. */
   readonly run: (rows: readonly Row[]) => Promise<readonly (Outcome | Skipped)[]>;
   /** Whether `run` is one transaction. If it fails then, no row was committed, and each row runs alone. */
@@ -35,6 +40,8 @@ export class GroupCommit<Row, Outcome> {
   readonly #batcher: Batcher<Row, Outcome | Skipped>;
 
   constructor({
+    name,
+    metrics,
     run,
     isTransaction,
     teamOf,
@@ -42,13 +49,21 @@ export class GroupCommit<Row, Outcome> {
     waitingMax,
     refuse,
   }: GroupCommitOptions<Row, Outcome>) {
+    const { size, skippedRows, rollbacks } = batchMetricsOf(metrics);
+    const batch = { batch: name };
+    skippedRows.inc(batch, 0);
+    if (isTransaction) rollbacks.inc(batch, 0);
     this.#batcher = new Batcher({
       run: async (rows) => {
+        size.observe(batch, rows.length);
         try {
-          return await run(rows);
+          const outcomes = await run(rows);
+          skippedRows.inc(batch, outcomes.filter((outcome) => outcome === skipped).length);
+          return outcomes;
         } catch (error) {
           // While the database is away, the rows would fail alone, too, and a commit may have succeeded.
           if (!isTransaction || isDatabaseAway(error)) throw error;
+          rollbacks.inc(batch);
           return rows.map(() => skipped);
         }
       },

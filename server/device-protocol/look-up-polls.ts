@@ -134,9 +134,13 @@ export function sessionLifeAfterAnswerMs(holdMs: number): number {
 }
 
 /** Looks up polls in two group commits: one of polls that report, and one of idle polls, which wait longer. */
-export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' | 'config'>): PollLookups {
-  const createGroupCommit = (windowMs: number) =>
+export function createPollLookups(
+  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'metrics'>,
+): PollLookups {
+  const createGroupCommit = (name: string, windowMs: number) =>
     new GroupCommit<PollLookup, FoundPoll>({
+      name,
+      metrics: services.metrics,
       run: async (polls) => {
         const found = await lookUp(services, lookUpUnlocked, polls);
         return found.map((poll) => (poll.row?.is_skipped ? skipped : poll));
@@ -147,8 +151,8 @@ export function createPollLookups(services: Pick<Runtime, 'database' | 'clock' |
       waitingMax: phonesWaitingMax,
       refuse: () => unavailable('Too many phones poll at once. Poll again in a moment.'),
     });
-  const reporting = createGroupCommit(reportingPollWindowMs);
-  const idle = createGroupCommit(idlePollWindowMs);
+  const reporting = createGroupCommit('reporting_polls', reportingPollWindowMs);
+  const idle = createGroupCommit('idle_polls', idlePollWindowMs);
   const lookUpAlone = async (poll: PollLookup): Promise<FoundPoll> => {
     const [found] = await lookUp(services, lookUpWaiting, [poll]);
     return found ?? { row: undefined };

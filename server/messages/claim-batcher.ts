@@ -27,10 +27,12 @@ export interface ClaimBatcher {
 
 /** Claims messages in a group commit. @param sessionLifeMs life of a session after its poll is answered */
 export function createClaimBatcher(
-  services: Pick<Runtime, 'database' | 'clock' | 'config'>,
+  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'metrics'>,
   sessionLifeMs: number,
 ): ClaimBatcher {
   const shared = new GroupCommit<ClaimingPoll, Claim>({
+    name: 'claims',
+    metrics: services.metrics,
     run: async (claimants) => {
       const claims = await claimUnlockedMessages(services, claimants, sessionLifeMs);
       failpoint('messages claimed');

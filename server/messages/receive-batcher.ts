@@ -18,6 +18,8 @@ export function createReceiveBatcher(
   services: Pick<Runtime, 'config' | 'database' | 'clock' | 'ids' | 'metrics'>,
 ): ReceiveBatcher {
   const shared = new GroupCommit<InboundText, TextOutcome>({
+    name: 'texts',
+    metrics: services.metrics,
     run: (texts) => receiveTexts(services, texts),
     isTransaction: true,
     teamOf: ({ device }) => device.teamId,

@@ -25,6 +25,8 @@ export function createReportBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>,
 ): ReportBatcher {
   const shared = new GroupCommit<SentReport, boolean>({
+    name: 'reports',
+    metrics: services.metrics,
     run: async (reports) => {
       const sent = await confirmSentMessages(services, reports);
       return reports.map(({ messageId }) => sent.has(messageId) || skipped);

@@ -1,4 +1,4 @@
-import { Counter, Histogram } from 'prom-client';
+import { Counter } from 'prom-client';
 import { GroupCommit, type Skipped, skipped } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
@@ -31,13 +31,13 @@ export interface SendBatcher {
 export function createSendBatcher(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'logger' | 'metrics' | 'secrets'>,
 ): SendBatcher {
-  const observe = createSendMetrics(services.metrics);
+  const countSends = createSendCounter(services.metrics);
   const run =
     <Outcome extends SendOutcome | Skipped>(accept: (rows: readonly SendRow[]) => Promise<Outcome[]>) =>
     async (rows: readonly SendRow[]) => {
       const outcomes = await accept(rows);
       failpoint('sends accepted');
-      observe(outcomes);
+      countSends(outcomes);
       return outcomes;
     };
   const queue = {
@@ -47,6 +47,8 @@ export function createSendBatcher(
       unavailable('Too many messages are waiting to be accepted. Repeat the request in a moment.'),
   };
   const shared = new GroupCommit<SendRow, SendOutcome>({
+    name: 'sends',
+    metrics: services.metrics,
     ...queue,
     run: run((rows) => acceptUnlockedSends(services, rows)),
     // Rows that have to run again are accepted in a further transaction.
@@ -81,13 +83,7 @@ export function createSendBatcher(
   };
 }
 
-function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome | Skipped)[]) => void {
-  const batchSize = new Histogram({
-    name: 'ownline_send_batch_size',
-    help: 'Sends that were accepted or refused by one statement.',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-    registers: [metrics],
-  });
+function createSendCounter(metrics: Metrics): (outcomes: readonly (SendOutcome | Skipped)[]) => void {
   const sends = new Counter({
     name: 'ownline_sends_total',
     help: 'Sends by outcome: accepted, replayed, or the reason of the refusal.',
@@ -95,7 +91,6 @@ function createSendMetrics(metrics: Metrics): (outcomes: readonly (SendOutcome |
     registers: [metrics],
   });
   return (outcomes) => {
-    batchSize.observe(outcomes.length);
     // A skipped send runs again, and is counted after that run.
     const decided = outcomes.filter((outcome) => outcome !== skipped);
     for (const [verdict, of] of Map.groupBy(decided, (outcome) => outcome.verdict))
