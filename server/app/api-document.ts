@@ -32,8 +32,10 @@ export function createApiDocument({ baseUrl }: Pick<Config, 'baseUrl'>, routes: 
 
 const introduction = `Send and receive iMessages through your own iPhones.
 
-Every request carries an API key in \`x-api-key\`. Bodies are JSON. Unknown fields and parameters are refused.
-Every answer carries \`request-id\`. An answer that is not 2xx has a body of the shape \`Error\`, whose message
+Every request carries an API key in \`x-api-key\`. The key needs the permission that the operation names.
+\`messages:send\` includes \`messages:read\`, and \`*\` includes all; no other permission includes another one.
+
+Bodies are JSON. Unknown fields and parameters are refused. Every answer carries \`request-id\`. An answer that is not 2xx has a body of the shape \`Error\`, whose message
 says what to do next. An unknown address is answered with 404, and a method that an address does not take with 405 and
 \`allow\`.
 
