@@ -24,7 +24,8 @@ import { fontRoutes } from '#server/dashboard/web/font-route.ts';
 import type { WebBuild } from '#server/dashboard/web/web-build.ts';
 import { webRoutes } from '#server/dashboard/web/web-routes.ts';
 import { webhookHealthRoutes } from '#server/dashboard/webhooks/webhook-health-routes.ts';
-import { createPollLookups, sessionLifeAfterAnswerMs } from '#server/device-protocol/look-up-polls.ts';
+import { sessionLifeAfterAnswerMs } from '#server/device-protocol/limits.ts';
+import { createLookUpBatcher } from '#server/device-protocol/look-up-batcher.ts';
 import type { PollRegistry } from '#server/device-protocol/poll-registry.ts';
 import { deviceRoutes } from '#server/device-protocol/routes.ts';
 import type { FeedPollRegistry } from '#server/events/feed-poll-registry.ts';
@@ -108,7 +109,7 @@ function routesOfSlices(services: RouteServices): Route[] {
     ...deliveryRoutes(services),
     ...deviceRoutes({
       ...services,
-      pollLookups: createPollLookups(services),
+      lookUps: createLookUpBatcher(services),
       texts: createReceiveBatcher(services),
       reports: createReportBatcher(services),
       claims: createClaimBatcher(services, sessionLifeAfterAnswerMs(services.config.deviceHoldMs)),

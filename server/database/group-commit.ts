@@ -3,7 +3,7 @@ import type { Metrics } from '#server/platform/process/metrics.ts';
 import { isDatabaseAway } from './database.ts';
 import { batchMetricsOf } from './group-commit-metrics.ts';
 
-/** The result of a row that the shared batch left out: another transaction has locked what the row needs. */
+/** The result of a row that a batch left out: locked or changed by another transaction, or no common case. */
 export const skipped = Symbol('skipped');
 export type Skipped = typeof skipped;
 
@@ -31,7 +31,7 @@ const batchesInFlightMax = 1;
 
 /**
  * Group commit (decision 0039): rows of all teams that arrive together share one transaction and one commit. Sends,
- * hand-outs, reports and inbound texts use it.
+ * look-ups of polls, claims, reports and inbound texts use it.
  *
  * The shared batch skips rows that are locked. If one of its rows makes the transaction fail, all rows are skipped. Each
  * skipped row then runs alone, and waits for locks.

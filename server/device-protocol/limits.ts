@@ -10,6 +10,14 @@ export const reportingPollWindowMs = 5;
 /** The same for other polls. Most of them return after a hold without a message, and nothing waits for them. */
 export const idlePollWindowMs = 40;
 
+/**
+ * How long a session lives after a poll began: the full hold of the poll, and 35 s after its answer (specification
+ * section 11.2).
+ */
+export function sessionLifeAfterAnswerMs(holdMs: number): number {
+  return holdMs + 35_000;
+}
+
 /** How long a poll over the limit is held before it is answered. */
 export const overLimitHoldMs = 5_000;
 

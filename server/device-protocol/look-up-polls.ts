@@ -1,22 +1,19 @@
-import { GroupCommit, skipped } from '#server/database/group-commit.ts';
+import { type Skipped, skipped } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
-import { phonesWaitingMax } from '#server/messages/limits.ts';
-import { unavailable } from '#server/platform/app-error.ts';
 import type { DeviceCaller } from '#server/platform/http/route.ts';
-import type { DeviceSessionId, MessageId, NumberId } from '#server/platform/ids/ids.ts';
+import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import type { PollFacts } from './decide-poll.ts';
-import { idlePollWindowMs, reportingPollWindowMs } from './limits.ts';
-import type { PollIdentity } from './poll-registry.ts';
+import { sessionLifeAfterAnswerMs } from './limits.ts';
 
-export interface PollLookup extends Pick<DeviceCaller, 'teamId' | 'tokenHash'> {
+export interface PollLookUp extends Pick<DeviceCaller, 'teamId' | 'tokenHash'> {
   /** Whether the poll reports a message: its phone sends at once what waits for it. */
   readonly isReporting: boolean;
   /** The session id that the poll sends; undefined if the phone asks for a new session. */
   readonly sessionId: DeviceSessionId | undefined;
 }
 
-export interface PollLookupRow extends PollFacts {
+export interface PollLookUpRow extends PollFacts {
   /** Position of the poll in the batch, from 1. */
   readonly n: number;
   /** Whether another transaction has locked the session, so that the poll was not looked up. */
@@ -83,108 +80,43 @@ type LookUpParams = [
   now: Date,
 ];
 
-const lookUpUnlocked = statement<LookUpParams, PollLookupRow>(
+const lookUpUnlocked = statement<LookUpParams, PollLookUpRow>(
   'device-protocol.look-up-unlocked',
   lookUpSql('SKIP LOCKED'),
 );
-const lookUpWaiting = statement<LookUpParams, PollLookupRow>(
+const lookUpWaiting = statement<LookUpParams, PollLookUpRow>(
   'device-protocol.look-up-waiting',
   lookUpSql(''),
 );
 
-const shortenStatement = statement<[NumberId, DeviceSessionId, number, Date, Date]>(
-  'device-protocol.shorten-session',
-  'UPDATE device_sessions SET expires_at = least(expires_at, $4), left_at = $5 WHERE number_id = $1 AND session_id = $2 AND poll_sequence = $3',
-);
-
-/**
- * Shortens the session of a phone that disconnected from a held poll, as if the poll had been answered. Otherwise the
- * server would refuse the next start of the shortcut until the hold ends. The disconnection is recorded as a likely
- * cause of silence (specification section 4.7).
- */
-export async function shortenDeviceSession(
-  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
-  { numberId, sessionId, poll }: PollIdentity,
-): Promise<void> {
-  await shortenStatement.run(
-    database.pool,
-    numberId,
-    sessionId,
-    poll,
-    clock.in(sessionLifeAfterAnswerMs(config.deviceHoldMs)),
-    clock.now(),
-  );
-}
+type Services = Pick<Runtime, 'database' | 'clock' | 'config'>;
 
 /** The row is undefined for an unknown token. */
-interface FoundPoll {
-  readonly row: PollLookupRow | undefined;
+export interface FoundPoll {
+  readonly row: PollLookUpRow | undefined;
 }
 
-export interface PollLookups {
-  readonly lookUp: (poll: PollLookup) => Promise<FoundPoll>;
+/** Looks up a poll, and waits for the lock of its session. */
+export async function lookUpPoll(services: Services, poll: PollLookUp): Promise<FoundPoll> {
+  const [row] = await runLookUp(services, lookUpWaiting, [poll]);
+  return { row };
 }
 
-/**
- * How long a session lives after a poll began: the full hold of the poll, and 35 s after its answer (specification
- * section 11.2).
- */
-export function sessionLifeAfterAnswerMs(holdMs: number): number {
-  return holdMs + 35_000;
+/** Looks up polls as `lookUpPoll` does, but waits for no lock. @returns one result per poll, in order */
+export async function lookUpUnlockedPolls(
+  services: Services,
+  polls: readonly PollLookUp[],
+): Promise<(FoundPoll | Skipped)[]> {
+  const rows = await runLookUp(services, lookUpUnlocked, polls);
+  return rows.map((row) => (row?.is_skipped ? skipped : { row }));
 }
 
-/** Looks up polls in two group commits: one of polls that report, and one of idle polls, which wait longer. */
-export function createPollLookups(
-  services: Pick<Runtime, 'database' | 'clock' | 'config' | 'metrics'>,
-): PollLookups {
-  const createGroupCommit = (name: string, windowMs: number) =>
-    new GroupCommit<PollLookup, FoundPoll>({
-      name,
-      metrics: services.metrics,
-      run: async (polls) => {
-        const found = await lookUp(services, lookUpUnlocked, polls);
-        return found.map((poll) => (poll.row?.is_skipped ? skipped : poll));
-      },
-      isTransaction: true,
-      teamOf: ({ teamId }) => teamId,
-      windowMs,
-      waitingMax: phonesWaitingMax,
-      refuse: () => unavailable('Too many phones poll at once. Poll again in a moment.'),
-    });
-  const reporting = createGroupCommit('reporting_polls', reportingPollWindowMs);
-  const idle = createGroupCommit('idle_polls', idlePollWindowMs);
-  const lookUpAlone = async (poll: PollLookup): Promise<FoundPoll> => {
-    const [found] = await lookUp(services, lookUpWaiting, [poll]);
-    return found ?? { row: undefined };
-  };
-  const latest = new Map<string, Promise<unknown>>();
-  return {
-    lookUp: async (poll) => {
-      // Two polls of one session need different numbers, so the second waits for the batch of the first.
-      const key = `${poll.tokenHash.toString('base64')} ${poll.sessionId}`;
-      const before = latest.get(key);
-      const shared = poll.isReporting ? reporting : idle;
-      const arrival = (before ?? Promise.resolve()).then(() =>
-        shared.add(poll, () => services.database.waitOnHot(poll.teamId, () => lookUpAlone(poll))),
-      );
-      const settled = arrival.catch(() => undefined);
-      latest.set(key, settled);
-      try {
-        return await arrival;
-      } finally {
-        if (latest.get(key) === settled) latest.delete(key);
-      }
-    },
-  };
-}
-
-/** @returns one result per poll, in order */
-async function lookUp(
-  { database, clock, config }: Pick<Runtime, 'database' | 'clock' | 'config'>,
-  { rows }: typeof lookUpWaiting,
-  polls: readonly PollLookup[],
-): Promise<FoundPoll[]> {
-  const found = await rows(
+async function runLookUp(
+  { database, clock, config }: Services,
+  lookUp: typeof lookUpWaiting,
+  polls: readonly PollLookUp[],
+): Promise<(PollLookUpRow | undefined)[]> {
+  const found = await lookUp.rows(
     database.hot,
     polls.map(({ tokenHash }) => tokenHash),
     polls.map(({ sessionId }) => sessionId ?? null),
@@ -192,5 +124,5 @@ async function lookUp(
     clock.now(),
   );
   const byPosition = new Map(found.map((row) => [row.n, row]));
-  return polls.map((_, index) => ({ row: byPosition.get(index + 1) }));
+  return polls.map((_, index) => byPosition.get(index + 1));
 }

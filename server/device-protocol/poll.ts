@@ -11,8 +11,10 @@ import type { DeviceCaller, HandlerContext } from '#server/platform/http/route.t
 import type { DeviceSessionId, MessageId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
 import { pacedCheckMaxMs, pacedContactsCheckMinMs, repeatedPollMs } from './limits.ts';
-import { type PollLookupRow, type PollLookups, shortenDeviceSession } from './look-up-polls.ts';
+import type { LookUpBatcher } from './look-up-batcher.ts';
+import type { PollLookUpRow } from './look-up-polls.ts';
 import type { HeldPoll, PollRegistry } from './poll-registry.ts';
+import { shortenDeviceSession } from './shorten-device-session.ts';
 import { startDeviceSession } from './start-session.ts';
 
 export interface PollRequest {
@@ -36,7 +38,7 @@ export type PollResult =
   | { readonly kind: 'unavailable' };
 
 export type PollServices = Runtime & {
-  readonly pollLookups: PollLookups;
+  readonly lookUps: LookUpBatcher;
   readonly reports: ReportBatcher;
   readonly claims: ClaimBatcher;
   readonly heldPolls: PollRegistry;
@@ -50,7 +52,7 @@ export type PollServices = Runtime & {
 export async function poll(services: PollServices, request: PollRequest): Promise<PollResult> {
   await reportLast(services, request);
   const { wakeCount } = services.heldPolls;
-  const { row } = await services.pollLookups.lookUp({
+  const { row } = await services.lookUps.lookUp({
     ...request.device,
     sessionId: request.sessionId,
     isReporting: request.last !== undefined,
@@ -90,7 +92,7 @@ export async function reportLast(
 async function waitForMessage(
   services: PollServices,
   request: PollRequest,
-  row: PollLookupRow,
+  row: PollLookUpRow,
   wakeCount: number,
 ): Promise<PollResult> {
   const sessionId = row.current_session;
@@ -174,7 +176,7 @@ function wakeAfterPacing(
  */
 async function resolveUnreported(
   services: PollServices,
-  row: PollLookupRow,
+  row: PollLookUpRow,
   sessionId: DeviceSessionId,
   withPermit: PollRequest['withPermit'],
 ): Promise<boolean> {

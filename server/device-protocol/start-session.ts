@@ -16,8 +16,8 @@ import { serverItself } from '#server/platform/actor.ts';
 import type { DeviceId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { type DeviceSessionId, publicId, timeOfId } from '#server/platform/ids/ids.ts';
 import { decidePoll, type StopReason } from './decide-poll.ts';
-import { takeoverReportGraceMs } from './limits.ts';
-import { type PollLookupRow, sessionLifeAfterAnswerMs } from './look-up-polls.ts';
+import { sessionLifeAfterAnswerMs, takeoverReportGraceMs } from './limits.ts';
+import type { PollLookUpRow } from './look-up-polls.ts';
 import { sessionPayload } from './poll-registry.ts';
 
 const bringLeaseForward = transactionStatement<[NumberId, number]>(
@@ -57,19 +57,19 @@ async function recordDeviceChange(
 
 /**
  * Takeover: the poll's device and a new session become the current ones (specification section 11.2). The first poll
- * verifies the number. The look-up took no locks, so the decision is repeated under the locks of number and session.
+ * verifies the number. The look-up has released its locks, so the decision is repeated under those of number and session.
  */
 export async function startDeviceSession(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config'>,
   tokenHash: Buffer,
-  arrival: PollLookupRow,
+  found: PollLookUpRow,
   description: DeviceDescription,
 ): Promise<{ readonly sessionId: DeviceSessionId } | { readonly stop: StopReason }> {
   const { database, clock, ids, config } = services;
   try {
     const started = await database.transaction<{ sessionId: DeviceSessionId } | { stop: StopReason }>(
       async (trx) => {
-        const { team_id: teamId, number_id: numberId } = arrival;
+        const { team_id: teamId, number_id: numberId } = found;
         const number = await lockNumber(trx, teamId, numberId);
         const current = await lockCurrentSession(trx, teamId, numberId);
         const device = await findDeviceByToken(trx, tokenHash);
@@ -77,7 +77,7 @@ export async function startDeviceSession(
         const currentDevice = current && (await generationOf.row(trx, teamId, current.device_id));
         const decision = decidePoll(
           {
-            ...arrival,
+            ...found,
             number_deleted: number.deleted_at !== null,
             device_ended: device.ended_at !== null,
             current_generation: currentDevice?.generation ?? null,
@@ -92,7 +92,7 @@ export async function startDeviceSession(
         if (number.verified_at === null) await markVerified(trx, teamId, numberId, now);
         // Each new session needs a higher id than all earlier ones, even if the clock of another process was ahead.
         // After a restore, the session that the phone names may be the newest.
-        const known = [current?.session_id, arrival.asked_session].flatMap((id) => id ?? []);
+        const known = [current?.session_id, found.asked_session].flatMap((id) => id ?? []);
         const notBeforeMs = Math.max(0, ...known.map((id) => timeOfId(id).getTime() + 1));
         const sessionId = ids.next('ses', Math.max(now.getTime(), notBeforeMs));
         await replaceDeviceSession(trx, {
@@ -110,7 +110,7 @@ export async function startDeviceSession(
       },
     );
     if ('sessionId' in started)
-      database.notify(sessionsChannel, [sessionPayload(arrival.number_id, started.sessionId)]);
+      database.notify(sessionsChannel, [sessionPayload(found.number_id, started.sessionId)]);
     return started;
   } catch (error) {
     // Phones of two teams polled for the same number at once, and the number of the other team was verified first.

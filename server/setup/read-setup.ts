@@ -1,5 +1,5 @@
 import type { Runtime } from '#server/database/runtime.ts';
-import { sessionLifeAfterAnswerMs } from '#server/device-protocol/look-up-polls.ts';
+import { sessionLifeAfterAnswerMs } from '#server/device-protocol/limits.ts';
 import { findOpenSetupLink, type SetupLinkRow } from '#server/devices/device-store.ts';
 import { failureMessage } from '#server/messages/message-status.ts';
 import { findMessage } from '#server/messages/message-store.ts';

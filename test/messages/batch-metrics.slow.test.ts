@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Runtime } from '#server/database/runtime.ts';
-import { createPollLookups } from '#server/device-protocol/look-up-polls.ts';
+import { createLookUpBatcher } from '#server/device-protocol/look-up-batcher.ts';
 import { createClaimBatcher } from '#server/messages/claim-batcher.ts';
 import type { ClaimingPoll } from '#server/messages/claim-message.ts';
 import { createReceiveBatcher } from '#server/messages/receive-batcher.ts';
@@ -47,11 +47,11 @@ const batches: Record<string, (runtime: Runtime) => (phone: Phone) => Promise<un
       batcher.receive({ device: caller, inbound }, () => receiveAlone(runtime, { ...one, caller }, inbound));
   },
   reporting_polls: (runtime) => {
-    const { lookUp } = createPollLookups(runtime);
+    const { lookUp } = createLookUpBatcher(runtime);
     return ({ caller, session: { sessionId } }) => lookUp({ ...caller, sessionId, isReporting: true });
   },
   idle_polls: (runtime) => {
-    const { lookUp } = createPollLookups(runtime);
+    const { lookUp } = createLookUpBatcher(runtime);
     return ({ caller, session: { sessionId } }) => lookUp({ ...caller, sessionId, isReporting: false });
   },
 };
