@@ -3,7 +3,7 @@ import { roleChangedHooks } from '#server/app/transaction-hooks.ts';
 import { explainUnreachableLinks } from '#server/platform/network/unreachable-links.ts';
 import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
 import { printResult, withRuntime } from './command-context.ts';
-import { readTeamId } from './team-commands.ts';
+import { readTeamId, requireTeam } from './team-commands.ts';
 
 export function addLinkCommands(program: Command): void {
   program
@@ -14,14 +14,14 @@ export function addLinkCommands(program: Command): void {
     .option('--json', 'print as JSON', false)
     .action(async (options: { email: string; team?: string; json: boolean }) => {
       const teamId = options.team === undefined ? undefined : readTeamId(options.team);
-      const link = await withRuntime(async (runtime) => ({
-        result: await createSignInOrOwnerLink(
-          { ...runtime, onRoleChanged: roleChangedHooks(runtime) },
-          options.email,
-          teamId,
-        ),
-        problems: explainUnreachableLinks(runtime.config),
-      }));
+      const link = await withRuntime(async (runtime) => {
+        if (teamId !== undefined) await requireTeam(runtime, teamId);
+        const services = { ...runtime, onRoleChanged: roleChangedHooks(runtime) };
+        return {
+          result: await createSignInOrOwnerLink(services, options.email, teamId),
+          problems: explainUnreachableLinks(runtime.config),
+        };
+      });
       printResult({ ...link.result }, options.json);
       if (!options.json) for (const sentence of link.problems) process.stderr.write(`${sentence}\n`);
     });

@@ -51,9 +51,11 @@ export function addTeamCommands(program: Command): void {
       const plan = readPlan(options.plan);
       const limit = readLimit(options.monthlyMessageLimit) ?? plans[plan].monthlyMessages;
       const change = { plan, monthlyMessageLimit: limit };
-      const result = await withRuntime(async (runtime) =>
-        teamView(await changePlan(runtime, readTeamId(options.team), change, operator)),
-      );
+      const teamId = readTeamId(options.team);
+      const result = await withRuntime(async (runtime) => {
+        await requireTeam(runtime, teamId);
+        return teamView(await changePlan(runtime, teamId, change, operator));
+      });
       printResult(result, options.json);
     });
 }

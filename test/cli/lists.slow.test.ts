@@ -35,8 +35,15 @@ describe('the list commands (specification section 10.2)', () => {
     const testTeam = (await api.get('/v1/team')).json.id;
     const teams = await commands.json('team', 'list');
     assert.ok(!teams.some((row: { id: string }) => row.id === testTeam));
-    const refused = await commands.run(['key', 'list', '--team', String(testTeam)]);
-    assert.notEqual(refused.code, 0);
+    for (const command of [
+      ['key', 'list'],
+      ['link', '--email', 'ada@example.com'],
+      ['team', 'set-plan', '--plan', 'pro'],
+    ]) {
+      const refused = await commands.run([...command, '--team', String(testTeam)]);
+      assert.notEqual(refused.code, 0, command.join(' '));
+      assert.match(refused.errors, /There is no team team_/);
+    }
   });
 
   it('key list shows the working keys without their secrets, so that a lost key can be found and revoked', async () => {
