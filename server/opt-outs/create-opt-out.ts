@@ -1,6 +1,9 @@
+import { isFictionalNumber } from '#contract/number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { AuditActor } from '#server/platform/actor.ts';
+import { invalid } from '#server/platform/app-error.ts';
+import type { Principal } from '#server/platform/http/route.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { lockUsage } from '#server/usage/usage-store.ts';
 import { optOut } from './change-opt-out.ts';
@@ -19,6 +22,7 @@ export type OnOptedOut = (
 /**
  * Opts a contact out by request (specification section 4.6); the contact's queued messages fail, as after a text STOP.
  * A contact that is already opted out keeps its earlier opt-out.
+ * @param principal isTest for a test key, which opts out fictional contacts only: no erasure reaches a test team
  * @param contact as the path has it
  * @throws AppError 400, param contact
  */
@@ -26,11 +30,17 @@ export async function createOptOut(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'secrets'> & {
     readonly onOptedOut: readonly OnOptedOut[];
   },
-  teamId: TeamId,
+  { teamId, isTest }: Pick<Principal, 'teamId' | 'isTest'>,
   contact: string,
   by: AuditActor,
 ): Promise<OptOutRow> {
   const change = { teamId, contact: parseNewContact(contact), by };
+  if (isTest && !isFictionalNumber(change.contact)) {
+    throw invalid(
+      'contact',
+      'A test key opts out only numbers that are reserved for fiction, such as +15005550101. Use one, or a live key.',
+    );
+  }
   return services.database.transaction(async (trx) => {
     // The usage row is locked before the opt-out, because failed messages are refunded.
     await lockUsage(trx, [teamId]);

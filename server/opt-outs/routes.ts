@@ -47,7 +47,7 @@ export function optOutRoutes(services: Runtime & { readonly onOptedOut: readonly
       },
       answers: { 200: OptOut },
       handle: async ({ principal, params, by }) => ({
-        body: optOutView(await createOptOut(services, principal.teamId, params.contact ?? '', by)),
+        body: optOutView(await createOptOut(services, principal, params.contact ?? '', by)),
       }),
     }),
     route({

@@ -95,6 +95,15 @@ describe('test keys (§5.4/test-key)', () => {
     }
   });
 
+  it('a test key opts out fictional contacts only, because no erasure reaches test data (§5.4/test-data-apart)', async () => {
+    const { api } = await newTestClient(service);
+    for (const contact of ['+447911123456', 'ada@example.com', '55501']) {
+      const refused = await api.request('PUT', `/v1/opt-outs/${encodeURIComponent(contact)}`);
+      assert.deepEqual([refused.status, field(refused.json, 'error.param')], [400, 'contact'], contact);
+    }
+    assert.deepEqual((await api.get('/v1/opt-outs')).json.opt_outs, []);
+  });
+
   it('an event of a test message names the test team, and its delivery is of a webhook of a test key (§5.4/test-data-apart)', async () => {
     const { api, team } = await newTestClient(service);
     const testTeamId = (await api.get('/v1/team')).json.id;
