@@ -16,13 +16,18 @@ export interface VerifyOptions {
   readonly toleranceSeconds?: number;
 }
 
+/** A secret has at least 24 bytes (Standard Webhooks), in base64. */
+const secretPattern = /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/;
+
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
  * Verifies a delivery, and returns its event. During a rotation both secrets are accepted.
  * @param body the bytes as they arrived, before any JSON parser
+ * @param headers with names in any case
  * @param secret `whsec_…`
  * @throws WebhookVerificationError
+ * @throws TypeError for a text that is no secret of a webhook, because every sender can sign with an empty one
  */
 export function verify(
   body: Uint8Array | string,
@@ -30,18 +35,26 @@ export function verify(
   secret: string,
   { signature = 'standard', toleranceSeconds = 300 }: VerifyOptions = {},
 ): Event {
+  if (!secretPattern.test(secret)) throw new TypeError('The secret must be that of a webhook, whsec_….');
   const bytes = Buffer.from(body as string);
-  const read = (name: string) =>
-    String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? '');
+  const read = createHeaderReader(headers);
   const isValid = signature === 'standard' ? isStandard(bytes, read, secret) : isService(bytes, read, secret);
   if (!isValid) throw new WebhookVerificationError(`The ${signature} signature is missing or not valid.`);
-  const ageSeconds = Math.abs(Date.now() / 1_000 - Number(read('webhook-timestamp')));
-  if (signature === 'standard' && ageSeconds > toleranceSeconds)
+  const differenceSeconds = Math.abs(Date.now() / 1_000 - Number(read('webhook-timestamp')));
+  // A time that is not a number has the difference NaN, which is refused.
+  if (signature === 'standard' && !(differenceSeconds <= toleranceSeconds))
     throw new WebhookVerificationError('The time of the delivery is too far from the own clock.');
   return JSON.parse(bytes.toString()) as Event;
 }
 
 type ReadHeader = (name: string) => string;
+
+/** Some gateways pass the names of headers on as they were sent, and not in lower case. */
+function createHeaderReader(headers: Headers | HeaderRecord): ReadHeader {
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  const values = new Map(entries.map(([name, value]) => [name.toLowerCase(), String(value ?? '')]));
+  return (name) => values.get(name) ?? '';
+}
 
 function isStandard(body: Buffer, read: ReadHeader, secret: string): boolean {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

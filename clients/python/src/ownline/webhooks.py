@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
+import re
 import time
 from collections.abc import Mapping
 from email.message import Message
 from typing import Literal
 
 from .api import Event
+
+
+# A secret has at least 24 bytes (Standard Webhooks), in base64.
+_SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{32,}={0,2}")
 
 
 class WebhookVerificationError(Exception):
@@ -32,23 +36,32 @@ def verify(
     `body` has the bytes as they arrived, before any JSON parser. `signature` chooses what is verified: `standard` is that
     of Standard Webhooks, which includes the time; `service` is `x-service-signature`, for receivers that get no other
     header. `tolerance_seconds` is the greatest difference between the time of a delivery and the own clock.
+
+    Raises WebhookVerificationError, or ValueError for a text that is no secret of a webhook, because every sender can
+    sign with an empty one.
     """
+    if not _SECRET.fullmatch(secret):
+        raise ValueError("The secret must be that of a webhook, whsec_….")
     given = {name.lower(): value for name, value in headers.items()}
     check = _is_standard if signature == "standard" else _is_service
     if not check(body, given, secret):
         raise WebhookVerificationError(f"The {signature} signature is missing or not valid.")
-    if signature == "standard" and not abs(time.time() - int(given["webhook-timestamp"])) <= tolerance_seconds:
+    if signature == "standard" and not _is_near(given.get("webhook-timestamp", ""), tolerance_seconds):
         raise WebhookVerificationError("The time of the delivery is too far from the own clock.")
     event: Event = json.loads(body)
     return event
 
 
-def _is_standard(body: bytes, given: Mapping[str, str], secret: str) -> bool:
+def _is_near(timestamp: str, tolerance_seconds: float) -> bool:
     try:
-        key = base64.b64decode(secret.removeprefix("whsec_"))
-    except binascii.Error:
+        return abs(time.time() - int(timestamp)) <= tolerance_seconds
+    except ValueError:
         return False
-    signed = f"{given.get('webhook-id', '')}.{given.get('webhook-timestamp', '')}.".encode() + body
+
+
+def _is_standard(body: bytes, given: Mapping[str, str], secret: str) -> bool:
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    signed = _bytes_of(f"{given.get('webhook-id', '')}.{given.get('webhook-timestamp', '')}.") + body
     right = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     return any(_is_equal(one, right) for one in given.get("webhook-signature", "").split(" "))
 
@@ -61,4 +74,9 @@ def _is_service(body: bytes, given: Mapping[str, str], secret: str) -> bool:
 
 def _is_equal(given: str, right: str) -> bool:
     """Compare in constant time."""
-    return hmac.compare_digest(given.encode(), right.encode())
+    return hmac.compare_digest(_bytes_of(given), _bytes_of(right))
+
+
+def _bytes_of(header: str) -> bytes:
+    """Encode a header. Some frameworks give bytes that are no UTF-8 as surrogates, which no signature has."""
+    return header.encode(errors="replace")
