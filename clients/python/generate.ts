@@ -50,7 +50,8 @@ const request = `class Request(Protocol):
 
 /** A header of a request. An Idempotency-Key makes retries safe, so there is always one. */
 function header(name: string): string {
-  return `"${name}": ${argument(name)}${name === 'Idempotency-Key' ? ' or str(uuid4())' : ''}`;
+  const value = argument(name);
+  return `"${name}": ${name === 'Idempotency-Key' ? `str(uuid4()) if ${value} is None else ${value}` : value}`;
 }
 
 /** Generates a module with a TypedDict for each schema, and a class with a method for each operation. */

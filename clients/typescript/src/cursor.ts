@@ -6,7 +6,7 @@ export interface Cursor {
   readonly save: (eventId: string) => Promise<void>;
 }
 
-/** A cursor in a file. Each save is on the disk before it returns, and a crash leaves the old or the new id. */
+/** A cursor in a file. A crash leaves the old or the new id, and never a part of one. */
 export function fileCursor(path: string): Cursor {
   return {
     load: async () => {

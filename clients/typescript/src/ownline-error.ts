@@ -46,7 +46,6 @@ export class OwnlineError extends Error {
   /** The error of an answer that is not 2xx, or not JSON. */
   static ofAnswer(request: Request, response: Response, body: string): OwnlineError {
     const fields = readFields(body);
-    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
     return new OwnlineError({
       code: fields?.code ?? 'unreadable_answer',
       message:
@@ -54,10 +53,17 @@ export class OwnlineError extends Error {
       status: response.status,
       fields,
       requestId: response.headers.get('request-id') ?? undefined,
-      retryAfterSeconds: retryAfter >= 0 ? retryAfter : undefined,
+      retryAfterSeconds: readRetryAfter(response.headers.get('retry-after')),
       idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
     });
   }
+}
+
+/** Reads Retry-After: a number of seconds as the server sends it, or a date, as some proxies do. */
+function readRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 function readFields(body: string): ErrorFields | undefined {

@@ -17,7 +17,7 @@ export interface OwnlineOptions {
   readonly apiKey?: string;
   /** Tries of a request in all, 4 by default. */
   readonly triesMax?: number;
-  /** Time for one try in milliseconds, 60,000 by default. */
+  /** Time for one try in milliseconds, 60,000 by default. The reader of events adds the 25 s that a request may wait. */
   readonly timeoutMs?: number;
 }
 
@@ -37,20 +37,23 @@ type PagedPath = {
 }[PathsWithMethod<paths, 'get'>];
 type ItemOf<Page> = { [F in keyof Page]: Page[F] extends readonly (infer Item)[] ? Item : never }[keyof Page];
 
+/** The longest time for which a request waits for an event. */
+const eventWaitSeconds = 25;
+
 /** A client of the API of an Ownline server. */
 export class Ownline {
   readonly #api: Client<paths, 'application/json'>;
   /** Repeats a request until the server answers it. */
   readonly #patientFetch: (request: Request) => Promise<Response>;
-  /** The time for which a request waits for an event, shorter than the time for its answer. */
-  readonly #waitSeconds: number;
 
   constructor(options: OwnlineOptions = {}) {
     const { url = process.env.OWNLINE_URL, apiKey = process.env.OWNLINE_API_KEY } = options;
     const { triesMax = 4, timeoutMs = 60_000 } = options;
     if (!url || !apiKey) throw new TypeError('Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and apiKey.');
-    this.#waitSeconds = Math.min(25, Math.floor(timeoutMs / 2_000));
-    this.#patientFetch = retryingFetch({ triesMax: Number.POSITIVE_INFINITY, timeoutMs });
+    this.#patientFetch = retryingFetch({
+      triesMax: Number.POSITIVE_INFINITY,
+      timeoutMs: timeoutMs + eventWaitSeconds * 1_000,
+    });
     this.#api = createClient({
       baseUrl: url,
       headers: { 'x-api-key': apiKey },
@@ -125,8 +128,8 @@ export class Ownline {
         ...([next] as unknown as InitArgument<Init<P, 'get'>>),
       );
       const { cursor: following, has_more, ...list } = page as { cursor: string; has_more: boolean };
-      // The one field that is left has the items.
-      for (const items of Object.values(list)) yield* items as ItemOf<Answer<P, 'get'>>[];
+      // The list is the one array of a page. Later releases of the server may add other fields.
+      yield* Object.values(list).find(Array.isArray) as ItemOf<Answer<P, 'get'>>[];
       if (!has_more) return;
       cursor = following;
     }
@@ -141,7 +144,7 @@ export class Ownline {
   }): AsyncGenerator<Event, void> {
     let after = await cursor?.load();
     while (!signal?.aborted) {
-      const query = { wait: this.#waitSeconds, ...(after ? { after } : {}) };
+      const query = { wait: eventWaitSeconds, ...(after ? { after } : {}) };
       const options = { params: { query }, fetch: this.#patientFetch, ...(signal ? { signal } : {}) };
       const page = await this.request('get', '/v1/events', options).catch((error: unknown) => {
         if (signal?.aborted) return undefined;

@@ -4,7 +4,7 @@ import { OwnlineError } from './ownline-error.ts';
 export interface RetryPolicy {
   /** Tries of a request in all. */
   readonly triesMax: number;
-  /** Time for one try, to the last byte of its answer. Longer than the 25 s that a request for events may wait. */
+  /** Time for one try, to the last byte of its answer. */
   readonly timeoutMs: number;
 }
 

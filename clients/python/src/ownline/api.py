@@ -1159,7 +1159,7 @@ class Api:
 
     def send_message(self, body: SendMessageRequest, *, idempotency_key: str | None = None) -> AcceptedMessage:
         """Send a message."""
-        answer: AcceptedMessage = self._request("POST", "/v1/messages/send", body=body, headers={"Idempotency-Key": idempotency_key or str(uuid4())})
+        answer: AcceptedMessage = self._request("POST", "/v1/messages/send", body=body, headers={"Idempotency-Key": str(uuid4()) if idempotency_key is None else idempotency_key})
         return answer
 
     def list_messages(self, *, from_: str | None = None, to: str | None = None, status: Literal["queued", "polling", "sent", "delivered", "failed", "received"] | None = None, direction: Literal["inbound", "outbound"] | None = None, limit: int | None = None, cursor: str | None = None) -> MessageList:

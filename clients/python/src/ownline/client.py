@@ -13,12 +13,16 @@ from .cursor import Cursor
 from .errors import OwnlineError
 from .transport import Transport
 
+# The longest time for which a request waits for an event.
+EVENT_WAIT_SECONDS = 25
+
 
 class Ownline:
     """A client of the API of an Ownline server. `api` has all operations; threads can share it.
 
     `url` and `api_key` are by default the environment's OWNLINE_URL and OWNLINE_API_KEY. `tries_max` counts the tries of
-    a request in all. `timeout_seconds` is the time for each read of an answer; a request for events may wait 25 s.
+    a request in all. `timeout_seconds` is the time for each read of an answer. The reader of events adds the 25 s that a
+    request may wait.
     """
 
     def __init__(
@@ -35,9 +39,8 @@ class Ownline:
             raise ValueError("Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and api_key.")
         self.api = Api(Transport(url, api_key, tries_max=tries_max, timeout_seconds=timeout_seconds))
         self.messages = Messages(self.api)
-        patient = partial(Transport, url, api_key, tries_max=math.inf, timeout_seconds=timeout_seconds)
-        # A wait is shorter than the time for an answer.
-        self.events = Events(patient, wait=min(25, int(timeout_seconds / 2)))
+        timeout_seconds += EVENT_WAIT_SECONDS
+        self.events = Events(partial(Transport, url, api_key, tries_max=math.inf, timeout_seconds=timeout_seconds))
 
 
 class Messages:
@@ -56,9 +59,8 @@ class Messages:
 class Events:
     """Reads events."""
 
-    def __init__(self, connect: Callable[..., Transport], *, wait: int) -> None:
+    def __init__(self, connect: Callable[..., Transport]) -> None:
         self._connect = connect
-        self._wait = wait
 
     def read(self, *, cursor: Cursor | None = None, stop: threading.Event | None = None) -> Iterator[Event]:
         """Read events, oldest first, and wait for new ones without an end.
@@ -73,7 +75,7 @@ class Events:
         after = cursor.load() if cursor else None
         while not stop.is_set():
             try:
-                events = api.list_events(after=after or None, wait=self._wait)["events"]
+                events = api.list_events(after=after or None, wait=EVENT_WAIT_SECONDS)["events"]
             except OwnlineError:
                 if stop.is_set():
                     return

@@ -15,7 +15,7 @@ class Cursor(Protocol):
 
 
 class FileCursor:
-    """A cursor in a file. Each save is on the disk before it returns, and a crash leaves the old or the new id."""
+    """A cursor in a file. A crash leaves the old or the new id, and never a part of one."""
 
     def __init__(self, path: str) -> None:
         self._path = path

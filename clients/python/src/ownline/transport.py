@@ -5,11 +5,13 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import re
 import threading
 import time
 import urllib.parse
 import urllib.request
 from email.message import Message
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from .errors import OwnlineError
@@ -116,19 +118,25 @@ def _error_of(request: urllib.request.Request, status: int, headers: Message, te
     except (ValueError, KeyError, TypeError):
         fields = {}
         code, message = "unreadable_answer", f"{request.full_url} gave an answer ({status}) that is not one of Ownline."
-    try:
-        retry_after: float | None = float(headers.get("retry-after", ""))
-    except ValueError:
-        retry_after = None
     return OwnlineError(
         code,
         message,
         status=status,
         fields=fields,
         request_id=headers.get("request-id"),
-        retry_after_seconds=retry_after,
+        retry_after_seconds=_read_retry_after(headers.get("retry-after", "")),
         idempotency_key=request.get_header("Idempotency-key"),
     )
+
+
+def _read_retry_after(header: str) -> float | None:
+    """Read Retry-After: a number of seconds as the server sends it, or a date, as some proxies do."""
+    try:
+        if re.fullmatch("[0-9]+", header):
+            return float(header)
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+    except ValueError:
+        return None
 
 
 def _shown(value: Any) -> str:
