@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-
-import { Webhook } from 'standardwebhooks';
 import { clientLanguages, copyProgram, startProgram } from '#test/support/clients/client-languages.ts';
+import { signedHeaders } from '#test/support/clients/signed-headers.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
 import { startInterruptingProxy } from '#test/support/proxies/interrupting-proxy.ts';
@@ -38,14 +37,18 @@ for (const language of clientLanguages)
       copyProgram(language, folder);
     });
 
-    /** Runs a command of the program through the proxy. @returns the values that it printed, and all its requests */
-    async function run(command: string, args: readonly string[] = [], input = '') {
-      const { child, ended } = startProgram(language, {
+    /** Starts a command of the program, which makes its requests through the proxy. */
+    const startCommand = (command: string, args: readonly string[], { api } = team) =>
+      startProgram(language, {
         folder,
         name: 'program',
         args: [command, ...args],
-        env: { OWNLINE_URL: proxy.url, OWNLINE_API_KEY: team.api.key },
+        env: { OWNLINE_URL: proxy.url, OWNLINE_API_KEY: api.key },
       });
+
+    /** Runs a command of the program through the proxy. @returns the values that it printed, and all its requests */
+    async function run(command: string, args: readonly string[] = [], input = '') {
+      const { child, ended } = startCommand(command, args);
       child.stdin?.end(input);
       return linesOf(await ended);
     }
@@ -81,6 +84,26 @@ for (const language of clientLanguages)
       assert.ok(second - first >= 990 && third - second >= 990);
     });
 
+    it(`the client for ${language.name} follows no redirect, so that no other host gets the API key`, async () => {
+      proxy.interrupt('redirect');
+      const [error] = await run('send', ['+14155550100', '+14155550101', 'Hello']);
+      assert.deepEqual((error as unknown[]).slice(0, 2), ['unreadable_answer', 307]);
+      assert.equal(proxy.requests.length, 1);
+    });
+
+    it(`the client for ${language.name} waits until the date in Retry-After`, async () => {
+      proxy.interrupt('rate_limited_until');
+      assert.deepEqual(await run('createWebhook'), [true]);
+      const [first, second] = proxy.requests.map(({ atMs }) => atMs);
+      assert.ok(first !== undefined && second !== undefined && second - first >= 900);
+    });
+
+    it(`the client for ${language.name} passes an empty Idempotency-Key on, and makes up no other one`, async () => {
+      proxy.interrupt();
+      const [error] = await run('send', ['+14155550100', '+14155550101', 'Hello', '']);
+      assert.deepEqual((error as unknown[]).slice(0, 3), ['invalid_request', 400, 'Idempotency-Key']);
+    });
+
     it(`the client for ${language.name} does not repeat a request that may have created something`, async () => {
       proxy.interrupt('lost_answer');
       const [error] = await run('createWebhook');
@@ -88,11 +111,11 @@ for (const language of clientLanguages)
       assert.equal(proxy.requests.length, 1);
     });
 
-    it(`the client for ${language.name} reads all pages of a list`, async () => {
+    it(`the client for ${language.name} reads all pages of a list, also those of a later release`, async () => {
       const { phoneNumber } = await connectNumber(service, team);
       const contents = ['one', 'two', 'three', 'four', 'five'];
       for (const content of contents) await team.api.send({ from: phoneNumber, to: '+14155550101', content });
-      proxy.interrupt();
+      proxy.interrupt('added_field');
       const listed = await run('list');
       assert.deepEqual(listed.slice(0, 5), contents.toReversed());
       assert.equal(proxy.requests.length, Math.ceil(listed.length / 2));
@@ -116,13 +139,7 @@ for (const language of clientLanguages)
       const reading = await service.newTeam();
       const { wire } = await connectNumber(service, reading);
       const receive = (text: string) => wire.call('inbound', { from: '+14155550101', text });
-      const start = (events: number) =>
-        startProgram(language, {
-          folder,
-          name: 'program',
-          args: ['read', 'cursor', String(events)],
-          env: { OWNLINE_URL: proxy.url, OWNLINE_API_KEY: reading.api.key },
-        });
+      const start = (events: number) => startCommand('read', ['cursor', String(events)], reading);
       for (const text of ['one', 'two', 'three']) await receive(text);
       await until('all texts are in the feed', async () => {
         const { json } = await reading.api.get('/v1/events');
@@ -135,6 +152,20 @@ for (const language of clientLanguages)
       await until('the reader waits for a new event', () => proxy.requests.length === 4);
       await receive('four');
       assert.deepEqual(linesOf(await second.ended), ['two', 'three', 'four']);
+    });
+
+    it(`a request of the reader of the client for ${language.name} waits 25 s, whatever the time for an answer is`, async () => {
+      const reading = await service.newTeam();
+      const { wire } = await connectNumber(service, reading);
+      proxy.interrupt();
+      const reader = startCommand('read', ['short.cursor', '1', '1'], reading);
+      await until('the reader waits for an event', () => proxy.requests.length > 0);
+      await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
+      assert.deepEqual(linesOf(await reader.ended), ['Hello']);
+      assert.deepEqual(
+        proxy.requests.map(({ call }) => call),
+        ['GET /v1/events?wait=25'],
+      );
     });
 
     describe('verification of deliveries', () => {
@@ -178,17 +209,38 @@ for (const language of clientLanguages)
           assert.equal(await verify(delivery, other, signature), invalid);
           assert.equal(await verify({ ...delivery, headers: {} }, secrets[0], signature), invalid);
         }
-        const old = new Date(Date.now() - 301_000);
-        const id = String(delivery.headers['webhook-id']);
-        const headers = {
-          'webhook-id': id,
-          'webhook-timestamp': String(Math.floor(old.getTime() / 1_000)),
-          'webhook-signature': new Webhook(secrets[0]).sign(id, old, delivery.body.toString()),
-        };
-        assert.equal(
-          await verify({ headers, body: delivery.body }, secrets[0], 'standard'),
-          'The time of the delivery is too far from the own clock.',
+        const renamed = Object.fromEntries(
+          Object.entries(delivery.headers).map(([name, value]) => [name.toUpperCase(), value]),
         );
+        assert.equal(await verify({ ...delivery, headers: renamed }, secrets[0], 'standard'), sent_at);
+        assert.equal(
+          await verify(
+            { ...delivery, headers: { ...delivery.headers, 'webhook-signature': 'v1,\udcff' } },
+            secrets[0],
+            'standard',
+          ),
+          'The standard signature is missing or not valid.',
+        );
+        const old = String(Math.floor(Date.now() / 1_000) - 301);
+        for (const time of [old, 'soon'])
+          assert.equal(
+            await verify(
+              { headers: signedHeaders(secrets[0], time, delivery.body), body: delivery.body },
+              secrets[0],
+              'standard',
+            ),
+            'The time of the delivery is too far from the own clock.',
+          );
+      });
+
+      it(`the client for ${language.name} accepts no signature where the secret is empty or not one of a webhook`, async () => {
+        const body = Buffer.from('{"id":"evt_forged","type":"number.online","data":{}}');
+        const time = String(Math.floor(Date.now() / 1_000));
+        for (const secret of ['', 'whsec_', 'whsec_AA==']) {
+          const headers = signedHeaders(secret, time, body);
+          for (const signature of ['standard', 'service'] as const)
+            await assert.rejects(verify({ headers, body }, secret, signature), /The secret must be/, secret);
+        }
       });
     });
 

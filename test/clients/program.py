@@ -15,7 +15,8 @@ def show(value: object) -> None:
 
 
 def send() -> None:
-    accepted = ownline.messages.send({"from": args[0], "to": args[1], "content": args[2]})
+    key = args[3] if len(args) > 3 else None
+    accepted = ownline.messages.send({"from": args[0], "to": args[1], "content": args[2]}, idempotency_key=key)
     show([accepted["id"], ownline.messages.get(accepted["id"])["status"]])
 
 
@@ -36,7 +37,8 @@ def create_webhook() -> None:
 
 def read() -> None:
     left = int(args[1])
-    for event in ownline.events.read(cursor=FileCursor(args[0])):
+    reader = Ownline(timeout_seconds=float(args[2]) if len(args) > 2 else 60)
+    for event in reader.events.read(cursor=FileCursor(args[0])):
         show(event["data"]["content"] if event["type"] == "message.received" else event["type"])
         left -= 1
         if left == 0:

@@ -8,8 +8,9 @@ const print = (value: unknown) => console.log(JSON.stringify(value));
 
 const commands: Readonly<Record<string, () => Promise<void>>> = {
   send: async () => {
-    const [from = '', to = '', content = ''] = args;
-    const accepted = await ownline.messages.send({ from, to, content });
+    const [from = '', to = '', content = '', idempotencyKey] = args;
+    const options = idempotencyKey === undefined ? {} : { idempotencyKey };
+    const accepted = await ownline.messages.send({ from, to, content }, options);
     const { status } = await ownline.messages.get(accepted.id);
     print([accepted.id, status]);
   },
@@ -26,9 +27,10 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     print((await ownline.request('post', '/v1/webhooks', { body })).active);
   },
   read: async () => {
-    const [path = '', events = ''] = args;
+    const [path = '', events = '', timeoutSeconds = '60'] = args;
+    const reader = new Ownline({ timeoutMs: Number(timeoutSeconds) * 1_000 });
     let left = Number(events);
-    for await (const event of ownline.events.read({ cursor: fileCursor(path) })) {
+    for await (const event of reader.events.read({ cursor: fileCursor(path) })) {
       print(event.type === 'message.received' ? event.data.content : event.type);
       left -= 1;
       if (left === 0) process.exit();

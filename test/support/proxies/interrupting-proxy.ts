@@ -6,6 +6,12 @@ export type Interruption =
   | 'lost_answer'
   /** Answers 429 with `retry-after: 1`. The server does not get the request. */
   | 'rate_limited'
+  /** Answers 429 with a date in `retry-after`, 1 to 2 s ahead. The server does not get the request. */
+  | 'rate_limited_until'
+  /** Passes the request, and adds a field to the JSON of the answer, as a later release of the server may. */
+  | 'added_field'
+  /** Answers 307 with another address of the proxy. The server does not get the request. */
+  | 'redirect'
   /** Answers 502 with a page of HTML. The server does not get the request. */
   | 'error_page';
 
@@ -40,10 +46,16 @@ export async function startInterruptingProxy(target: string): Promise<Interrupti
     });
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
     const fault = faults.shift();
-    if (fault === 'rate_limited') {
+    if (fault === 'rate_limited' || fault === 'rate_limited_until') {
       const error = { code: 'rate_limited', message: 'Too many requests.' };
-      response.writeHead(429, { 'retry-after': '1', 'content-type': 'application/json' });
+      const date = new Date(Math.ceil(Date.now() / 1_000 + 1) * 1_000).toUTCString();
+      const retryAfter = fault === 'rate_limited' ? '1' : date;
+      response.writeHead(429, { 'retry-after': retryAfter, 'content-type': 'application/json' });
       response.end(JSON.stringify({ error }));
+      return;
+    }
+    if (fault === 'redirect') {
+      response.writeHead(307, { location: '/v1/numbers' }).end();
       return;
     }
     if (fault === 'error_page') {
@@ -57,8 +69,10 @@ export async function startInterruptingProxy(target: string): Promise<Interrupti
       ...(body.length > 0 ? { body } : {}),
     });
     const text = await answer.text();
-    if (fault === 'lost_answer') response.destroy();
-    else response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(text);
+    if (fault === 'lost_answer') return void response.destroy();
+    const { 'content-length': _length, ...answerHeaders } = Object.fromEntries(answer.headers);
+    const shown = fault === 'added_field' ? JSON.stringify({ added: 1, ...JSON.parse(text) }) : text;
+    response.writeHead(answer.status, answerHeaders).end(shown);
   }
 
   const server = createServer(
