@@ -1,4 +1,5 @@
 import { Counter } from 'prom-client';
+import { testLine } from '#contract/test-line.ts';
 import { GroupCommit, type Skipped, skipped } from '#server/database/group-commit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { unavailable } from '#server/platform/app-error.ts';
@@ -37,7 +38,7 @@ export function createSendBatcher(
     async (rows: readonly SendRow[]) => {
       const outcomes = await accept(rows);
       failpoint('sends accepted');
-      countSends(outcomes);
+      countSends(rows, outcomes);
       return outcomes;
     };
   const queue = {
@@ -83,16 +84,20 @@ export function createSendBatcher(
   };
 }
 
-function createSendCounter(metrics: Metrics): (outcomes: readonly (SendOutcome | Skipped)[]) => void {
+/** Counts sends by outcome, except those from the test line: test messages count in no metric. */
+function createSendCounter(
+  metrics: Metrics,
+): (rows: readonly SendRow[], outcomes: readonly (SendOutcome | Skipped)[]) => void {
   const sends = new Counter({
     name: 'ownline_sends_total',
     help: 'Sends by outcome: accepted, replayed, or the reason of the refusal.',
     labelNames: ['verdict'] as const,
     registers: [metrics],
   });
-  return (outcomes) => {
+  return (rows, outcomes) => {
+    const live = outcomes.filter((_outcome, index) => rows[index]?.from !== testLine);
     // A skipped send runs again, and is counted after that run.
-    const decided = outcomes.filter((outcome) => outcome !== skipped);
+    const decided = live.filter((outcome) => outcome !== skipped);
     for (const [verdict, of] of Map.groupBy(decided, (outcome) => outcome.verdict))
       sends.inc({ verdict }, of.length);
   };

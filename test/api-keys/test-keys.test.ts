@@ -12,8 +12,10 @@ import { until } from '#test/support/service/until.ts';
 
 const recipient = '+15005550101';
 
+const metricsToken = 'a-token-for-tests';
+
 describe('test keys (§5.4/test-key)', () => {
-  const service = givenService();
+  const service = givenService({ METRICS_TOKEN: metricsToken });
 
   const hello = { from: testLine, to: recipient, content: 'Hello' };
 
@@ -158,6 +160,25 @@ describe('test keys (§5.4/test-key)', () => {
     assert.deepEqual([plan, name, test], ['pro', 'Example team', true]);
     assert.equal((await api.post('/v1/messages/send', media)).status, 202);
     assert.ok(!('test' in (await team.api.get('/v1/team')).json), 'a live key has no mark');
+  });
+
+  it('test messages and the test line count in no metric of messages and numbers (§5.4/test-counts)', async () => {
+    /** Metrics of messages and numbers, without the age of the queue, which time alone changes. */
+    const scrape = async () => {
+      service.clock.advance(15_001);
+      const headers = { authorization: `Bearer ${metricsToken}` };
+      const text = await (await fetch(`${service.baseUrl}/metrics`, { headers })).text();
+      return text
+        .split('\n')
+        .filter((line) => /^ownline_(sends|message|numbers|queue|in_flight)/.test(line))
+        .filter((line) => !line.includes('oldest_seconds'));
+    };
+    const before = await scrape();
+    assert.ok(before.some((line) => line.startsWith('ownline_sends_total')));
+    const { api } = await newTestClient(service);
+    await api.send({ ...hello, to: '+15005550120' });
+    await untilDelivered(api, await api.send(hello));
+    assert.deepEqual(await scrape(), before);
   });
 
   it('a test team has the test line, and nothing connects a phone to it (§5.4/test-line)', async () => {
