@@ -19,11 +19,19 @@ function withoutExamples(value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
-      // `properties` and `parameters` of schemas are named by their fields, none of which has one of these names.
       .filter(([name]) => name !== 'examples' && name !== 'example' && name !== 'headers')
-      .map(([name, part]) => [name, withoutExamples(name === 'responses' ? successes(part) : part)]),
+      .map(([name, part]) => {
+        if (name === 'properties') return [name, fieldsWithoutExamples(part)];
+        return [name, withoutExamples(name === 'responses' ? successes(part) : part)];
+      }),
   );
 }
+
+/** Leaves no field out, because a field can have the name of a keyword, such as `headers`. */
+const fieldsWithoutExamples = (properties: unknown): Json =>
+  Object.fromEntries(
+    Object.entries(properties as Json).map(([field, schema]) => [field, withoutExamples(schema)]),
+  );
 
 const successes = (responses: unknown): Json =>
   Object.fromEntries(Object.entries(responses as Json).filter(([status]) => status.startsWith('2')));

@@ -78,6 +78,8 @@ function writeMethods(method: string, path: string, operation: Operation, types:
   const answerSchema = Object.values(responses)[0]?.content['application/json'].schema ?? {};
   const answer = types.of(answerSchema, `${pascal(operationId)}Answer`);
   const bodySchema = requestBody?.content['application/json'].schema;
+  if (Object.keys(bodySchema?.properties ?? {}).length > 0)
+    throw new Error(`The body of ${operationId} has no name: name it in components.`);
   const body = bodySchema?.$ref === undefined ? undefined : types.of(bodySchema, '');
   const of = (place: Parameter['in']) => parameters.filter((parameter) => parameter.in === place);
   const [inPath, query, headers] = [of('path'), of('query'), of('header')];
