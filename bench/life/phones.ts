@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { monotonicMs } from './ledger.ts';
 import { type PhoneCounts, RawPhone } from './raw-phone.ts';
 
 /** Messages that phones received, with the times in milliseconds of the system's monotonic clock. */
@@ -28,7 +29,7 @@ const report = (message: PhonesReport) => process.send?.(message);
 
 function onMessage(id: string): void {
   ids.push(id);
-  atMs.push(Number(process.hrtime.bigint()) / 1e6);
+  atMs.push(monotonicMs());
 }
 
 process.on('message', (command: PhonesCommand) => {
