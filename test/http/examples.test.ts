@@ -333,14 +333,16 @@ describe('the examples of the API reference (§9/openapi)', () => {
 
     const large = await service.newTeam({ plan: 'enterprise' });
     const lock = await holdRowLock(service, { teamId: large.id });
+    // These requests bypass the referees, which carry so many too slowly: the first ones would time out at the lock.
+    const headers = { 'x-api-key': large.api.key, 'content-type': 'application/json' };
     const requests = Array.from({ length: teamRequestsRunningMax + teamRequestsWaitingMax + 1 }, () =>
-      large.api.put('/v1/team', { name: 'Busy' }),
+      fetch(`${service.baseUrl}/v1/team`, { method: 'PUT', headers, body: '{"name":"Busy"}' }),
     );
-    const { status, json } = await Promise.race(requests);
-    assert.equal(status, busy.status);
-    story.compare(json, busy.answer, busy.summary);
+    const refused = await Promise.race(requests);
+    assert.equal(refused.status, busy.status);
+    story.compare(await refused.json(), busy.answer, busy.summary);
     await lock.release();
-    await Promise.all(requests);
+    for (const answer of await Promise.all(requests)) if (!answer.bodyUsed) await answer.text();
   });
 
   it('every example was sent', () => {
