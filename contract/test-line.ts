@@ -6,7 +6,7 @@
 export const testLine = '+15005550100';
 
 /** Failures of test messages that wait for a phone, by the last two digits of the recipient. */
-export const failingTests = {
+export const testFailures = {
   '21': 'cancelled',
   '22': 'number_removed',
   '23': 'opted_out',
@@ -22,7 +22,7 @@ export const testOutcomes = {
   '10': 'reply_yes',
   '11': 'reply_stop',
   '20': 'expired',
-  ...failingTests,
+  ...testFailures,
   '26': 'device_timeout',
   '27': 'device_error',
   '28': 'not_delivered',
@@ -35,4 +35,4 @@ export function testOutcomeOf(to: string): TestOutcome {
 }
 
 /** Matches recipients whose test messages no phone takes: they fail while they wait, or expire. */
-export const unsentRecipientPattern = new RegExp(`(20|${Object.keys(failingTests).join('|')})$`);
+export const unsentRecipientPattern = new RegExp(`(20|${Object.keys(testFailures).join('|')})$`);

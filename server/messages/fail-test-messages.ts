@@ -1,11 +1,11 @@
-import { failingTests, testLine } from '#contract/test-line.ts';
+import { testFailures, testLine } from '#contract/test-line.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { statement } from '#server/database/statement.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import { failInRounds, type QueuedRow, roundMax } from './sweep-messages.ts';
 
 const waiting = statement<[digits: readonly string[], number, readonly TeamId[]], QueuedRow>(
-  'messages.failing-tests',
+  'messages.waiting-test-failures',
   // Finds the test lines by the index of verified phone numbers, and reads the queue of each.
   `SELECT q.team_id, q.message_id FROM numbers n
    CROSS JOIN LATERAL (
@@ -19,8 +19,8 @@ export async function failTestMessages(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger' | 'metrics'>,
 ): Promise<void> {
   const { pool } = services.database;
-  if (!(await waiting.hasRow(pool, Object.keys(failingTests), 1, []))) return;
-  for (const [digits, code] of Object.entries(failingTests)) {
+  if (!(await waiting.hasRow(pool, Object.keys(testFailures), 1, []))) return;
+  for (const [digits, code] of Object.entries(testFailures)) {
     await failInRounds(services, code, (without) => waiting.rows(pool, [digits], roundMax, without));
   }
 }
