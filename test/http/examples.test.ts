@@ -333,7 +333,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
 
     const large = await service.newTeam({ plan: 'enterprise' });
     const lock = await holdRowLock(service, { teamId: large.id });
-    // These requests bypass the referees, which carry so many too slowly: the first ones would time out at the lock.
+    // These requests bypass the referees: they carry so many too slowly, and the first ones time out at the lock.
     const headers = { 'x-api-key': large.api.key, 'content-type': 'application/json' };
     const requests = Array.from({ length: teamRequestsRunningMax + teamRequestsWaitingMax + 1 }, () =>
       fetch(`${service.baseUrl}/v1/team`, { method: 'PUT', headers, body: '{"name":"Busy"}' }),
