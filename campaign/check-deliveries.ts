@@ -1,4 +1,4 @@
-import { type Row, rowsOf } from './history.ts';
+import type { Row } from './history.ts';
 import { group, type KnownDelivery, type Ledger, matches } from './ledger.ts';
 import { faultOfSignature } from './signature.ts';
 import { type Violation, violation } from './violation.ts';
@@ -78,9 +78,10 @@ const writtenAfterMs = 5_000;
 
 /** A delivery that succeeded is attempted again only if a kill prevented its result from being recorded. */
 function repeated(ledger: Ledger): Violation[] {
-  const kills = rowsOf(ledger.rows, 'process_killed');
   const isExcused = ({ row, answer }: KnownDelivery) =>
-    kills.some((kill) => kill.at >= row.at - writtenAfterMs && kill.at <= (answer?.at ?? 0) + writtenAfterMs);
+    ledger.kills.some(
+      (kill) => kill.at >= row.at - writtenAfterMs && kill.at <= (answer?.at ?? 0) + writtenAfterMs,
+    );
   return [...deliveriesByPlace(ledger).values()].flatMap((attempts) => {
     const index = attempts.findIndex(
       (attempt, at) => at + 1 < attempts.length && isTaken(attempt) && !isExcused(attempt),

@@ -68,20 +68,28 @@ function doubled(events: readonly KnownEvent[]): Violation[] {
   });
 }
 
+/** How often a file is fetched. A try that a kill ended counts (docs/specification.md section 3.2). */
+const mediaTriesMax = 3;
+
 /**
  * Each event of an outbound message needs a report of a phone. A time-out needs none, because the phone may not have
- * received the message.
+ * received the message. A file that was not fetched needs a kill in each try.
  */
 function uncaused(
-  { reportsSent }: Ledger,
+  { reportsSent, kills }: Ledger,
   message: KnownMessage,
   events: readonly KnownEvent[],
 ): Violation[] {
   const words = new Set((reportsSent.get(message.id) ?? []).map((row) => row.outcome));
+  const isInterrupted = ({ data }: KnownEvent): boolean => {
+    if (message.media === null || data.error_code !== 'media_unavailable') return false;
+    const [since, until] = [data.created_at, data.failed_at].map((time) => Date.parse(String(time)));
+    return kills.filter(({ at }) => at >= Number(since) && at <= Number(until)).length >= mediaTriesMax;
+  };
   const isCaused = (event: KnownEvent): boolean => {
     if (message.direction === 'inbound') return event.type === 'message.received';
     if (event.type === 'message.failed')
-      return event.data.error_code === 'device_timeout' || words.has('failed');
+      return event.data.error_code === 'device_timeout' || words.has('failed') || isInterrupted(event);
     if (event.type === 'message.delivered') return words.has('delivered');
     return event.type === 'message.sent' && (words.has('sent') || words.has('delivered'));
   };

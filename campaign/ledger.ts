@@ -39,6 +39,7 @@ export interface KnownDelivery {
 export class Ledger {
   readonly rows: readonly Row[];
   readonly webhooks: readonly Row<'webhook_created'>[];
+  readonly kills: readonly Row<'process_killed'>[];
   readonly teamOfNumber = new Map<string, string>();
   readonly sendRequests = new Map<string, Row<'send_requested'>>();
   readonly accepted: readonly Row<'send_accepted'>[];
@@ -54,6 +55,7 @@ export class Ledger {
   constructor(rows: readonly Row[]) {
     this.rows = rows;
     this.webhooks = rowsOf(rows, 'webhook_created');
+    this.kills = rowsOf(rows, 'process_killed');
     for (const { team, numbers } of rowsOf(rows, 'team_ready'))
       for (const number of numbers) this.teamOfNumber.set(number, team);
     for (const row of rowsOf(rows, 'send_requested')) this.sendRequests.set(keyOf(row.team, row.key), row);

@@ -126,6 +126,16 @@ export const seededFaults: readonly SeededFault[] = [
       })),
   },
   {
+    name: 'a file was given up without a kill',
+    rule: 'event_without_cause',
+    sow: (rows) =>
+      withEventChanged(
+        rows.filter((row) => row.kind !== 'process_killed'),
+        (envelope) => ({ ...envelope, data: { ...dataOf(envelope), error_code: 'media_unavailable' } }),
+        (envelope) => dataOf(envelope).error_code === 'device_timeout',
+      ),
+  },
+  {
     name: 'an event has the text of another message',
     rule: 'event_changed',
     sow: (rows) =>
@@ -323,9 +333,16 @@ function withEvent(rows: readonly Row[], change: (envelope: Envelope) => Envelop
   });
 }
 
+const envelopeOf = (row: Row<'delivery_received'>): Envelope =>
+  JSON.parse(Buffer.from(row.body, 'base64').toString('utf8'));
+
 /** Changes an event in the feed and, with valid signatures, in every delivery. */
-function withEventChanged(rows: readonly Row[], change: (envelope: Envelope) => Envelope): Row[] {
-  const id = eventIn(rows, 'message.received');
+function withEventChanged(
+  rows: readonly Row[],
+  change: (envelope: Envelope) => Envelope,
+  fits = (envelope: Envelope) => envelope.type === 'message.received',
+): Row[] {
+  const { id } = envelopeOf(pick(rows, 'delivery_received', (row) => fits(envelopeOf(row))));
   const secrets = new Map(
     rows.flatMap((row) => (row.kind === 'webhook_created' ? [[row.webhook, row.secret]] : [])),
   );
@@ -336,7 +353,7 @@ function withEventChanged(rows: readonly Row[], change: (envelope: Envelope) => 
         events: row.events.map((envelope) => (envelope.id === id ? change(envelope) : envelope)),
       };
     if (row.kind !== 'delivery_received' || row.headers['webhook-id'] !== id) return row;
-    const envelope = change(JSON.parse(Buffer.from(row.body, 'base64').toString('utf8')));
+    const envelope = change(envelopeOf(row));
     return signed(row, Buffer.from(JSON.stringify(envelope)), secrets.get(row.webhook) ?? '');
   });
 }

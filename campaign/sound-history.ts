@@ -15,7 +15,7 @@ interface Made {
   status: string;
 }
 
-/** A made-up history without faults: two teams, three numbers, three webhooks and one kill. */
+/** A made-up history without faults: two teams, three numbers, three webhooks and some kills. */
 export function soundHistory(): Row[] {
   const story = new Story();
   for (const [team, number] of story.numbers) {
@@ -26,6 +26,7 @@ export function soundHistory(): Row[] {
       story.send(team, number, []);
       story.receive(team, number);
     }
+    story.interrupt(team, number);
   }
   story.kill();
   return story.end();
@@ -65,14 +66,8 @@ class Story {
 
   /** Adds a message from its sender to its phone, and the phone's reports. `repeats` repeats the send. */
   send(team: string, number: string, words: readonly ReportedOutcome[], repeats = false): void {
-    const { key, message, content } = this.#names();
-    const request = { kind: 'send_requested', team, key, from: number, to: contact, content } as const;
-    for (let time = 0; time < (repeats ? 2 : 1); time += 1) {
-      this.#record(request);
-      this.#record({ kind: 'send_accepted', team, key, message });
-    }
-    const made: Made = { message, team, number, direction: 'outbound', content, events: 0, status: 'queued' };
-    this.#made.push(made);
+    const made = this.#accept(team, number, repeats ? 2 : 1);
+    const { message, content } = made;
     if (words.length === 0) this.#happen(made, 'failed', { error_code: 'device_timeout' });
     else this.#record({ kind: 'handed_out', number, message, to: contact, text: content });
     for (const outcome of words) {
@@ -80,6 +75,29 @@ class Story {
       this.#record({ kind: 'report_accepted', number, message, outcome });
       this.#happen(made, outcome, outcome === 'failed' ? { error_code: 'device_error' } : {});
     }
+  }
+
+  /** Adds a message whose file was not fetched, because the service was killed in each try. */
+  interrupt(team: string, number: string): void {
+    const media_url = 'https://example.com/file.jpg';
+    const created_at = new Date(this.#atMs).toISOString();
+    const made = this.#accept(team, number, 1, media_url);
+    for (let tries = 0; tries < 3; tries += 1)
+      this.#record({ kind: 'process_killed', point: 'media arriving' });
+    const failed_at = new Date(this.#atMs).toISOString();
+    this.#happen(made, 'failed', { error_code: 'media_unavailable', media_url, created_at, failed_at });
+  }
+
+  #accept(team: string, number: string, times: number, media?: string): Made {
+    const { key, message, content } = this.#names();
+    const file = media === undefined ? {} : { media };
+    for (let time = 0; time < times; time += 1) {
+      this.#record({ kind: 'send_requested', team, key, from: number, to: contact, content, ...file });
+      this.#record({ kind: 'send_accepted', team, key, message });
+    }
+    const made: Made = { message, team, number, direction: 'outbound', content, events: 0, status: 'queued' };
+    this.#made.push(made);
+    return made;
   }
 
   /** Adds an inbound text that the phone passes on twice, as a shortcut with two automations does. */

@@ -1,6 +1,6 @@
 import { align } from './align.ts';
 import { repeatsOf } from './check-deliveries.ts';
-import { type Row, rowsOf } from './history.ts';
+import type { Row } from './history.ts';
 import type { Ledger } from './ledger.ts';
 import type { Violation } from './violation.ts';
 
@@ -17,7 +17,7 @@ export function drawTable(
   points: readonly string[],
   violations: readonly Violation[],
 ): string {
-  const kills = rowsOf(ledger.rows, 'process_killed');
+  const { kills } = ledger;
   const pointOf = pointFinder(kills);
   const names = [...points, afterwards];
   const lines = names.map((name) => {
