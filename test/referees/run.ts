@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isSlow } from '#test/support/runner/find-test-files.ts';
 import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
@@ -13,11 +14,15 @@ import { installReferees, lint } from './programs.ts';
  * `npm run referees`: checks /v1/openapi.json against real answers with programs of other projects
  * (referees/README.md). Arguments name test files: `npm run referees -- test/messages/send.test.ts`.
  */
+/** The tests of the API, with the slow ones of test/http. Those of other slices need the speed that Prism takes away. */
+const testsOfApi = 'test/{api-keys,audit,events,http,messages,numbers,teams,usage,webhooks}/*.test.ts';
 const named = process.argv.slice(2);
 const files =
   named.length > 0
     ? named
-    : globSync('test/{api-keys,audit,events,http,messages,numbers,teams,usage,webhooks}/*.test.ts').sort();
+    : globSync(testsOfApi)
+        .filter((file) => !isSlow(file) || file.startsWith('test/http/'))
+        .sort();
 const beganMs = performance.now();
 await installReferees();
 const folder = await mkdtemp(join(tmpdir(), 'ownline-referees-'));
