@@ -33,4 +33,16 @@ if (!bench) {
   process.stderr.write(`npm run bench -- <name>, with one of: ${Object.keys(benches).join(', ')}\n`);
   process.exit(1);
 }
-await bench();
+try {
+  await bench();
+} catch (error) {
+  if (!isWrongOption(error)) throw error;
+  process.stderr.write(
+    `${error.message}\nThe table of commands in docs/testing.md lists the options of each benchmark.\n`,
+  );
+  process.exitCode = 1;
+}
+
+function isWrongOption(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}

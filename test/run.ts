@@ -6,13 +6,25 @@ import { findTestFiles, isSlow } from '#test/support/runner/find-test-files.ts';
 import { runTests } from '#test/support/runner/run-files.ts';
 import { withTestEngine } from '#test/support/runner/test-engine.ts';
 
-/**
- * `npm test` runs the fast tests, `npm test -- teams` those of a slice, `npm test -- test/messages/send.test.ts` a
- * file. `--all` adds the slow tests, `--slow` runs only them. `--file-limit=600` and `--run-limit=3600` are in seconds.
- * `--processes=4` sets how many processes run at a time. `--slow-world` delays notifications, results and requests, to
- * find races (test/support/runner/slow-world.ts).
- */
+const usage = `npm test -- [SLICE or FILE …] [options]
+
+npm test runs the fast tests, npm test -- teams those of a slice, npm test -- test/messages/send.test.ts a file.
+
+  --all                 the slow tests, too
+  --slow                only the slow tests
+  --processes=4         test processes at a time
+  --file-limit=600      seconds that a file may take
+  --run-limit=3600      seconds that the run may take
+  --slow-world          delays notifications, results and requests, to find races (test/support/runner/slow-world.ts)
+
+Other options go to node: --test-name-pattern="a held poll".
+`;
+
 const words = process.argv.slice(2);
+if (words.includes('--help')) {
+  process.stdout.write(usage);
+  process.exit();
+}
 const names = words.filter((word) => !word.startsWith('-'));
 const kind = words.includes('--all') ? 'all' : words.includes('--slow') ? 'slow' : 'fast';
 const numbers = new Map(words.flatMap((word) => readNumber(word) ?? []));
