@@ -43,6 +43,9 @@ export const ErrorBody = Type.Object({
     upgrade_url: Type.Optional(
       Type.String({ description: 'With plan_limit_exceeded: where to get a larger plan.' }),
     ),
+    opted_out_at: Type.Optional(
+      Type.String({ description: 'Only where the recipient of a send has opted out: when that was.' }),
+    ),
     resets_at: Type.Optional(
       Type.String({ description: 'With the monthly limit: when the count starts again at 0.' }),
     ),

@@ -135,11 +135,15 @@ export const sendMessageExamples: Examples = {
     `${number} is paused. Set its status to active with PUT /v1/numbers/:id.`,
     { body },
   ),
-  opted_out: invalidExample(
+  opted_out: refusal(
     'The recipient opted out',
-    'to',
-    `${contact} opted out of this team on ${at('09:34:00')} with the message ${ids.stop} to ${number}. Send them nothing until they text START, or until you have their consent in another way and call DELETE /v1/opt-outs/%2B14155550101.`,
     { body },
+    [
+      400,
+      'invalid_request',
+      `${contact} opted out of this team on ${at('09:34:00')} with the message ${ids.stop} to ${number}. Send them nothing until they text START, or until you have their consent in another way and call DELETE /v1/opt-outs/%2B14155550101.`,
+    ],
+    { param: 'to', opted_out_at: at('09:34:00') },
   ),
   key_reused: invalidExample(
     'The Idempotency-Key of another request',

@@ -41,7 +41,7 @@ export function messageRoutes(services: Runtime & { readonly sends: SendBatcher 
         tag: 'Messages',
         summary: 'Send a message',
         description:
-          'Queues a message for the iPhone that has the number `from`. The answer 202 means that the message is stored: it will be sent, or it will fail with a reason. Read what becomes of it with `GET /v1/messages/{id}`, with webhooks or with the events.\n\nSend an `Idempotency-Key` with each message. If no answer arrives, repeat the request with the same key: the message is accepted once.\n\nA recipient that opted out is refused with 400 and the `param` `to`; the message says so. `GET /v1/opt-outs` lists these contacts.',
+          'Queues a message for the iPhone that has the number `from`. The answer 202 means that the message is stored: it will be sent, or it will fail with a reason. Read what becomes of it with `GET /v1/messages/{id}`, with webhooks or with the events.\n\nSend an `Idempotency-Key` with each message. If no answer arrives, repeat the request with the same key: the message is accepted once.\n\nA recipient that opted out is refused with 400 and the `param` `to`. The error then has `opted_out_at`, and no other error has it. `GET /v1/opt-outs` lists these contacts.',
         errorStatuses: [402],
         examples: sendMessageExamples,
         headers: [

@@ -127,20 +127,24 @@ async function optedOut(
   const optOut = await findOptOut(database.hot, teamId, contact);
   const erased = optOut ? undefined : await findErasedOptOut(database.hot, services, teamId, contact);
   if (erased) {
+    const at = erased.opted_out_at.toISOString();
     return invalid(
       'to',
-      `${to} opted out of this team on ${erased.opted_out_at.toISOString()}; their data was erased. Send them nothing ` +
+      `${to} opted out of this team on ${at}; their data was erased. Send them nothing ` +
         `until they text START, or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(contact)}.`,
+      { opted_out_at: at },
     );
   }
   if (!optOut) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
   const cause = optOut.message_id
     ? `with the message ${publicId('msg', optOut.message_id)} to ${optOut.phone_number}`
     : `by PUT /v1/opt-outs/:contact (request ${optOut.request_id})`;
+  const at = optOut.opted_out_at.toISOString();
   return invalid(
     'to',
-    `${to} opted out of this team on ${optOut.opted_out_at.toISOString()} ${cause}. Send them nothing until they text START, ` +
+    `${to} opted out of this team on ${at} ${cause}. Send them nothing until they text START, ` +
       `or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(optOut.contact)}.`,
+    { opted_out_at: at },
   );
 }
 

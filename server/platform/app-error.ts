@@ -35,8 +35,12 @@ export class AppError extends Error {
   }
 }
 
-export function invalid(param: string, message: string): AppError {
-  return new AppError('invalid_request', message, { param });
+export function invalid(
+  param: string,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): AppError {
+  return new AppError('invalid_request', message, { param, details });
 }
 
 /** The error for a change that the present state excludes. */

@@ -37,8 +37,8 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
       const answer = await send(from);
       assert.equal(answer.status, 400, answer.text);
       assert.deepEqual(
-        [field(answer.json, 'error.code'), field(answer.json, 'error.param')],
-        ['invalid_request', 'to'],
+        ['code', 'param', 'opted_out_at'].map((name) => field(answer.json, `error.${name}`)),
+        ['invalid_request', 'to', (await get(id)).created_at],
       );
       const message = String(field(answer.json, 'error.message'));
       for (const part of [

@@ -358,7 +358,7 @@ export type paths = {
          *
          *     Send an `Idempotency-Key` with each message. If no answer arrives, repeat the request with the same key: the message is accepted once.
          *
-         *     A recipient that opted out is refused with 400 and the `param` `to`; the message says so. `GET /v1/opt-outs` lists these contacts.
+         *     A recipient that opted out is refused with 400 and the `param` `to`. The error then has `opted_out_at`, and no other error has it. `GET /v1/opt-outs` lists these contacts.
          *
          *     Permission: `messages:send`.
          */
@@ -676,6 +676,8 @@ export type components = {
                 current?: number;
                 /** @description With plan_limit_exceeded: where to get a larger plan. */
                 upgrade_url?: string;
+                /** @description Only where the recipient of a send has opted out: when that was. */
+                opted_out_at?: string;
                 /** @description With the monthly limit: when the count starts again at 0. */
                 resets_at?: string;
             };

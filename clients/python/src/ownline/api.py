@@ -1013,6 +1013,8 @@ ErrorError = TypedDict(
         "current": NotRequired[int],
         # With plan_limit_exceeded: where to get a larger plan.
         "upgrade_url": NotRequired[str],
+        # Only where the recipient of a send has opted out: when that was.
+        "opted_out_at": NotRequired[str],
         # With the monthly limit: when the count starts again at 0.
         "resets_at": NotRequired[str],
     },
