@@ -88,7 +88,8 @@ const texts: Readonly<Record<EventType, readonly [summary: string, description: 
 };
 
 const handling =
-  'Verify one of the signatures over the raw body, answer with a 2xx status within 5 seconds, and drop repeats by `id`.';
+  'Verify one of the signatures over the raw body, answer with a 2xx status within 5 seconds, and drop repeats by `id`. ' +
+  'An attempt fails after WEBHOOK_TIMEOUT_MS, 10 seconds by default: the difference is a reserve for a slow network.';
 
 /** The requests that receivers of webhooks get, one for each event type. */
 export const deliveryRequestTexts: readonly OutgoingRequestText[] = eventTypes.map((type) => ({
