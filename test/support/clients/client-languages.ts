@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from '#test/support/processes/spawned-service.ts';
@@ -37,9 +37,12 @@ export const clientLanguages: readonly ClientLanguage[] = [
     whyNotChecked: () => undefined,
     install: async (folder) => {
       const cwd = join(repository, 'clients/typescript');
-      await run('npm', ['run', '--silent', 'build'], { cwd });
+      // Each folder has a build of its own, because test processes run at the same time.
+      const built = join(folder, 'built');
+      cpSync(join(cwd, 'package.json'), join(built, 'package.json'));
+      await run('npm', ['run', '--silent', 'build', '--', '--outDir', join(built, 'dist')], { cwd });
       const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
-      const { stdout } = await execute('npm', pack, { cwd });
+      const { stdout } = await execute('npm', pack, { cwd: built });
       const target = join(folder, 'node_modules/ownline-client');
       mkdirSync(target, { recursive: true });
       await execute('tar', ['xzf', join(folder, stdout.trim()), '--strip-components=1', '-C', target]);
@@ -122,6 +125,14 @@ export function startProgram(
   ended.catch(() => undefined);
   return { child, output: () => output, ended };
 }
+
+/** The values that a program printed, one on each line. */
+export const linesOf = (output: string): unknown[] =>
+  output
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as unknown);
 
 interface ProgramOptions {
   readonly folder: string;
