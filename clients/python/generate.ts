@@ -120,7 +120,7 @@ function writeMethods(method: string, path: string, operation: Operation, types:
     ];
     lines.push(
       `def ${name.replace(/^list_/, 'iterate_')}(${withKeywords(positional, keywords.filter(isOther))}) -> Iterator[${types.of(items, pascal(list))}]:`,
-      `    """${summary}, page by page."""`,
+      `    """${summary}: all, page by page. \`limit\` is the size of a page."""`,
       '    cursor = ""',
       '    while True:',
       `        page = self.${name}(${passed.join(', ')})`,

@@ -1,3 +1,4 @@
+import { reasonOf } from './no-answer.ts';
 import type { components } from './openapi.ts';
 
 type ErrorFields = components['schemas']['Error']['error'];
@@ -16,7 +17,10 @@ interface Circumstances {
   readonly cause?: unknown;
 }
 
-/** A request that was refused, that failed, or that got no answer, after all retries. */
+/**
+ * A request that was refused, that failed, or that got no answer, after all retries. With `no_answer` the cause is the
+ * error of fetch.
+ */
 export class OwnlineError extends Error {
   override readonly name = 'OwnlineError';
   readonly code: OwnlineErrorCode;
@@ -41,6 +45,18 @@ export class OwnlineError extends Error {
     this.requestId = circumstances.requestId;
     this.retryAfterSeconds = circumstances.retryAfterSeconds;
     this.idempotencyKey = circumstances.idempotencyKey;
+  }
+
+  /** The error of a request without an answer. `wasSent` says that one of its tries may have reached the server. */
+  static ofFailure(request: Request, cause: unknown, wasSent: boolean): OwnlineError {
+    const accepted =
+      wasSent && request.method !== 'GET' ? ', but the server may have accepted the request' : '';
+    return new OwnlineError({
+      code: 'no_answer',
+      message: `${request.url} gave no answer${accepted}: ${reasonOf(cause)}`,
+      idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
+      cause,
+    });
   }
 
   /** The error of an answer that is not 2xx, or not JSON. */

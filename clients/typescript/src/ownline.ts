@@ -15,7 +15,7 @@ export interface OwnlineOptions {
   readonly url?: string;
   /** By default the environment's OWNLINE_API_KEY. */
   readonly apiKey?: string;
-  /** Tries of a request in all, 4 by default. */
+  /** Tries of a request in all, 7 by default. The waits between seven are 16 to 32 s together. */
   readonly triesMax?: number;
   /** Time for one try in milliseconds, 60,000 by default. The reader of events adds the 25 s that a request may wait. */
   readonly timeoutMs?: number;
@@ -48,16 +48,17 @@ export class Ownline {
 
   constructor(options: OwnlineOptions = {}) {
     const { url = process.env.OWNLINE_URL, apiKey = process.env.OWNLINE_API_KEY } = options;
-    const { triesMax = 4, timeoutMs = 60_000 } = options;
+    const { triesMax = 7, timeoutMs = 60_000 } = options;
     if (!url || !apiKey) throw new TypeError('Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and apiKey.');
     this.#patientFetch = retryingFetch({
       triesMax: Number.POSITIVE_INFINITY,
       timeoutMs: timeoutMs + eventWaitSeconds * 1_000,
+      backoffMaxMs: 5_000,
     });
     this.#api = createClient({
       baseUrl: url,
       headers: { 'x-api-key': apiKey },
-      fetch: retryingFetch({ triesMax, timeoutMs }),
+      fetch: retryingFetch({ triesMax, timeoutMs, backoffMaxMs: 30_000 }),
     });
   }
 
@@ -74,7 +75,7 @@ export class Ownline {
         body: message,
         params: { header: { 'Idempotency-Key': idempotencyKey } },
       }),
-    /** All messages that match, newest first. */
+    /** All messages that match, newest first. `limit` is the size of a page. */
     list: (query: Omit<QueryOf<'/v1/messages'>, 'cursor'> = {}): AsyncGenerator<Message, void> =>
       this.pages('/v1/messages', { params: { query } }),
     get: (id: string): Promise<MessageDetail> =>
@@ -87,7 +88,8 @@ export class Ownline {
     /**
      * Reads events, oldest first, and waits for new ones without an end. An event counts as handled when the next one
      * is asked for; its id is then saved in the cursor. After a crash the reader continues there: each event arrives
-     * at least once. The reader waits while the server does not answer.
+     * at least once. While the server does not answer, the reader tries again after 5 s at most. It throws 400 with
+     * the param `after` if the server no longer keeps the event of the cursor.
      * @param options.cursor where the reader continues, such as `fileCursor(path)`. Without one it begins with the oldest
      * @param options.signal ends the reader
      */
@@ -113,7 +115,7 @@ export class Ownline {
     return (await request(method, path, ...init)).data;
   }
 
-  /** Iterates over all items of a list that comes in pages: `pages('/v1/opt-outs')`. */
+  /** Iterates over all items of a list that comes in pages: `pages('/v1/opt-outs')`. `limit` is the size of a page. */
   async *pages<P extends PagedPath>(
     path: P,
     ...init: InitArgument<Init<P, 'get'>>

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isUnsent } from './no-answer.ts';
 import { OwnlineError } from './ownline-error.ts';
 
 export interface RetryPolicy {
@@ -6,10 +7,11 @@ export interface RetryPolicy {
   readonly triesMax: number;
   /** Time for one try, to the last byte of its answer. */
   readonly timeoutMs: number;
+  /** The longest wait between two tries, unless the server asks for a longer one. */
+  readonly backoffMaxMs: number;
 }
 
 const backoffFirstMs = 500;
-const backoffMaxMs = 30_000;
 /** A request is not repeated if the server asks for a longer wait. The limits of the server count per minute. */
 const retryAfterMaxSeconds = 120;
 
@@ -18,13 +20,24 @@ const retryAfterMaxSeconds = 120;
  * requests with an Idempotency-Key; the key stays the same. Other requests are repeated after 429 only, because the
  * server did not accept them then. Any answer that is not 2xx throws an OwnlineError.
  */
-export function retryingFetch({ triesMax, timeoutMs }: RetryPolicy): (request: Request) => Promise<Response> {
+export function retryingFetch({
+  triesMax,
+  timeoutMs,
+  backoffMaxMs,
+}: RetryPolicy): (request: Request) => Promise<Response> {
   return async (request) => {
+    let wasSent = false;
     const isRepeatable = /^(GET|PUT)$/.test(request.method) || request.headers.has('idempotency-key');
     for (let tries = 1; ; tries += 1) {
-      const outcome = await tryOnce(request, timeoutMs);
+      const outcome = await tryOnce(request, timeoutMs).catch((cause: unknown) => {
+        request.signal.throwIfAborted();
+        wasSent ||= !isUnsent(cause);
+        return OwnlineError.ofFailure(request, cause, wasSent);
+      });
       if (outcome instanceof Response) return outcome;
       const { status, retryAfterSeconds = 0 } = outcome;
+      // A proxy can answer 5xx after the server accepted the request.
+      wasSent ||= status >= 500;
       const isTemporary = status === 429 || (isRepeatable && (status === 0 || status >= 500));
       if (!isTemporary || tries >= triesMax || retryAfterSeconds > retryAfterMaxSeconds) throw outcome;
       const backoffMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** (tries - 1)) * (0.5 + Math.random() / 2);
@@ -33,24 +46,14 @@ export function retryingFetch({ triesMax, timeoutMs }: RetryPolicy): (request: R
   };
 }
 
-/** @throws the reason of the request's own signal, once the caller aborts it */
+/** @throws the error of fetch where no whole answer arrives */
 async function tryOnce(request: Request, timeoutMs: number): Promise<Response | OwnlineError> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-  try {
-    // A redirect is not followed: the API has none, and another host would get the API key.
-    const response = await fetch(request.clone(), { signal, redirect: 'manual' });
-    const body = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-    return response.ok && isJson
-      ? new Response(body, response)
-      : OwnlineError.ofAnswer(request, response, body);
-  } catch (cause) {
-    request.signal.throwIfAborted();
-    return new OwnlineError({
-      code: 'no_answer',
-      message: `${request.url} gave no answer. The server may have accepted the request.`,
-      idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
-      cause,
-    });
-  }
+  // A redirect is not followed: the API has none, and another host would get the API key.
+  const response = await fetch(request.clone(), { signal, redirect: 'manual' });
+  const body = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return response.ok && isJson
+    ? new Response(body, response)
+    : OwnlineError.ofAnswer(request, response, body);
 }

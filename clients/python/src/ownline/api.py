@@ -1085,7 +1085,7 @@ class Api:
         return answer
 
     def iterate_invitations(self, *, limit: int | None = None) -> Iterator[Invitation]:
-        """List invitations, page by page."""
+        """List invitations: all, page by page. `limit` is the size of a page."""
         cursor = ""
         while True:
             page = self.list_invitations(limit=limit, cursor=cursor)
@@ -1140,7 +1140,7 @@ class Api:
         return answer
 
     def iterate_opt_outs(self, *, limit: int | None = None) -> Iterator[OptOut]:
-        """List opt-outs, page by page."""
+        """List opt-outs: all, page by page. `limit` is the size of a page."""
         cursor = ""
         while True:
             page = self.list_opt_outs(limit=limit, cursor=cursor)
@@ -1170,7 +1170,7 @@ class Api:
         return answer
 
     def iterate_messages(self, *, from_: str | None = None, to: str | None = None, status: Literal["queued", "polling", "sent", "delivered", "failed", "received"] | None = None, direction: Literal["inbound", "outbound"] | None = None, limit: int | None = None) -> Iterator[Message]:
-        """List messages, page by page."""
+        """List messages: all, page by page. `limit` is the size of a page."""
         cursor = ""
         while True:
             page = self.list_messages(from_=from_, to=to, status=status, direction=direction, limit=limit, cursor=cursor)
@@ -1230,7 +1230,7 @@ class Api:
         return answer
 
     def iterate_deliveries(self, id: str, *, status: Literal["pending", "succeeded", "failed", "skipped"] | None = None, event_type: Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"] | None = None, limit: int | None = None) -> Iterator[Delivery]:
-        """List deliveries, page by page."""
+        """List deliveries: all, page by page. `limit` is the size of a page."""
         cursor = ""
         while True:
             page = self.list_deliveries(id, status=status, event_type=event_type, limit=limit, cursor=cursor)

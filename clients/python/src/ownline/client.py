@@ -21,8 +21,8 @@ class Ownline:
     """A client of the API of an Ownline server. `api` has all operations; threads can share it.
 
     `url` and `api_key` are by default the environment's OWNLINE_URL and OWNLINE_API_KEY. `tries_max` counts the tries of
-    a request in all. `timeout_seconds` is the time for each read of an answer. The reader of events adds the 25 s that a
-    request may wait.
+    a request in all; the waits between seven are 16 to 32 s together. `timeout_seconds` is the time for each read of an
+    answer. The reader of events adds the 25 s that a request may wait.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Ownline:
         url: str | None = None,
         api_key: str | None = None,
         *,
-        tries_max: int = 4,
+        tries_max: int = 7,
         timeout_seconds: float = 60,
     ) -> None:
         url = url or os.environ.get("OWNLINE_URL")
@@ -40,7 +40,11 @@ class Ownline:
         self.api = Api(Transport(url, api_key, tries_max=tries_max, timeout_seconds=timeout_seconds))
         self.messages = Messages(self.api)
         timeout_seconds += EVENT_WAIT_SECONDS
-        self.events = Events(partial(Transport, url, api_key, tries_max=math.inf, timeout_seconds=timeout_seconds))
+        self.events = Events(
+            partial(
+                Transport, url, api_key, tries_max=math.inf, timeout_seconds=timeout_seconds, backoff_max_seconds=5.0
+            )
+        )
 
 
 class Messages:
@@ -50,7 +54,7 @@ class Messages:
         # Retries have the same Idempotency-Key, so that the message is sent once at most. Pass a key that you stored
         # where a send has to survive a crash of your program.
         self.send = api.send_message
-        # All messages that match, newest first.
+        # All messages that match, newest first. `limit` is the size of a page.
         self.list = api.iterate_messages
         self.get = api.get_message
         self.cancel = api.cancel_message
@@ -67,8 +71,9 @@ class Events:
 
         An event counts as handled when the next one is asked for; its id is then saved in the cursor. After a crash the
         reader continues there: each event arrives at least once. Without a cursor it begins with the oldest event. The
-        reader waits while the server does not answer. `stop` ends it: after the event that is being handled, or within
-        25 s while it waits.
+        reader tries again after 5 s at most while the server does not answer. It raises 400 with the param `after` if the
+        server no longer keeps the event of the cursor. `stop` ends the reader: after the event that is being handled, or
+        within 25 s while it waits.
         """
         stop = stop or threading.Event()
         api = Api(self._connect(stop=stop))

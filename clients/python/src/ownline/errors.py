@@ -8,7 +8,8 @@ from typing import Any
 class OwnlineError(Exception):
     """A request that was refused, that failed, or that got no answer, after all retries.
 
-    `code` is one of the server, `no_answer` or `unreadable_answer`. `status` is 0 without an answer.
+    `code` is one of the server, `no_answer` or `unreadable_answer`. Without an answer `status` is 0, and `__cause__` is
+    the error of the connection.
     """
 
     def __init__(

@@ -6,8 +6,11 @@ import http.client
 import json
 import random
 import re
+import socket
+import ssl
 import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from email.message import Message
@@ -17,7 +20,6 @@ from typing import Any
 from .errors import OwnlineError
 
 BACKOFF_FIRST_SECONDS = 0.5
-BACKOFF_MAX_SECONDS = 30.0
 # A request is not repeated if the server asks for a longer wait. The limits of the server count per minute.
 RETRY_AFTER_MAX_SECONDS = 120.0
 
@@ -45,12 +47,14 @@ class Transport:
         *,
         tries_max: float,
         timeout_seconds: float,
+        backoff_max_seconds: float = 30.0,
         stop: threading.Event | None = None,
     ) -> None:
         self._url = url.rstrip("/")
         self._api_key = api_key
         self._tries_max = tries_max
         self._timeout_seconds = timeout_seconds
+        self._backoff_max_seconds = backoff_max_seconds
         self._stop = stop or threading.Event()
         self._opener = urllib.request.build_opener(_EveryAnswer)
 
@@ -74,19 +78,28 @@ class Transport:
             request.add_header("content-type", "application/json")
         is_repeatable = method in ("GET", "PUT") or request.has_header("Idempotency-key")
         tries = 0
+        was_sent = False
         while True:
             tries += 1
+            error: OwnlineError
             try:
                 return self._try_once(request)
-            except OwnlineError as error:
-                temporary = error.status == 429 or (is_repeatable and (error.status == 0 or error.status >= 500))
-                retry_after = error.retry_after_seconds or 0.0
-                if not temporary or tries >= self._tries_max or retry_after > RETRY_AFTER_MAX_SECONDS:
-                    raise
-                backoff = min(BACKOFF_MAX_SECONDS, BACKOFF_FIRST_SECONDS * 2.0 ** min(tries - 1, 16))
-                self._sleep(max(backoff * random.uniform(0.5, 1), retry_after))
-                if self._stop.is_set():
-                    raise
+            except OwnlineError as refusal:
+                error = refusal
+                # A proxy can answer 5xx after the server accepted the request.
+                was_sent = was_sent or error.status >= 500
+            except (OSError, http.client.HTTPException) as cause:
+                # urllib raises URLError before it has sent the whole request, and other errors later.
+                was_sent = was_sent or not isinstance(cause, urllib.error.URLError)
+                error = _error_without_answer(request, cause, was_sent)
+            temporary = error.status == 429 or (is_repeatable and (error.status == 0 or error.status >= 500))
+            retry_after = error.retry_after_seconds or 0.0
+            if not temporary or tries >= self._tries_max or retry_after > RETRY_AFTER_MAX_SECONDS:
+                raise error
+            backoff = min(self._backoff_max_seconds, BACKOFF_FIRST_SECONDS * 2.0 ** min(tries - 1, 16))
+            self._sleep(max(backoff * random.uniform(0.5, 1), retry_after))
+            if self._stop.is_set():
+                raise error
 
     def _sleep(self, seconds: float) -> None:
         # Event.wait would deadlock with a signal handler that calls set while this thread has the lock of the event.
@@ -95,13 +108,8 @@ class Transport:
             time.sleep(min(left, 0.5))
 
     def _try_once(self, request: urllib.request.Request) -> Any:
-        try:
-            with self._opener.open(request, timeout=self._timeout_seconds) as answer:
-                text = answer.read()
-        except (OSError, http.client.HTTPException) as cause:
-            message = f"{request.full_url} gave no answer. The server may have accepted the request."
-            key = request.get_header("Idempotency-key")
-            raise OwnlineError("no_answer", message, idempotency_key=key) from cause
+        with self._opener.open(request, timeout=self._timeout_seconds) as answer:
+            text = answer.read()
         if 200 <= answer.status < 300 and "json" in answer.headers.get("content-type", ""):
             return json.loads(text)
         raise _error_of(request, answer.status, answer.headers, text)
@@ -109,6 +117,31 @@ class Transport:
 
 def _without_none(headers: dict[str, str | None] | None) -> dict[str, str]:
     return {name: value for name, value in (headers or {}).items() if value is not None}
+
+
+def _error_without_answer(request: urllib.request.Request, cause: Exception, was_sent: bool) -> OwnlineError:
+    """The error of a request without an answer. `was_sent` says that one of its tries may have reached the server."""
+    accepted = ", but the server may have accepted the request" if was_sent and request.get_method() != "GET" else ""
+    message = f"{request.full_url} gave no answer{accepted}: {_reason_of(cause)}"
+    error = OwnlineError("no_answer", message, idempotency_key=request.get_header("Idempotency-key"))
+    error.__cause__ = cause
+    return error
+
+
+def _reason_of(cause: Exception) -> str:
+    reason = cause.reason if isinstance(cause, urllib.error.URLError) else cause
+    match reason:
+        case ConnectionRefusedError():
+            return "connection refused. Is the service running at this address?"
+        case socket.gaierror():
+            return "unknown host: its name was not resolved"
+        case ssl.SSLCertVerificationError():
+            return "TLS failed: the certificate is not trusted"
+        case ssl.SSLError() if isinstance(cause, urllib.error.URLError):
+            return "TLS failed. Does the service have https at this address?"
+        case TimeoutError():
+            return "time-out"
+    return str(reason)
 
 
 def _error_of(request: urllib.request.Request, status: int, headers: Message, text: bytes) -> OwnlineError:

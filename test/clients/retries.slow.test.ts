@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import { before, describe, it } from 'node:test';
+import {
+  clientLanguages,
+  copyProgram,
+  linesOf,
+  startProgram,
+} from '#test/support/clients/client-languages.ts';
+import { connectNumber } from '#test/support/phones/test-phone.ts';
+import { startInterruptingProxy } from '#test/support/proxies/interrupting-proxy.ts';
+import { given, givenFolder } from '#test/support/service/given.ts';
+import { freePort } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
+
+const skipWaits = { SKIP_WAITS: '1' };
+const errorPages = (count: number) => Array.from({ length: count }, () => 'error_page' as const);
+const accepted = /gave no answer, but the server may have accepted the request: (.+)$/;
+
+for (const language of clientLanguages)
+  describe(`retries of the client for ${language.name} (specification sections 4.3, 6.3 and 7)`, () => {
+    const reason = language.whyNotRun() ?? false;
+    if (reason) {
+      it(`the client for ${language.name} runs`, { skip: reason });
+      return;
+    }
+    const service = givenWebhookService();
+    const team = given(() => service.newTeam());
+    const proxy = given(() => startInterruptingProxy(service.baseUrl));
+    const folder = givenFolder('ownline-client-');
+    before(async () => {
+      await language.install(folder);
+      copyProgram(language, folder);
+    });
+
+    /** Starts a command of the program, which makes its requests through the proxy. */
+    const startCommand = (
+      command: string,
+      args: readonly string[] = [],
+      env: Readonly<Record<string, string>> = {},
+    ) =>
+      startProgram(language, {
+        folder,
+        name: 'program',
+        args: [command, ...args],
+        env: { OWNLINE_URL: proxy.url, OWNLINE_API_KEY: team.api.key, ...env },
+      });
+
+    /** Runs a command of the program. @returns the values that it printed */
+    const run = async (...command: Parameters<typeof startCommand>) =>
+      linesOf(await startCommand(...command).ended);
+
+    /** Runs a command that gets no answer. @returns the message of its error */
+    async function messageOf(...command: Parameters<typeof startCommand>): Promise<string> {
+      const [error] = await run(...command);
+      const [code, status, , , message] = error as readonly unknown[];
+      assert.deepEqual([code, status], ['no_answer', 0]);
+      return String(message);
+    }
+
+    it(`the client for ${language.name} repeats a send with its Idempotency-Key, so that it is accepted once`, async () => {
+      const { phoneNumber } = await connectNumber(service, team);
+      proxy.interrupt('lost_answer', 'error_page', 'lost_answer', 'error_page', 'lost_answer', 'error_page');
+      const [answer] = await run('send', [phoneNumber, '+14155550101', 'Grüße 😀'], skipWaits);
+      const sends = proxy.requests.filter(({ call }) => call === 'POST /v1/messages/send');
+      assert.equal(sends.length, 7);
+      assert.match(sends[0]?.idempotencyKey ?? '', /^[0-9a-f-]{36}$/);
+      assert.equal(new Set(sends.map(({ idempotencyKey }) => idempotencyKey)).size, 1);
+      const { json } = await team.api.get(`/v1/messages?from=${encodeURIComponent(phoneNumber)}`);
+      const messages = json.messages as readonly { readonly id: string; readonly content: string }[];
+      assert.deepEqual(
+        messages.map(({ id, content }) => ({ id, content })),
+        [{ id: (answer as string[])[0], content: 'Grüße 😀' }],
+      );
+    });
+
+    it(`the client for ${language.name} gives up after seven tries, which last longer than a restart, and names the last failure`, async () => {
+      proxy.interrupt(...errorPages(7));
+      const [error, waited] = await run('send', ['+14155550100', '+14155550101', 'Hello'], skipWaits);
+      assert.deepEqual((error as unknown[]).slice(0, 4), ['unreadable_answer', 502, null, false]);
+      assert.equal(proxy.requests.length, 7);
+      assert.ok(Number(waited) >= 15.75 && Number(waited) <= 31.5, String(waited));
+    });
+
+    it(`the client for ${language.name} waits as long as Retry-After says before it repeats a request`, async () => {
+      proxy.interrupt('rate_limited', 'rate_limited');
+      assert.deepEqual(await run('createWebhook'), [true]);
+      const [first, second, third] = proxy.requests.map(({ atMs }) => atMs);
+      assert.ok(first !== undefined && second !== undefined && third !== undefined);
+      assert.ok(second - first >= 990 && third - second >= 990);
+    });
+
+    it(`the client for ${language.name} waits until the date in Retry-After`, async () => {
+      proxy.interrupt('rate_limited_until');
+      assert.deepEqual(await run('createWebhook'), [true]);
+      const [first, second] = proxy.requests.map(({ atMs }) => atMs);
+      assert.ok(first !== undefined && second !== undefined && second - first >= 900);
+    });
+
+    it(`the client for ${language.name} does not repeat a request that may have created something`, async () => {
+      proxy.interrupt('lost_answer');
+      const [error] = await run('createWebhook');
+      assert.deepEqual((error as unknown[]).slice(0, 4), ['no_answer', 0, null, false]);
+      assert.equal(proxy.requests.length, 1);
+    });
+
+    it(`a request of the reader of the client for ${language.name} waits 25 s, whatever the time for an answer is`, async () => {
+      const reading = await service.newTeam();
+      const { wire } = await connectNumber(service, reading);
+      proxy.interrupt();
+      const reader = startCommand('read', ['short.cursor', '1', '1'], { OWNLINE_API_KEY: reading.api.key });
+      await until('the reader waits for an event', () => proxy.requests.length > 0);
+      await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
+      assert.deepEqual(linesOf(await reader.ended), ['Hello']);
+      assert.deepEqual(
+        proxy.requests.map(({ call }) => call),
+        ['GET /v1/events?wait=25'],
+      );
+    });
+
+    it(`the reader of the client for ${language.name} waits 5 s between two tries at most`, async () => {
+      const reading = await service.newTeam();
+      const { wire } = await connectNumber(service, reading);
+      await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
+      proxy.interrupt(...errorPages(20));
+      const env = { OWNLINE_API_KEY: reading.api.key, ...skipWaits };
+      const [text, waited] = await run('read', ['outage.cursor', '1'], env);
+      assert.equal(text, 'Hello');
+      assert.equal(proxy.requests.length, 21);
+      const longest = 0.5 + 1 + 2 + 4 + 16 * 5;
+      assert.ok(Number(waited) >= longest / 2 && Number(waited) <= longest, String(waited));
+    });
+
+    describe('the reason of no_answer', () => {
+      for (const { address, url, ending } of [
+        {
+          address: 'a closed port',
+          url: async () => `http://127.0.0.1:${await freePort()}`,
+          ending: ': connection refused. Is the service running at this address?',
+        },
+        {
+          address: 'an unknown host',
+          url: async () => 'http://nothing.invalid',
+          ending: ': unknown host: its name was not resolved',
+        },
+        {
+          address: 'https to a port for http',
+          url: async () => proxy.url.replace('http:', 'https:'),
+          ending: ': TLS failed. Does the service have https at this address?',
+        },
+      ])
+        it(`the client for ${language.name} names ${address}, and the server cannot have accepted the request`, async () => {
+          const OWNLINE_URL = await url();
+          const message = await messageOf('createWebhook', [], { OWNLINE_URL });
+          assert.equal(message, `${OWNLINE_URL}/v1/webhooks gave no answer${ending}`);
+        });
+
+      it(`the client for ${language.name} names the end of a connection, and says of a change that the server may have accepted it`, async () => {
+        proxy.interrupt('lost_answer');
+        assert.match(await messageOf('createWebhook', []), accepted);
+        proxy.interrupt(...Array.from({ length: 7 }, () => 'lost_answer' as const));
+        const message = await messageOf('list', [], skipWaits);
+        assert.match(message, /gave no answer: .+/);
+        assert.equal(proxy.requests.length, 7);
+      });
+
+      it(`the client for ${language.name} names a time-out`, async () => {
+        const silent = createServer(() => undefined);
+        await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+        const message = await messageOf('createWebhook', ['0.5'], { OWNLINE_URL: urlOf(silent) });
+        assert.equal(accepted.exec(message)?.[1], 'time-out');
+        silent.close();
+      });
+
+      it(`the client for ${language.name} remembers that an earlier try may have been accepted`, async () => {
+        const ending = createServer((request, response) => {
+          ending.close();
+          request.resume().once('end', () => response.destroy());
+        });
+        await new Promise<void>((resolve) => ending.listen(0, '127.0.0.1', resolve));
+        const env = { OWNLINE_URL: urlOf(ending), ...skipWaits };
+        const message = await messageOf('send', ['+14155550100', '+14155550101', 'Hello'], env);
+        assert.match(accepted.exec(message)?.[1] ?? '', /^connection refused/);
+      });
+    });
+  });
+
+function urlOf(server: Server): string {
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  return `http://127.0.0.1:${address.port}`;
+}
