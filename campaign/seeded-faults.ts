@@ -128,12 +128,24 @@ export const seededFaults: readonly SeededFault[] = [
   {
     name: 'a file was given up without a kill',
     rule: 'event_without_cause',
-    sow: (rows) =>
-      withEventChanged(
-        rows.filter((row) => row.kind !== 'process_killed'),
-        (envelope) => ({ ...envelope, data: { ...dataOf(envelope), error_code: 'media_unavailable' } }),
-        (envelope) => dataOf(envelope).error_code === 'device_timeout',
-      ),
+    sow: (rows) => {
+      const { message } = pick(rows, 'message_listed', isSent);
+      const { key } = pick(rows, 'send_accepted', (row) => row.message === message);
+      const withFile = rows
+        .filter((row) => row.kind !== 'process_killed')
+        .map((row) =>
+          row.kind === 'send_requested' && row.key === key
+            ? { ...row, media: 'https://example.com/file.jpg' }
+            : row,
+        );
+      return withEvent(withFile, (envelope) => ({
+        ...envelope,
+        id: 'evt_other',
+        type: 'message.failed',
+        sequence: 2,
+        data: { ...dataOf(envelope), status: 'failed', error_code: 'media_unavailable' },
+      }));
+    },
   },
   {
     name: 'an event has the text of another message',
@@ -322,9 +334,11 @@ function withoutEvent(rows: readonly Row[], id: string): Row[] {
     .map((row) => (row.kind === 'feed_read' ? withoutEventOnPage(row, id) : row));
 }
 
+const isSent = (row: Row<'message_listed'>): boolean => row.status === 'sent';
+
 /** Adds an event to the feed only. It is derived from an event of a message that was sent and not delivered. */
 function withEvent(rows: readonly Row[], change: (envelope: Envelope) => Envelope): Row[] {
-  const sent = pick(rows, 'message_listed', (row) => row.status === 'sent');
+  const sent = pick(rows, 'message_listed', isSent);
   const tells = (envelope: Envelope) =>
     envelope.type === 'message.sent' && dataOf(envelope).id === sent.message;
   return rows.map((row) => {
@@ -333,16 +347,9 @@ function withEvent(rows: readonly Row[], change: (envelope: Envelope) => Envelop
   });
 }
 
-const envelopeOf = (row: Row<'delivery_received'>): Envelope =>
-  JSON.parse(Buffer.from(row.body, 'base64').toString('utf8'));
-
 /** Changes an event in the feed and, with valid signatures, in every delivery. */
-function withEventChanged(
-  rows: readonly Row[],
-  change: (envelope: Envelope) => Envelope,
-  fits = (envelope: Envelope) => envelope.type === 'message.received',
-): Row[] {
-  const { id } = envelopeOf(pick(rows, 'delivery_received', (row) => fits(envelopeOf(row))));
+function withEventChanged(rows: readonly Row[], change: (envelope: Envelope) => Envelope): Row[] {
+  const id = eventIn(rows, 'message.received');
   const secrets = new Map(
     rows.flatMap((row) => (row.kind === 'webhook_created' ? [[row.webhook, row.secret]] : [])),
   );
@@ -353,7 +360,7 @@ function withEventChanged(
         events: row.events.map((envelope) => (envelope.id === id ? change(envelope) : envelope)),
       };
     if (row.kind !== 'delivery_received' || row.headers['webhook-id'] !== id) return row;
-    const envelope = change(envelopeOf(row));
+    const envelope = change(JSON.parse(Buffer.from(row.body, 'base64').toString('utf8')));
     return signed(row, Buffer.from(JSON.stringify(envelope)), secrets.get(row.webhook) ?? '');
   });
 }
