@@ -10,12 +10,13 @@ import { type Coverage, coverageOf } from './coverage.ts';
 import { type Score, startJudge } from './judge.ts';
 import { installReferees, lint } from './programs.ts';
 
+/** The tests of the API, with the slow ones of test/http. Those of other slices need the speed that Prism takes away. */
+const testsOfApi = 'test/{api-keys,audit,events,http,messages,numbers,teams,usage,webhooks}/*.test.ts';
+
 /**
  * `npm run referees`: checks /v1/openapi.json against real answers with programs of other projects
  * (referees/README.md). Arguments name test files: `npm run referees -- test/messages/send.test.ts`.
  */
-/** The tests of the API, with the slow ones of test/http. Those of other slices need the speed that Prism takes away. */
-const testsOfApi = 'test/{api-keys,audit,events,http,messages,numbers,teams,usage,webhooks}/*.test.ts';
 const named = process.argv.slice(2);
 const files =
   named.length > 0
