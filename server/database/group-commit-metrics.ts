@@ -19,13 +19,13 @@ function register(metrics: Metrics) {
     size: new Histogram({
       ...shared,
       name: 'ownline_batch_size',
-      help: 'Rows of a batch: sends, claims, reports, texts, or polls that were looked up.',
+      help: 'Rows of a shared batch: sends, claims, reports, texts, or polls that were looked up.',
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
     }),
     skippedRows: new Counter({
       ...shared,
       name: 'ownline_batch_skipped_rows_total',
-      help: 'Rows that a batch left out and that ran after it: locked or changed by another transaction, or no common case.',
+      help: 'Rows that a batch left out and that ran after it: locked or changed by another transaction, or in need of a transaction of their own.',
     }),
     rollbacks: new Counter({
       ...shared,

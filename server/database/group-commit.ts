@@ -3,7 +3,10 @@ import type { Metrics } from '#server/platform/process/metrics.ts';
 import { isDatabaseAway } from './database.ts';
 import { batchMetricsOf } from './group-commit-metrics.ts';
 
-/** The result of a row that a batch left out: locked or changed by another transaction, or no common case. */
+/**
+ * The result of a row that a batch left out. Another transaction has locked or changed it, or it needs a transaction of
+ * its own.
+ */
 export const skipped = Symbol('skipped');
 export type Skipped = typeof skipped;
 

@@ -84,7 +84,7 @@ export function createSendBatcher(
   };
 }
 
-/** Counts sends by outcome, except those from the test line: test messages count in no metric. */
+/** Counts sends by outcome, except those from the test line: no metric of messages counts test messages. */
 function createSendCounter(
   metrics: Metrics,
 ): (rows: readonly SendRow[], outcomes: readonly (SendOutcome | Skipped)[]) => void {
