@@ -1,25 +1,30 @@
-/** Why fetch failed before it sent the request, by the code of the error. */
-const unsent: readonly (readonly [codes: RegExp, reason: string])[] = [
-  [/^ECONNREFUSED$/, 'connection refused. Is the service running at this address?'],
-  [/^(ENOTFOUND|EAI_AGAIN)$/, 'unknown host: its name was not resolved'],
-  [/^(EHOSTUNREACH|ENETUNREACH)$/, 'no route to the host'],
-  [/^UND_ERR_CONNECT_TIMEOUT$/, 'time-out of the connection'],
-  [/^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/, 'TLS failed. Does the service have https at this address?'],
-  [/^(ERR_TLS_CERT|CERT_|UNABLE_TO_)|_CERT(_|$)/, 'TLS failed: the certificate is not trusted'],
+/** Why fetch failed before it sent the request, by the system call and the code of the error. */
+const unsent: readonly (readonly [failures: RegExp, reason?: string])[] = [
+  [/^connect ECONNREFUSED$/, 'connection refused. Is the service running at this address?'],
+  [/^getaddrinfo /, 'unknown host: its name was not resolved'],
+  [/^connect (EHOSTUNREACH|ENETUNREACH)$/, 'no route to the host'],
+  [/^connect ETIMEDOUT$| UND_ERR_CONNECT_TIMEOUT$/, 'time-out of the connection'],
+  [/ ERR_SSL_(WRONG_VERSION|PACKET_LENGTH)/, 'TLS failed. Does the service have https at this address?'],
+  [/ (ERR_TLS_CERT|CERT_|UNABLE_TO_)|_CERT(_|$)/, 'TLS failed: the certificate is not trusted'],
+  [/^connect /],
 ];
 
 /** Whether fetch failed before it sent the request. An error that is not known counts as a later one. */
-export const isUnsent = (error: unknown): boolean => unsentReason(error) !== undefined;
+export const isUnsent = (error: unknown): boolean => findUnsent(error) !== undefined;
 
 /** Why fetch failed, in a few words. */
 export function reasonOf(error: unknown): string {
-  const { name, message } = innermost(error);
-  return unsentReason(error) ?? (name === 'TimeoutError' ? 'time-out' : message.trim());
+  const { name, message } = connectionError(error);
+  return findUnsent(error)?.[1] ?? (name === 'TimeoutError' ? 'time-out' : message.trim());
 }
 
-const unsentReason = (error: unknown): string | undefined =>
-  unsent.find(([codes]) => codes.test(String(innermost(error).code)))?.[1];
+function findUnsent(error: unknown) {
+  const { syscall = '', code } = connectionError(error);
+  return unsent.find(([failures]) => failures.test(`${syscall} ${code}`));
+}
 
-/** fetch puts the error of the connection in the cause of its own. */
-const innermost = (error: unknown): NodeJS.ErrnoException =>
-  ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+/** Reads the error of the connection from the cause of that of fetch. With several addresses it is that of the last one. */
+function connectionError(error: unknown): NodeJS.ErrnoException {
+  const { cause = error } = error as Error;
+  return (cause instanceof AggregateError ? cause.errors.at(-1) : cause) as NodeJS.ErrnoException;
+}
