@@ -182,7 +182,8 @@ for (const language of clientLanguages)
       it(`the client for ${language.name} accepts no signature where the secret is empty or not one of a webhook`, async () => {
         const body = Buffer.from('{"id":"evt_forged","type":"number.online","data":{}}');
         const time = String(Math.floor(Date.now() / 1_000));
-        for (const secret of ['', 'whsec_', 'whsec_AA==']) {
+        const unpadded = `whsec_${Buffer.alloc(32).toString('base64').replace('=', '')}`;
+        for (const secret of ['', 'whsec_', 'whsec_AA==', unpadded]) {
           const headers = signedHeaders(secret, time, body);
           for (const signature of ['standard', 'service'] as const)
             await assert.rejects(verify({ headers, body }, secret, signature), /The secret must be/, secret);
@@ -316,6 +317,16 @@ for (const language of clientLanguages)
           /^message\.received evt_/m.test(receiver.output()),
         );
         assert.doesNotMatch(receiver.output(), /evt_forged/);
+        receiver.child.kill('SIGTERM');
+        await receiver.ended;
+      });
+
+      it(`the receiver of the client for ${language.name} prints why it cannot verify with a mistyped secret`, async () => {
+        const receiver = start('receiver', { OWNLINE_WEBHOOK_SECRET: 'whsec_mistyped' });
+        await until('the receiver prints the reason', async () => {
+          await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).catch(() => undefined);
+          return receiver.complaints().includes('The secret must be that of a webhook');
+        });
         receiver.child.kill('SIGTERM');
         await receiver.ended;
       });

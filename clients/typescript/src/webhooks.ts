@@ -16,8 +16,8 @@ export interface VerifyOptions {
   readonly toleranceSeconds?: number;
 }
 
-/** A secret has at least 24 bytes (Standard Webhooks), in base64. */
-const secretPattern = /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/;
+/** A secret has at least 24 bytes (Standard Webhooks), in base64 with its `=` at the end. */
+const secretPattern = /^whsec_(?=(.{4})+$)[A-Za-z0-9+/]{32,}={0,2}$/;
 
 type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 

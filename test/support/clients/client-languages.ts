@@ -99,7 +99,7 @@ export function copyProgram({ ending }: ClientLanguage, folder: string): void {
 export function startProgram(
   { command, environment, ending }: ClientLanguage,
   { folder, name, args = [], env }: ProgramOptions,
-): { readonly child: ChildProcess; readonly output: () => string; readonly ended: Promise<string> } {
+): StartedProgram {
   const child = spawn(command, [`${name}.${ending}`, ...args], {
     cwd: folder,
     env: { ...process.env, ...environment, ...env },
@@ -123,7 +123,7 @@ export function startProgram(
   });
   // A failure counts where `ended` is awaited.
   ended.catch(() => undefined);
-  return { child, output: () => output, ended };
+  return { child, output: () => output, complaints: () => complaints, ended };
 }
 
 /** The values that a program printed, one on each line. */
@@ -133,6 +133,16 @@ export const linesOf = (output: string): unknown[] =>
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as unknown);
+
+interface StartedProgram {
+  readonly child: ChildProcess;
+  /** All that it printed so far. */
+  readonly output: () => string;
+  /** All that it wrote to the standard error so far. */
+  readonly complaints: () => string;
+  /** Its output. @throws if it fails */
+  readonly ended: Promise<string>;
+}
 
 interface ProgramOptions {
   readonly folder: string;

@@ -15,8 +15,8 @@ from typing import Literal
 from .api import Event
 
 
-# A secret has at least 24 bytes (Standard Webhooks), in base64.
-_SECRET = re.compile(r"whsec_[A-Za-z0-9+/]{32,}={0,2}")
+# A secret has at least 24 bytes (Standard Webhooks), in base64 with its `=` at the end.
+_SECRET = re.compile(r"whsec_(?=(.{4})+$)[A-Za-z0-9+/]{32,}={0,2}")
 
 
 class WebhookVerificationError(Exception):
