@@ -19,7 +19,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, Content>>;
 }
 
-interface OpenApi {
+export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }

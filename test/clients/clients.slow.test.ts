@@ -75,7 +75,7 @@ for (const language of clientLanguages)
       const { phoneNumber } = await connectNumber(service, team);
       const contents = ['one', 'two', 'three', 'four', 'five'];
       for (const content of contents) await team.api.send({ from: phoneNumber, to: '+14155550101', content });
-      proxy.interrupt('added_field');
+      proxy.interrupt('added_list');
       const listed = await run('list');
       assert.deepEqual(listed.slice(0, 5), contents.toReversed());
       assert.equal(proxy.requests.length, Math.ceil(listed.length / 2));

@@ -6,7 +6,7 @@ import { generateClientFiles } from '#test/support/clients/generated-files.ts';
 import { repository } from '#test/support/processes/spawned-service.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import { clientParts } from '../../clients/client-parts.ts';
-import { generatePython } from '../../clients/python/generate.ts';
+import { generatePython, type OpenApi } from '../../clients/python/generate.ts';
 
 describe('the generated files of the clients (specification section 9)', () => {
   const service = givenService();
@@ -25,6 +25,20 @@ describe('the generated files of the clients (specification section 9)', () => {
       () => generatePython({ paths: { '/v1/teams': { post } }, components: { schemas: {} } }),
       /The body of createTeam has no name/,
     );
+  });
+
+  it('a list in pages has the name of the end of its path, by which the client for TypeScript reads it', async () => {
+    const response = await fetch(`${service.baseUrl}/v1/openapi.json`);
+    const { paths, components } = (await response.json()) as OpenApi;
+    const lists = Object.entries(paths).filter(([, { get }]) =>
+      get?.parameters?.some((parameter) => parameter.name === 'cursor'),
+    );
+    assert.ok(lists.length > 3);
+    for (const [path, { get }] of lists) {
+      const schema = get?.responses['200']?.content['application/json'].schema.$ref?.split('/').at(-1) ?? '';
+      const name = path.split('/').at(-1)?.replaceAll('-', '_') ?? '';
+      assert.ok(components.schemas[schema]?.properties?.[name]?.items, path);
+    }
   });
 
   it('the generated files of the clients are those of the served OpenAPI document', async () => {

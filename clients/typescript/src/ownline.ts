@@ -121,6 +121,8 @@ export class Ownline {
     ...init: InitArgument<Init<P, 'get'>>
   ): AsyncGenerator<ItemOf<Answer<P, 'get'>>, void> {
     const [given] = init as [{ params?: { query?: object } }?];
+    // The list has the name of the path's end, such as `opt_outs`. Later releases of the server may add other fields.
+    const name = path.replace(/^.*\//, '').replaceAll('-', '_');
     let cursor = '';
     for (;;) {
       const next = { ...given, params: { ...given?.params, query: { ...given?.params?.query, cursor } } };
@@ -129,11 +131,10 @@ export class Ownline {
         path,
         ...([next] as unknown as InitArgument<Init<P, 'get'>>),
       );
-      const { cursor: following, has_more, ...list } = page as { cursor: string; has_more: boolean };
-      // The list is the one array of a page. Later releases of the server may add other fields.
-      yield* Object.values(list).find(Array.isArray) as ItemOf<Answer<P, 'get'>>[];
+      const { cursor: following, has_more, [name]: items } = page as Readonly<Record<string, unknown>>;
+      yield* items as ItemOf<Answer<P, 'get'>>[];
       if (!has_more) return;
-      cursor = following;
+      cursor = following as string;
     }
   }
 

@@ -8,8 +8,12 @@ export type Interruption =
   | 'rate_limited'
   /** Answers 429 with a date in `retry-after`, 1 to 2 s ahead. The server does not get the request. */
   | 'rate_limited_until'
-  /** Passes the request, and adds a field to the JSON of the answer, as a later release of the server may. */
-  | 'added_field'
+  /** Answers 503 with `retry-after: 300`, as proxies do during maintenance. The server does not get the request. */
+  | 'maintenance'
+  /** Passes the request, and cuts off the end of the JSON of the answer. */
+  | 'cut_json'
+  /** Passes the request, and adds a list to the JSON of the answer, as a later release of the server may. */
+  | 'added_list'
   /** Answers 307 with another address of the proxy. The server does not get the request. */
   | 'redirect'
   /** Answers 502 with a page of HTML. The server does not get the request. */
@@ -71,8 +75,9 @@ export async function startInterruptingProxy(target: string): Promise<Interrupti
     const text = await answer.text();
     if (fault === 'lost_answer') return void response.destroy();
     const { 'content-length': _length, ...answerHeaders } = Object.fromEntries(answer.headers);
-    const shown = fault === 'added_field' ? JSON.stringify({ added: 1, ...JSON.parse(text) }) : text;
-    response.writeHead(answer.status, answerHeaders).end(shown);
+    response.writeHead(answer.status, answerHeaders);
+    if (fault === 'added_list') response.end(JSON.stringify({ added: [], ...JSON.parse(text) }));
+    else response.end(fault === 'cut_json' ? text.slice(0, -1) : text);
   }
 
   const server = createServer(
