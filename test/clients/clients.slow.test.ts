@@ -91,8 +91,20 @@ for (const language of clientLanguages)
         content: 'Hello',
       });
       const { message } = json.error as { readonly message: string };
-      assert.deepEqual(error, ['invalid_request', 400, 'from', true, message]);
-      assert.equal(proxy.requests.length, 1);
+      const [request, ...others] = proxy.requests;
+      assert.deepEqual(error, ['invalid_request', 400, 'from', true, message, request?.idempotencyKey]);
+      assert.deepEqual(others, []);
+    });
+
+    it(`the client for ${language.name} gives the Idempotency-Key of a send whose answer it cannot read`, async () => {
+      const { phoneNumber } = await connectNumber(service, team);
+      proxy.interrupt('cut_json');
+      const [error] = await run('send', [phoneNumber, '+14155550101', 'Hello']);
+      const message = `${proxy.url}/v1/messages/send gave an answer (202) that is not one of Ownline.`;
+      const [request, ...others] = proxy.requests;
+      assert.match(request?.idempotencyKey ?? '', /^[0-9a-f-]{36}$/);
+      assert.deepEqual(error, ['unreadable_answer', 202, null, true, message, request?.idempotencyKey]);
+      assert.deepEqual(others, []);
     });
 
     it(`the reader of the client for ${language.name} continues after its cursor, and repeats the event that it had not finished`, async () => {

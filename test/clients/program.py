@@ -92,5 +92,5 @@ try:
 except webhooks.WebhookVerificationError as error:
     show(str(error))
 except OwnlineError as error:
-    show([error.code, error.status, error.param, error.request_id is not None, error.message])
-show_waited()
+    show([error.code, error.status, error.param, error.request_id is not None, error.message, error.idempotency_key])
+show_waits()

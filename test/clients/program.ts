@@ -63,6 +63,9 @@ try {
 } catch (error) {
   if (error instanceof webhooks.WebhookVerificationError) print(error.message);
   else if (error instanceof OwnlineError)
-    print([error.code, error.status, error.param ?? null, error.requestId !== undefined, error.message]);
+    print([
+      ...[error.code, error.status, error.param ?? null, error.requestId !== undefined, error.message],
+      error.idempotencyKey ?? null,
+    ]);
   else throw error;
 }

@@ -83,9 +83,14 @@ function readRetryAfter(header: string | null): number | undefined {
 }
 
 function readFields(body: string): ErrorFields | undefined {
+  const error = (parseJson(body) as { readonly error?: ErrorFields } | null | undefined)?.error;
+  return typeof error?.code === 'string' && typeof error.message === 'string' ? error : undefined;
+}
+
+/** Parses JSON. @returns undefined for any other text, such as JSON whose end a proxy cut off */
+export function parseJson(text: string): unknown {
   try {
-    const { error } = JSON.parse(body) as { readonly error?: ErrorFields };
-    return typeof error?.code === 'string' && typeof error.message === 'string' ? error : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isUnsent } from './no-answer.ts';
-import { OwnlineError } from './ownline-error.ts';
+import { OwnlineError, parseJson } from './ownline-error.ts';
 
 export interface RetryPolicy {
   /** Tries of a request in all. */
@@ -53,7 +53,7 @@ async function tryOnce(request: Request, timeoutMs: number): Promise<Response | 
   const response = await fetch(request.clone(), { signal, redirect: 'manual' });
   const body = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return response.ok && isJson
+  return response.ok && isJson && parseJson(body) !== undefined
     ? new Response(body, response)
     : OwnlineError.ofAnswer(request, response, body);
 }

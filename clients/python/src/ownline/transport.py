@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import math
 import random
 import re
 import socket
@@ -111,7 +113,9 @@ class Transport:
         with self._opener.open(request, timeout=self._timeout_seconds) as answer:
             text = answer.read()
         if 200 <= answer.status < 300 and "json" in answer.headers.get("content-type", ""):
-            return json.loads(text)
+            # A proxy can cut the end of an answer off.
+            with contextlib.suppress(ValueError):
+                return json.loads(text)
         raise _error_of(request, answer.status, answer.headers, text)
 
 
