@@ -3,6 +3,9 @@ import json
 import os
 import sys
 import time
+import urllib.request
+from itertools import pairwise
+from typing import Any
 
 from ownline import FileCursor, Ownline, OwnlineError, webhooks
 
@@ -16,9 +19,10 @@ def show(value: object) -> None:
 
 
 class SkippedTime:
-    """A clock whose waits take no time."""
+    """A clock whose waits take no time. `requests` has the time of each request."""
 
     waited = 0.0
+    requests: list[float] = []
 
     def monotonic(self) -> float:
         return self.waited
@@ -27,16 +31,25 @@ class SkippedTime:
         self.waited += seconds
 
 
-# With SKIP_WAITS the waits of the client take no time. The last line is their sum in seconds.
+# With SKIP_WAITS the waits of the client take no time. The last line has those between two requests, in seconds.
 skipped = SkippedTime()
+open_url = urllib.request.OpenerDirector.open
+
+
+def open_and_note(*given: Any, **named: Any) -> Any:
+    skipped.requests.append(skipped.waited)
+    return open_url(*given, **named)
+
+
 if "SKIP_WAITS" in os.environ:
     setattr(time, "monotonic", skipped.monotonic)
     setattr(time, "sleep", skipped.sleep)
+    setattr(urllib.request.OpenerDirector, "open", open_and_note)
 
 
-def show_waited() -> None:
+def show_waits() -> None:
     if "SKIP_WAITS" in os.environ:
-        show(skipped.waited)
+        show([later - earlier for earlier, later in pairwise(skipped.requests)])
 
 
 def send() -> None:
@@ -68,7 +81,7 @@ def read() -> None:
         show(event["data"]["content"] if event["type"] == "message.received" else event["type"])
         left -= 1
         if left == 0:
-            show_waited()
+            show_waits()
             os._exit(0)
 
 

@@ -77,10 +77,10 @@ for (const language of clientLanguages)
 
     it(`the client for ${language.name} gives up after seven tries, which last longer than a restart, and names the last failure`, async () => {
       proxy.interrupt(...errorPages(7));
-      const [error, waited] = await run('send', ['+14155550100', '+14155550101', 'Hello'], skipWaits);
+      const [error, waits] = await run('send', ['+14155550100', '+14155550101', 'Hello'], skipWaits);
       assert.deepEqual((error as unknown[]).slice(0, 4), ['unreadable_answer', 502, null, false]);
       assert.equal(proxy.requests.length, 7);
-      assert.ok(Number(waited) >= 15.75 && Number(waited) <= 31.5, String(waited));
+      checkWaits(waits, [0.5, 1, 2, 4, 8, 16]);
     });
 
     it(`the client for ${language.name} waits as long as Retry-After says before it repeats a request`, async () => {
@@ -109,7 +109,9 @@ for (const language of clientLanguages)
       const reading = await service.newTeam();
       const { wire } = await connectNumber(service, reading);
       proxy.interrupt();
-      const reader = startCommand('read', ['short.cursor', '1', '1'], { OWNLINE_API_KEY: reading.api.key });
+      const reader = startCommand('read', ['short.cursor', '1', '0.001'], {
+        OWNLINE_API_KEY: reading.api.key,
+      });
       await until('the reader waits for an event', () => proxy.requests.length > 0);
       await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
       assert.deepEqual(linesOf(await reader.ended), ['Hello']);
@@ -125,11 +127,40 @@ for (const language of clientLanguages)
       await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
       proxy.interrupt(...errorPages(20));
       const env = { OWNLINE_API_KEY: reading.api.key, ...skipWaits };
-      const [text, waited] = await run('read', ['outage.cursor', '1'], env);
+      const [text, waits] = await run('read', ['outage.cursor', '1'], env);
       assert.equal(text, 'Hello');
       assert.equal(proxy.requests.length, 21);
-      const longest = 0.5 + 1 + 2 + 4 + 16 * 5;
-      assert.ok(Number(waited) >= longest / 2 && Number(waited) <= longest, String(waited));
+      checkWaits(waits, [0.5, 1, 2, 4, ...Array.from({ length: 16 }, () => 5)]);
+    });
+
+    it(`the reader of the client for ${language.name} waits two minutes if Retry-After asks for more, and a send fails then`, async () => {
+      const reading = await service.newTeam();
+      const { wire } = await connectNumber(service, reading);
+      await wire.call('inbound', { from: '+14155550101', text: 'Hello' });
+      proxy.interrupt('maintenance');
+      const env = { OWNLINE_API_KEY: reading.api.key, ...skipWaits };
+      assert.deepEqual(await run('read', ['maintenance.cursor', '1'], env), ['Hello', [120]]);
+      proxy.interrupt('maintenance');
+      const [error, waits] = await run('send', ['+14155550100', '+14155550101', 'Hello'], skipWaits);
+      assert.deepEqual((error as unknown[]).slice(0, 2), ['unreadable_answer', 503]);
+      assert.deepEqual(waits, []);
+    });
+
+    it(`the client for ${language.name} refuses an address that is not one of http or https`, async () => {
+      const addresses = [
+        'localhost:3000',
+        'ftp://127.0.0.1',
+        'http://',
+        'http://127.0.0.1:abc',
+        'http://a b',
+      ];
+      for (const OWNLINE_URL of addresses)
+        await assert.rejects(
+          run('list', [], { OWNLINE_URL, ...skipWaits }),
+          (error: Error) =>
+            error.message.includes(`The url must be like`) && error.message.includes(`, not ${OWNLINE_URL}.`),
+          OWNLINE_URL,
+        );
     });
 
     describe('the reason of no_answer', () => {
@@ -185,6 +216,13 @@ for (const language of clientLanguages)
       });
     });
   });
+
+/** Checks waits in seconds. Each is the full one, or up to half less by chance. */
+function checkWaits(waits: unknown, full: readonly number[]): void {
+  assert.ok(Array.isArray(waits));
+  const within = full.map((seconds, index) => waits[index] >= seconds / 2 && waits[index] <= seconds + 1e-9);
+  assert.ok(waits.length === full.length && within.every(Boolean), JSON.stringify(waits));
+}
 
 function urlOf(server: Server): string {
   const address = server.address();

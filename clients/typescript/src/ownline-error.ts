@@ -47,10 +47,10 @@ export class OwnlineError extends Error {
     this.idempotencyKey = circumstances.idempotencyKey;
   }
 
-  /** The error of a request without an answer. `wasSent` says that one of its tries may have reached the server. */
-  static ofFailure(request: Request, cause: unknown, wasSent: boolean): OwnlineError {
+  /** The error of a request without an answer. `mayHaveArrived` says that the server may have one of its tries. */
+  static ofFailure(request: Request, cause: unknown, mayHaveArrived: boolean): OwnlineError {
     const accepted =
-      wasSent && request.method !== 'GET' ? ', but the server may have accepted the request' : '';
+      mayHaveArrived && request.method !== 'GET' ? ', but the server may have accepted the request' : '';
     return new OwnlineError({
       code: 'no_answer',
       message: `${request.url} gave no answer${accepted}: ${reasonOf(cause)}`,

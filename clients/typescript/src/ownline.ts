@@ -88,8 +88,8 @@ export class Ownline {
     /**
      * Reads events, oldest first, and waits for new ones without an end. An event counts as handled when the next one
      * is asked for; its id is then saved in the cursor. After a crash the reader continues there: each event arrives
-     * at least once. While the server does not answer, the reader tries again after 5 s at most. It throws 400 with
-     * the param `after` if the server no longer keeps the event of the cursor.
+     * at least once. While the server fails, the reader tries again after 5 s at most, or as `Retry-After` says, up to
+     * two minutes. It throws 400 with the param `after` if the server no longer keeps the event of the cursor.
      * @param options.cursor where the reader continues, such as `fileCursor(path)`. Without one it begins with the oldest
      * @param options.signal ends the reader
      */

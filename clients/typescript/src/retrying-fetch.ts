@@ -12,7 +12,10 @@ export interface RetryPolicy {
 }
 
 const backoffFirstMs = 500;
-/** A request is not repeated if the server asks for a longer wait. The limits of the server count per minute. */
+/**
+ * The limits of the server count per minute. If an answer asks for a longer wait, the request fails at once. A request
+ * without a limit of tries waits this long.
+ */
 const retryAfterMaxSeconds = 120;
 
 /**
@@ -26,22 +29,24 @@ export function retryingFetch({
   backoffMaxMs,
 }: RetryPolicy): (request: Request) => Promise<Response> {
   return async (request) => {
-    let wasSent = false;
+    let mayHaveArrived = false;
     const isRepeatable = /^(GET|PUT)$/.test(request.method) || request.headers.has('idempotency-key');
     for (let tries = 1; ; tries += 1) {
       const outcome = await tryOnce(request, timeoutMs).catch((cause: unknown) => {
         request.signal.throwIfAborted();
-        wasSent ||= !isUnsent(cause);
-        return OwnlineError.ofFailure(request, cause, wasSent);
+        mayHaveArrived ||= !isUnsent(cause);
+        return OwnlineError.ofFailure(request, cause, mayHaveArrived);
       });
       if (outcome instanceof Response) return outcome;
       const { status, retryAfterSeconds = 0 } = outcome;
       // A proxy can answer 5xx after the server accepted the request.
-      wasSent ||= status >= 500;
+      mayHaveArrived ||= status >= 500;
       const isTemporary = status === 429 || (isRepeatable && (status === 0 || status >= 500));
-      if (!isTemporary || tries >= triesMax || retryAfterSeconds > retryAfterMaxSeconds) throw outcome;
+      const isTooLong = retryAfterSeconds > retryAfterMaxSeconds && Number.isFinite(triesMax);
+      if (!isTemporary || tries >= triesMax || isTooLong) throw outcome;
       const backoffMs = Math.min(backoffMaxMs, backoffFirstMs * 2 ** (tries - 1)) * (0.5 + Math.random() / 2);
-      await wait(Math.max(backoffMs, retryAfterSeconds * 1_000), undefined, { signal: request.signal });
+      const askedMs = Math.min(retryAfterSeconds, retryAfterMaxSeconds) * 1_000;
+      await wait(Math.max(backoffMs, askedMs), undefined, { signal: request.signal });
     }
   };
 }

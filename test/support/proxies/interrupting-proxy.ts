@@ -32,6 +32,8 @@ export interface InterruptingProxy {
   readonly requests: readonly PassedRequest[];
   /** Sets the faults of the next requests, one for each, and forgets the requests so far. */
   readonly interrupt: (...faults: readonly Interruption[]) => void;
+  /** Cuts all connections of clients. */
+  readonly cut: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -60,6 +62,10 @@ export async function startInterruptingProxy(target: string): Promise<Interrupti
     }
     if (fault === 'redirect') {
       response.writeHead(307, { location: '/v1/numbers' }).end();
+      return;
+    }
+    if (fault === 'maintenance') {
+      response.writeHead(503, { 'retry-after': '300' }).end();
       return;
     }
     if (fault === 'error_page') {
@@ -93,6 +99,7 @@ export async function startInterruptingProxy(target: string): Promise<Interrupti
       requests.length = 0;
       faults.splice(0, faults.length, ...next);
     },
+    cut: () => server.closeAllConnections(),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -70,10 +70,10 @@ class Events:
         """Read events, oldest first, and wait for new ones without an end.
 
         An event counts as handled when the next one is asked for; its id is then saved in the cursor. After a crash the
-        reader continues there: each event arrives at least once. Without a cursor it begins with the oldest event. The
-        reader tries again after 5 s at most while the server does not answer. It raises 400 with the param `after` if the
-        server no longer keeps the event of the cursor. `stop` ends the reader: after the event that is being handled, or
-        within 25 s while it waits.
+        reader continues there: each event arrives at least once. Without a cursor it begins with the oldest event. While
+        the server fails, the reader tries again after 5 s at most, or as `Retry-After` says, up to two minutes. It raises
+        400 with the param `after` if the server no longer keeps the event of the cursor. `stop` ends the reader after the
+        event that is being handled. While it waits, it ends within 25 s if the server answers, else after its time-out.
         """
         stop = stop or threading.Event()
         api = Api(self._connect(stop=stop))

@@ -22,7 +22,8 @@ from typing import Any
 from .errors import OwnlineError
 
 BACKOFF_FIRST_SECONDS = 0.5
-# A request is not repeated if the server asks for a longer wait. The limits of the server count per minute.
+# The limits of the server count per minute. If an answer asks for a longer wait, the request fails at once. A request
+# without a limit of tries waits this long.
 RETRY_AFTER_MAX_SECONDS = 120.0
 
 
@@ -80,7 +81,7 @@ class Transport:
             request.add_header("content-type", "application/json")
         is_repeatable = method in ("GET", "PUT") or request.has_header("Idempotency-key")
         tries = 0
-        was_sent = False
+        may_have_arrived = False
         while True:
             tries += 1
             error: OwnlineError
@@ -89,17 +90,18 @@ class Transport:
             except OwnlineError as refusal:
                 error = refusal
                 # A proxy can answer 5xx after the server accepted the request.
-                was_sent = was_sent or error.status >= 500
+                may_have_arrived = may_have_arrived or error.status >= 500
             except (OSError, http.client.HTTPException) as cause:
                 # urllib raises URLError before it has sent the whole request, and other errors later.
-                was_sent = was_sent or not isinstance(cause, urllib.error.URLError)
-                error = _error_without_answer(request, cause, was_sent)
+                may_have_arrived = may_have_arrived or not isinstance(cause, urllib.error.URLError)
+                error = _error_without_answer(request, cause, may_have_arrived)
             temporary = error.status == 429 or (is_repeatable and (error.status == 0 or error.status >= 500))
             retry_after = error.retry_after_seconds or 0.0
-            if not temporary or tries >= self._tries_max or retry_after > RETRY_AFTER_MAX_SECONDS:
+            too_long = retry_after > RETRY_AFTER_MAX_SECONDS and math.isfinite(self._tries_max)
+            if not temporary or tries >= self._tries_max or too_long:
                 raise error
             backoff = min(self._backoff_max_seconds, BACKOFF_FIRST_SECONDS * 2.0 ** min(tries - 1, 16))
-            self._sleep(max(backoff * random.uniform(0.5, 1), retry_after))
+            self._sleep(max(backoff * random.uniform(0.5, 1), min(retry_after, RETRY_AFTER_MAX_SECONDS)))
             if self._stop.is_set():
                 raise error
 
@@ -123,9 +125,10 @@ def _without_none(headers: dict[str, str | None] | None) -> dict[str, str]:
     return {name: value for name, value in (headers or {}).items() if value is not None}
 
 
-def _error_without_answer(request: urllib.request.Request, cause: Exception, was_sent: bool) -> OwnlineError:
-    """The error of a request without an answer. `was_sent` says that one of its tries may have reached the server."""
-    accepted = ", but the server may have accepted the request" if was_sent and request.get_method() != "GET" else ""
+def _error_without_answer(request: urllib.request.Request, cause: Exception, may_have_arrived: bool) -> OwnlineError:
+    """The error of a request without an answer. `may_have_arrived` says that the server may have one of its tries."""
+    is_open = may_have_arrived and request.get_method() != "GET"
+    accepted = ", but the server may have accepted the request" if is_open else ""
     message = f"{request.full_url} gave no answer{accepted}: {_reason_of(cause)}"
     error = OwnlineError("no_answer", message, idempotency_key=request.get_header("Idempotency-key"))
     error.__cause__ = cause
