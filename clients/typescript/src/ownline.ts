@@ -39,6 +39,8 @@ type ItemOf<Page> = { [F in keyof Page]: Page[F] extends readonly (infer Item)[]
 
 /** The longest time for which a request waits for an event. */
 const eventWaitSeconds = 25;
+/** The address of a server, which may be below a path. */
+const urlPattern = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/:?#@[\]]+)(:\d+)?(\/[^\s?#]*)?$/i;
 
 /** A client of the API of an Ownline server. */
 export class Ownline {
@@ -50,6 +52,8 @@ export class Ownline {
     const { url = process.env.OWNLINE_URL, apiKey = process.env.OWNLINE_API_KEY } = options;
     const { triesMax = 7, timeoutMs = 60_000 } = options;
     if (!url || !apiKey) throw new TypeError('Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and apiKey.');
+    if (!urlPattern.test(url))
+      throw new TypeError(`The url must be like https://example.com or http://127.0.0.1:3000, not ${url}.`);
     this.#patientFetch = retryingFetch({
       triesMax: Number.POSITIVE_INFINITY,
       timeoutMs: timeoutMs + eventWaitSeconds * 1_000,

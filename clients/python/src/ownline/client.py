@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,6 +16,8 @@ from .transport import Transport
 
 # The longest time for which a request waits for an event.
 EVENT_WAIT_SECONDS = 25
+# The address of a server, which may be below a path.
+URL = re.compile(r"https?://(\[[\da-f:.]+\]|[^\s/:?#@\[\]]+)(:\d+)?(/[^\s?#]*)?", re.IGNORECASE)
 
 
 class Ownline:
@@ -37,6 +40,8 @@ class Ownline:
         api_key = api_key or os.environ.get("OWNLINE_API_KEY")
         if not url or not api_key:
             raise ValueError("Set OWNLINE_URL and OWNLINE_API_KEY, or pass url and api_key.")
+        if not URL.fullmatch(url):
+            raise ValueError(f"The url must be like https://example.com or http://127.0.0.1:3000, not {url}.")
         self.api = Api(Transport(url, api_key, tries_max=tries_max, timeout_seconds=timeout_seconds))
         self.messages = Messages(self.api)
         timeout_seconds += EVENT_WAIT_SECONDS
