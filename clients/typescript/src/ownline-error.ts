@@ -28,7 +28,10 @@ export class OwnlineError extends Error {
   readonly status: number;
   /** The field, query parameter or header that was refused. */
   readonly param: string | undefined;
-  /** All fields of the error: with `plan_limit_exceeded` also `limit`, `current`, `upgrade_url` and `resets_at`. */
+  /**
+   * All fields of the error: with `plan_limit_exceeded` also `limit`, `current`, `upgrade_url` and `resets_at`;
+   * with a recipient that opted out also `opted_out_at`.
+   */
   readonly fields: ErrorFields | undefined;
   /** Names the request in the logs of the server. */
   readonly requestId: string | undefined;

@@ -15,7 +15,7 @@ export interface OwnlineOptions {
   readonly url?: string;
   /** By default the environment's OWNLINE_API_KEY. */
   readonly apiKey?: string;
-  /** Tries of a request in all, 7 by default. The waits between seven are 16 to 32 s together. */
+  /** Tries of a request in all, 7 by default. The waits between seven are 15.75 to 31.5 s together. */
   readonly triesMax?: number;
   /** Time for one try in milliseconds, 60,000 by default. The reader of events adds the 25 s that a request may wait. */
   readonly timeoutMs?: number;

@@ -24,8 +24,8 @@ class Ownline:
     """A client of the API of an Ownline server. `api` has all operations; threads can share it.
 
     `url` and `api_key` are by default the environment's OWNLINE_URL and OWNLINE_API_KEY. `tries_max` counts the tries of
-    a request in all; the waits between seven are 16 to 32 s together. `timeout_seconds` is the time for each read of an
-    answer. The reader of events adds the 25 s that a request may wait.
+    a request in all; the waits between seven are 15.75 to 31.5 s together. `timeout_seconds` is the time for each read
+    of an answer. The reader of events adds the 25 s that a request may wait.
     """
 
     def __init__(

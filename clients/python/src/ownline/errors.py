@@ -27,7 +27,8 @@ class OwnlineError(Exception):
         self.code = code
         self.message = message
         self.status = status
-        # All fields of the error: with `plan_limit_exceeded` also `limit`, `current`, `upgrade_url` and `resets_at`.
+        # All fields of the error: with `plan_limit_exceeded` also `limit`, `current`, `upgrade_url` and `resets_at`;
+        # with a recipient that opted out also `opted_out_at`.
         self.fields: dict[str, Any] = fields or {}
         # The field, query parameter or header that was refused.
         self.param: str | None = self.fields.get("param")
