@@ -1,37 +1,28 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import pg from 'pg';
 import { migrate } from '#server/database/migrate.ts';
 import { StartError } from '#server/platform/start-error.ts';
-
-const engineUrl = process.env.TEST_ENGINE_URL ?? '';
+import { createEmptyDatabase } from '#test/support/database/test-database.ts';
+import { given } from '#test/support/service/given.ts';
 
 describe('the schema of the first release (decision 0003)', () => {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  const url = engineUrl.replace('/ownline?', `/${name}?`);
-  let administrator: pg.Client;
-  let client: pg.Client;
-
-  before(async () => {
-    administrator = new pg.Client({ connectionString: engineUrl.replace('/ownline?', '/postgres?') });
-    await administrator.connect();
-    await administrator.query(`CREATE DATABASE ${name}`);
-    client = new pg.Client({ connectionString: url });
-    await client.connect();
-  });
-  after(async () => {
-    await client.end();
-    await administrator.query(`DROP DATABASE ${name} WITH (FORCE)`);
-    await administrator.end();
-  });
+  const database = given(createEmptyDatabase);
+  const client = given(
+    async () => {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      return client;
+    },
+    (client) => client.end(),
+  );
 
   it('a database from before the first release is refused with advice, and is not changed', async () => {
     await client.query(
       'CREATE TABLE schema_version (version bigint PRIMARY KEY, name text, md5 text, run_at timestamptz)',
     );
     await client.query(`INSERT INTO schema_version VALUES (1, 'foundation'), (9, 'clock')`);
-    await assert.rejects(migrate(url), (error: Error) => {
+    await assert.rejects(migrate(database.url), (error: Error) => {
       assert.ok(error instanceof StartError);
       assert.match(error.message, /from before its first release/);
       assert.match(error.message, /another DATA_DIR, or with an empty database in DATABASE_URL/);
@@ -43,7 +34,7 @@ describe('the schema of the first release (decision 0003)', () => {
   });
 
   it('pages of tables whose rows are soon updated have free space, in later months too (decisions 0017 and 0036)', async () => {
-    await migrate(url);
+    await migrate(database.url);
     await client.query(`SELECT make_partition('deliveries', '2026-11-01', 1000)`);
     const { rows } = await client.query<{ relname: string; reloptions: string[] }>(
       `SELECT relname, reloptions FROM pg_class WHERE reloptions::text LIKE '%fillfactor%' AND relname ~ 'deliveries' ORDER BY 1`,
