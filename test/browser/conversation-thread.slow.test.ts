@@ -3,7 +3,12 @@ import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { assertSoundDashboard, nameOfLook, openDashboard } from '#test/support/browser/dashboard-page.ts';
+import {
+  assertSoundDashboard,
+  loseSession,
+  nameOfLook,
+  openDashboard,
+} from '#test/support/browser/dashboard-page.ts';
 import { complaintsAbout } from '#test/support/browser/page-checks.ts';
 import { receive, sendNext } from '#test/support/dashboard/conversations.ts';
 import { pictureOf } from '#test/support/media/sample-files.ts';
@@ -180,7 +185,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
       const address = page.url();
       await page.reload();
       await page.getByRole('heading', { name: contact }).waitFor();
-      await page.context().clearCookies();
+      await loseSession(page, new URL(address).origin);
       await page.goto(address);
       assert.match(page.url(), /\/sign-in/);
       const next = new URL(page.url()).searchParams.get('next') ?? '';

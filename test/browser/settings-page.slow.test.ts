@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { keepPicture, type Look, looks } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
-import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
+import { loseSession, nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { isDark, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { assertSoundInBothThemes } from '#test/support/browser/sound-dashboard.ts';
 import { addAuthenticator } from '#test/support/browser/virtual-authenticator.ts';
@@ -60,7 +60,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await page.getByRole('button', { name: 'Add passkey' }).click();
       await page.getByRole('dialog').getByLabel('Name').waitFor();
       await assertSoundInBothThemes(page, 'settings-add-passkey', look);
-      await page.context().clearCookies();
+      await loseSession(page, origin);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.goto(`${origin}/sign-in`);
@@ -70,15 +70,6 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       assert.deepEqual(complaints, []);
       await page.context().close();
     });
-  }
-
-  /**
-   * Ends the session. The dashboard is left first, because an open page would request data without a session and log
-   * errors.
-   */
-  async function loseSession(page: Page): Promise<void> {
-    await page.goto(`${origin}/healthz`);
-    await page.context().clearCookies();
   }
 
   for (const look of [desktop, phone]) {
@@ -100,7 +91,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await page.getByText('Reception', { exact: true }).waitFor();
       await keepPicture(page, `dashboard-settings-passkeys-${nameOfLook(look)}`);
 
-      await loseSession(page);
+      await loseSession(page, origin);
       await authenticator.answer(false);
       await page.goto(`${origin}/sign-in?next=/teams/${owner.team.publicId}/settings`);
       await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
@@ -119,7 +110,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
       await page.getByText('No passkeys yet').waitFor();
       assert.deepEqual(complaints, []);
       // The device still offers the removed passkey, and the sign-in page says that the server does not know it.
-      await loseSession(page);
+      await loseSession(page, origin);
       await authenticator.answer(false);
       await page.goto(`${origin}/sign-in`);
       await authenticator.answer(true);
@@ -140,7 +131,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await dialog.getByLabel('Name').fill('Work laptop');
     await dialog.getByRole('button', { name: 'Add passkey' }).click();
     await page.getByText('The passkey is added').waitFor();
-    await page.context().clearCookies();
+    await loseSession(page, origin);
     // Records the calls of `navigator.credentials.get`.
     await page.addInitScript(`(() => {
       const get = navigator.credentials.get.bind(navigator.credentials);
@@ -173,7 +164,7 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
 
   it('the sign-in page shows no error if the browser offers no suggestions of passkeys (§12.2/passkey-button)', async () => {
     const { page } = await open(await newOwner('quiet@example.com'), desktop);
-    await page.context().clearCookies();
+    await loseSession(page, origin);
     await page.addInitScript(`(() => {
       window.refusals = 0;
       navigator.credentials.get = async () => {

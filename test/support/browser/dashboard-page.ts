@@ -35,6 +35,15 @@ export async function openWatchedDashboard(
   return { page, complaints };
 }
 
+/**
+ * Ends the session of a page. The dashboard is left first. An open page would request data without a session, log errors,
+ * and go to the sign-in page by itself.
+ */
+export async function loseSession(page: Page, origin: string): Promise<void> {
+  await page.goto(`${origin}/healthz`);
+  await page.context().clearCookies();
+}
+
 /** Saves a screenshot, and checks that the page has no serious fault. */
 export async function assertSoundDashboard(page: Page, picture: string): Promise<void> {
   await keepPicture(page, `dashboard-${picture}`);
