@@ -161,7 +161,10 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     for (const [words, sentence] of [
       [['--email', 'ada'], /email must be an address/],
       [['--email', 'ada@example.com', '--team', 'team_1'], /"team_1" is not a team id/],
-      [['--email', 'ada@example.com', '--team', 'team_01h2xcejqtf2nbrexx3vqjhp41'], /There is no team team_01.* team list/],
+      [
+        ['--email', 'ada@example.com', '--team', 'team_01h2xcejqtf2nbrexx3vqjhp41'],
+        /There is no team team_01.* team list/,
+      ],
       [[], /required option '--email/],
     ] as const) {
       const { code, output, errors } = await commandLine.run(['link', ...words]);
