@@ -66,6 +66,13 @@ describe('the checks of pages find faults', () => {
     assert.match(findings.join('\n'), /color-contrast.*\.pale/);
   });
 
+  it('seriousAxeFindings waits until an animation has ended', async () => {
+    await page.evaluate("document.querySelector('a').animate({ opacity: [0, 1] }, 1000)");
+    const findings = await seriousAxeFindings(page);
+    assert.equal(findings.length, 1, findings.join('\n'));
+    assert.match(findings.join('\n'), /color-contrast.*\.pale/);
+  });
+
   it('keyboardStops finds an element whose focus is invisible', async () => {
     assert.deepEqual(await keyboardStops(page), [
       { name: 'Unseen', isSeen: false },

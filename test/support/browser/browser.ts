@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findBrowser } from './find-browser.ts';
+import { untilAnimationsEnd } from './page-checks.ts';
 
 export interface Look {
   readonly width: number;
@@ -55,7 +56,9 @@ export function newPage(browser: Browser, { width, height, colorScheme }: Look):
 /** Saves a screenshot of the whole page in the folder that SCREENSHOTS names, if that setting exists. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS ?? '';
-  if (folder !== '') await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  if (folder === '') return;
+  await untilAnimationsEnd(page);
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
 /** Chromium's sandbox needs user namespaces, which it refuses to use as root and many containers lack. */

@@ -103,11 +103,19 @@ async function isFocusSeen(page: Page): Promise<boolean> {
   return !withFocus.equals(without);
 }
 
+/** Waits until each animation that runs once has ended. */
+export async function untilAnimationsEnd(page: Page): Promise<void> {
+  await page.evaluate(
+    'Promise.all(document.getAnimations().filter((one) => one.effect.getTiming().iterations === 1).map((one) => one.finished.catch(() => undefined)))',
+  );
+}
+
 /**
- * Accessibility faults that axe finds, except minor and moderate ones.
+ * Accessibility faults that axe finds once animations have ended, except minor and moderate ones.
  * axe runs in an isolated world, where the page's content security policy does not apply.
  */
 export async function seriousAxeFindings(page: Page): Promise<string[]> {
+  await untilAnimationsEnd(page);
   const session = await page.context().newCDPSession(page);
   try {
     const { frameTree } = await session.send('Page.getFrameTree');

@@ -50,9 +50,6 @@ export async function assertSoundInBothThemes(page: Page, state: string, look: L
 async function assertSoundIn(page: Page, state: string, { width, height, colorScheme }: Look): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await until('the page has the theme', async () => (await isDark(page)) === (colorScheme === 'dark'));
-  await page.evaluate(
-    'Promise.all(document.getAnimations().filter((one) => one.effect.getTiming().iterations === 1).map((one) => one.finished.catch(() => undefined)))',
-  );
   const name = `dashboard-${state}-${width}×${height}-${colorScheme}`;
   await keepPicture(page, name);
   assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []], name);
