@@ -2,22 +2,16 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import {
-  clientLanguages,
-  copyProgram,
-  linesOf,
-  startProgram,
-} from '#test/support/clients/client-languages.ts';
+import { clientLanguages, linesOf, startProgram } from '#test/support/clients/client-languages.ts';
+import { givenClient } from '#test/support/clients/given-client.ts';
 import { signedHeaders } from '#test/support/clients/signed-headers.ts';
 import { connectNumber, type DeviceWire } from '#test/support/phones/test-phone.ts';
 import { PageBlocks } from '#test/support/processes/page-blocks.ts';
-import { startInterruptingProxy } from '#test/support/proxies/interrupting-proxy.ts';
-import { given, givenFolder } from '#test/support/service/given.ts';
+import { given } from '#test/support/service/given.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 import { putAccepted } from '#test/support/usage/given-usage.ts';
 import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
-import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 const number = '+14155550100';
 const freeNumber = '+14155550102';
@@ -33,14 +27,7 @@ for (const language of clientLanguages)
       it(`the client for ${language.name} runs`, { skip: reason });
       return;
     }
-    const service = givenWebhookService();
-    const team = given(() => service.newTeam());
-    const proxy = given(() => startInterruptingProxy(service.baseUrl));
-    const folder = givenFolder('ownline-client-');
-    before(async () => {
-      await language.install(folder);
-      copyProgram(language, folder);
-    });
+    const { service, team, proxy, folder } = givenClient(language);
 
     /** Starts a command of the program, which makes its requests through the proxy. */
     const startCommand = (command: string, args: readonly string[], { api } = team) =>

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
-import { before, describe, it } from 'node:test';
-import {
-  clientLanguages,
-  copyProgram,
-  linesOf,
-  startProgram,
-} from '#test/support/clients/client-languages.ts';
+import { describe, it } from 'node:test';
+import { clientLanguages, linesOf, startProgram } from '#test/support/clients/client-languages.ts';
+import { givenClient } from '#test/support/clients/given-client.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
-import { startInterruptingProxy } from '#test/support/proxies/interrupting-proxy.ts';
-import { given, givenFolder } from '#test/support/service/given.ts';
 import { freePort } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
-import { givenWebhookService } from '#test/support/webhooks/webhook-world.ts';
 
 const skipWaits = { SKIP_WAITS: '1' };
 const errorPages = (count: number) => Array.from({ length: count }, () => 'error_page' as const);
@@ -25,14 +18,7 @@ for (const language of clientLanguages)
       it(`the client for ${language.name} runs`, { skip: reason });
       return;
     }
-    const service = givenWebhookService();
-    const team = given(() => service.newTeam());
-    const proxy = given(() => startInterruptingProxy(service.baseUrl));
-    const folder = givenFolder('ownline-client-');
-    before(async () => {
-      await language.install(folder);
-      copyProgram(language, folder);
-    });
+    const { service, team, proxy, folder } = givenClient(language);
 
     /** Starts a command of the program, which makes its requests through the proxy. */
     const startCommand = (
