@@ -4,7 +4,7 @@ import { testLine } from '#contract/test-line.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { contactOf } from '#server/opt-outs/contact.ts';
 import { findErasedOptOut } from '#server/opt-outs/erased-opt-out-store.ts';
-import { findOptOut } from '#server/opt-outs/opt-out-store.ts';
+import { findOptOut, type OptOutRow } from '#server/opt-outs/opt-out-store.ts';
 import { type AppError, invalid, notFound, unavailable } from '#server/platform/app-error.ts';
 import { type KeyId, type MemberId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { validateUrl } from '#server/platform/outbound-http/validate-url.ts';
@@ -126,26 +126,21 @@ async function optedOut(
   const { database } = services;
   const optOut = await findOptOut(database.hot, teamId, contact);
   const erased = optOut ? undefined : await findErasedOptOut(database.hot, services, teamId, contact);
-  if (erased) {
-    const at = erased.opted_out_at.toISOString();
-    return invalid(
-      'to',
-      `${to} opted out of this team on ${at}; their data was erased. Send them nothing ` +
-        `until they text START, or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(contact)}.`,
-      { opted_out_at: at },
-    );
-  }
-  if (!optOut) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
-  const cause = optOut.message_id
-    ? `with the message ${publicId('msg', optOut.message_id)} to ${optOut.phone_number}`
-    : `by PUT /v1/opt-outs/:contact (request ${optOut.request_id})`;
-  const at = optOut.opted_out_at.toISOString();
+  const found = optOut ?? erased;
+  if (!found) return invalid('to', `${to} had opted out, and opted in just now. Send the message again.`);
+  const at = found.opted_out_at.toISOString();
   return invalid(
     'to',
-    `${to} opted out of this team on ${at} ${cause}. Send them nothing until they text START, ` +
-      `or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(optOut.contact)}.`,
+    `${to} opted out of this team on ${at}${optOut ? causeOf(optOut) : '; their data was erased'}. Send them nothing until they ` +
+      `text START, or until you have their consent in another way and call DELETE /v1/opt-outs/${encodeURIComponent(contact)}.`,
     { opted_out_at: at },
   );
+}
+
+function causeOf({ message_id, phone_number, request_id }: OptOutRow): string {
+  return message_id
+    ? ` with the message ${publicId('msg', message_id)} to ${phone_number}`
+    : ` by PUT /v1/opt-outs/:contact (request ${request_id})`;
 }
 
 function refusal(
