@@ -23,9 +23,9 @@ interface ChoosingOptions {
 
 /**
  * Chooses the user that PostgreSQL runs as. Without root, it is the user of this process. PostgreSQL refuses to run as
- * root. So a process of root takes the owner of the existing database. For a new database it takes `ownline`; if that
- * user is missing, `postgres`; if both are missing, `nobody`. Later starts give a database of `nobody` to `ownline` or
- * `postgres` if one of them was created.
+ * root, so a process of root takes another user. That is the owner of an existing database. For a new database it is the
+ * first of `ownline`, `postgres` and `nobody` that exists. A later start that finds `ownline` or `postgres` gives it a
+ * database of `nobody`.
  */
 export async function chooseEngineUser({ layout, logger }: ChoosingOptions): Promise<EngineUser> {
   const owner = await stat(layout.pgFolder).catch(() => undefined);
