@@ -33,7 +33,9 @@ export type Account = Type.Static<typeof Account>;
 export const AccountTeam = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
   name: Type.String({ description: 'The name of the team.' }),
-  role: stringEnum(roles, { description: 'The role of the person in the team (section 5.3).' }),
+  role: stringEnum(roles, {
+    description: 'The role of the person in the team, which decides their permissions.',
+  }),
   member_id: publicIdOf('usr', 'The id of the membership.'),
 });
 export type AccountTeam = Type.Static<typeof AccountTeam>;
@@ -68,8 +70,8 @@ export const SetPasswordRequest = strictObject({
 export const AccountSession = strictObject({
   id: publicIdOf('acs', 'The id of the session.'),
   current: Type.Boolean({ description: 'true for the session of this request.' }),
-  method: stringEnum(signInMethods, { description: 'How it began.' }),
-  ip: Type.String({ description: 'Where it began.' }),
+  method: stringEnum(signInMethods, { description: 'The method of the sign-in.' }),
+  ip: Type.String({ description: 'The IP address of the sign-in.' }),
   user_agent: Type.String({ description: 'The User-Agent of the browser.' }),
   created_at: timestamp('When it began.'),
   last_used_at: timestamp('At most a minute behind.'),

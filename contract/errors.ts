@@ -30,7 +30,7 @@ export const ErrorBody = Type.Object({
     code: stringEnum(Object.keys(errorStatus) as ErrorCode[], {
       description: 'The kind of the error, for programs.',
     }),
-    message: Type.String({ description: 'What is wrong and what to do next, for people.' }),
+    message: Type.String({ description: 'The problem and the next step, for people.' }),
     param: Type.Optional(
       Type.String({ description: 'The field, query parameter or header that was refused.' }),
     ),

@@ -24,7 +24,7 @@ export type LiveHello = Type.Static<typeof LiveHello>;
 export const LiveRows = strictObject({
   messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
   conversations: Type.Array(ConversationFacts, {
-    description: 'Those of the messages, the latest activity first; what a member has read is not in them.',
+    description: 'The conversations of the messages, latest activity first, without what a member has read.',
   }),
   numbers: Type.Array(NumberResource),
   numbers_complete: Type.Boolean({

@@ -17,7 +17,7 @@ export const Member = strictObject({
   id: publicIdOf('usr', 'The id of the membership: one person has another one in each team.'),
   email,
   name: Type.String({ description: 'The name that the person chose.', examples: ['Ada Example'] }),
-  role: stringEnum(roles, { description: 'The role of the person (section 5.3).' }),
+  role: stringEnum(roles, { description: 'The role of the person, which decides their permissions.' }),
   created_at: timestamp('When the person joined.'),
 });
 export type Member = Type.Static<typeof Member>;
@@ -56,7 +56,9 @@ export const ListInvitationsQuery = strictObject({
 export type ListInvitationsQuery = Type.Static<typeof ListInvitationsQuery>;
 
 export const InvitationList = strictObject({
-  invitations: Type.Array(Invitation, { description: 'Live ones, newest first.' }),
+  invitations: Type.Array(Invitation, {
+    description: 'Invitations that can still be accepted, newest first.',
+  }),
   ...pageFields('inv', 'Send it as cursor to get the next page; "" on an empty page.'),
 });
 export type InvitationList = Type.Static<typeof InvitationList>;

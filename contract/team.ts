@@ -8,12 +8,12 @@ export const nameMaxCharacters = 100;
 export const Team = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
   name: Type.String({ description: 'The name of the team.', examples: ['Example Ltd'] }),
-  plan: stringEnum(planNames, { description: 'Decides the limits of section 8.' }),
+  plan: stringEnum(planNames, { description: 'The plan, which decides the limits of the team.' }),
   monthly_message_limit: Type.Integer({
     description: 'Outbound messages that the team may send in a calendar month (UTC).',
     examples: [10_000],
   }),
-  created_at: timestamp('When the team was made.'),
+  created_at: timestamp('When the team was created.'),
   test: Type.Optional(
     Type.Literal(true, { description: 'Only of the test team for which a test key acts.' }),
   ),
@@ -25,7 +25,7 @@ export const UpdateTeamRequest = strictObject({
     Type.String({
       minLength: 1,
       maxLength: nameMaxCharacters,
-      description: `The new name, 1 to ${nameMaxCharacters} characters. Left out, it stays.`,
+      description: `The new name, 1 to ${nameMaxCharacters} characters. Without it, the name stays.`,
       examples: ['Example Ltd'],
     }),
   ),

@@ -40,7 +40,7 @@ export const UsageQuery = strictObject({
   month: Type.Optional(
     Type.String({
       pattern: '^\\d{4}-(0[1-9]|1[0-2])$',
-      description: 'Left out, this one.',
+      description: 'Without it, the current month.',
       examples: ['2026-11'],
     }),
   ),
@@ -58,7 +58,7 @@ const resourceLimit = (description: string) =>
 
 /** A team's plan and the used part of its limits (specification section 12.7). The count of messages is in `Usage`. */
 export const PlanUsage = strictObject({
-  plan: stringEnum(planNames, { description: 'Decides the limits of section 8.' }),
+  plan: stringEnum(planNames, { description: 'The plan, which decides the limits of the team.' }),
   members: resourceLimit('Live invitations included.'),
   numbers: resourceLimit('Pending ones included.'),
   webhooks: resourceLimit('Switched-off ones included.'),

@@ -666,7 +666,7 @@ export type components = {
                  * @enum {string}
                  */
                 code: "invalid_request" | "unauthorized" | "plan_limit_exceeded" | "forbidden" | "not_found" | "conflict" | "rate_limited" | "internal_error";
-                /** @description What is wrong and what to do next, for people. */
+                /** @description The problem and the next step, for people. */
                 message: string;
                 /** @description The field, query parameter or header that was refused. */
                 param?: string;
@@ -688,13 +688,13 @@ export type components = {
             /** @description The name of the team. */
             name: string;
             /**
-             * @description Decides the limits of section 8.
+             * @description The plan, which decides the limits of the team.
              * @enum {string}
              */
             plan: "free" | "starter" | "pro" | "enterprise";
             /** @description Outbound messages that the team may send in a calendar month (UTC). */
             monthly_message_limit: number;
-            /** @description When the team was made. */
+            /** @description When the team was created. */
             created_at: string;
             /**
              * @description Only of the test team for which a test key acts.
@@ -703,7 +703,7 @@ export type components = {
             test?: true;
         };
         UpdateTeamRequest: {
-            /** @description The new name, 1 to 100 characters. Left out, it stays. */
+            /** @description The new name, 1 to 100 characters. Without it, the name stays. */
             name?: string;
         };
         Member: {
@@ -714,7 +714,7 @@ export type components = {
             /** @description The name that the person chose. */
             name: string;
             /**
-             * @description The role of the person (section 5.3).
+             * @description The role of the person, which decides their permissions.
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "viewer";
@@ -746,7 +746,7 @@ export type components = {
             expires_at: string;
         };
         InvitationList: {
-            /** @description Live ones, newest first. */
+            /** @description Invitations that can still be accepted, newest first. */
             invitations: components["schemas"]["Invitation"][];
             /** @description Send it as cursor to get the next page; "" on an empty page. */
             cursor: string;

@@ -15,11 +15,11 @@ Team = TypedDict(
         "id": str,
         # The name of the team.
         "name": str,
-        # Decides the limits of section 8.
+        # The plan, which decides the limits of the team.
         "plan": Literal["free", "starter", "pro", "enterprise"],
         # Outbound messages that the team may send in a calendar month (UTC).
         "monthly_message_limit": int,
-        # When the team was made.
+        # When the team was created.
         "created_at": str,
         # Only of the test team for which a test key acts.
         "test": NotRequired[Literal[True]],
@@ -30,7 +30,7 @@ Team = TypedDict(
 UpdateTeamRequest = TypedDict(
     "UpdateTeamRequest",
     {
-        # The new name, 1 to 100 characters. Left out, it stays.
+        # The new name, 1 to 100 characters. Without it, the name stays.
         "name": NotRequired[str],
     },
 )
@@ -45,7 +45,7 @@ Member = TypedDict(
         "email": str,
         # The name that the person chose.
         "name": str,
-        # The role of the person (section 5.3).
+        # The role of the person, which decides their permissions.
         "role": Literal["owner", "admin", "member", "viewer"],
         # When the person joined.
         "created_at": str,
@@ -125,7 +125,7 @@ Invitation = TypedDict(
 InvitationList = TypedDict(
     "InvitationList",
     {
-        # Live ones, newest first.
+        # Invitations that can still be accepted, newest first.
         "invitations": list[Invitation],
         # Send it as cursor to get the next page; "" on an empty page.
         "cursor": str,
@@ -1003,7 +1003,7 @@ ErrorError = TypedDict(
     {
         # The kind of the error, for programs.
         "code": Literal["invalid_request", "unauthorized", "plan_limit_exceeded", "forbidden", "not_found", "conflict", "rate_limited", "internal_error"],
-        # What is wrong and what to do next, for people.
+        # The problem and the next step, for people.
         "message": str,
         # The field, query parameter or header that was refused.
         "param": NotRequired[str],
