@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Event } from '#contract/event.ts';
 import { continueErasures, runErasure } from '#server/dashboard/erasure/run-erasure.ts';
-import { publishEvents } from '#server/events/publish-events.ts';
 import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
+import { publishAll } from '#test/support/events/given-publication.ts';
 import { contactEventsOf } from '#test/support/events/stored-events.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { newMember } from '#test/support/people/people.ts';
@@ -55,7 +55,7 @@ describe('erasing a contact (specification section 12.14)', () => {
     );
   };
   const feed = async (after = '') => {
-    await publishEvents(service.runtime);
+    await publishAll(service);
     return (await team.api.get(`/v1/events?limit=100&after=${after}`)).json.events as Event[];
   };
 

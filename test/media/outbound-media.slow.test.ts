@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { mediaMaxBytes } from '#server/media/limits.ts';
 import { mediaLeaseMarginMs } from '#server/messages/limits.ts';
+import { publishAll } from '#test/support/events/given-publication.ts';
 import { fetchAsPhone } from '#test/support/media/fetch-as-phone.ts';
 import { answerOf, startMediaHost, unboundedAnswer } from '#test/support/media/media-host.ts';
 import { type MediaWorld, startMediaWorld } from '#test/support/media/media-team.ts';
@@ -117,6 +118,7 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     const id = await world.send('/never-there.png');
     await world.failure(id);
     assert.deepEqual(await used(), before);
+    await publishAll(world.service);
     const events = await world.team.api.get('/v1/events?limit=100');
     const all = (
       events.json.events as { type: string; data: { id: string; error_message: string } }[]

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lockTimeoutMs } from '#server/database/database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { publishEvents } from '#server/events/publish-events.ts';
 import { createReceiveBatcher, type ReceiveBatcher } from '#server/messages/receive-batcher.ts';
 import type { Inbound } from '#server/messages/receive-message.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
@@ -10,6 +9,7 @@ import { untilBlocked } from '#test/support/database/blocked-statements.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
 import { refuseText } from '#test/support/database/table-faults.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
+import { publishAll } from '#test/support/events/given-publication.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
 import {
   contactAt,
@@ -63,7 +63,7 @@ describe('inbound texts that share commits (specification section 11.5)', () => 
     );
     assert.deepEqual(ids, ids.toSorted());
     assert.equal(await receivedBy(owner), 40);
-    await publishEvents(service.runtime);
+    await publishAll(service);
     const { json } = await owner.api.get('/v1/events?limit=100');
     const feed = json.events as { type: string; sequence: number; data: { id: string } }[];
     const received = feed.filter(({ type }) => type === 'message.received');

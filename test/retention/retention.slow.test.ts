@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HistoryPurge } from '#server/app/history-purge.ts';
 import { ensurePartitions, listMonthPartitions } from '#server/database/partitions.ts';
-import { publishEvents } from '#server/events/publish-events.ts';
 import { purgeMessages } from '#server/messages/purge-messages.ts';
 import { firstIdAt, publicId } from '#server/platform/ids/ids.ts';
 import { monthOf } from '#server/platform/time/calendar.ts';
 import { holdBackupLock, holdHistoryRead, holdRowLock } from '#test/support/database/row-lock.ts';
+import { publishAll } from '#test/support/events/given-publication.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
 import { countStoredMedia } from '#test/support/media/stored-media.ts';
 import { storedConversation } from '#test/support/messages/stored-conversations.ts';
@@ -32,7 +32,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
   const texts = async () =>
     (await storedMessages(service, { teamId: team.id })).map(({ content }) => content);
   const feed = async (after = '') => {
-    await publishEvents(service.runtime);
+    await publishAll(service);
     return team.api.get(`/v1/events?limit=100&after=${after}`);
   };
   const idsIn = (answer: { json: Record<string, unknown> }) =>
@@ -98,7 +98,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     await purge();
     assert.deepEqual(await texts(), [], 'a message that is finished later goes within a day');
     assert.equal((await team.api.delete(`/v1/webhooks/${publicId('wh', webhook.id)}`)).status, 200);
-    await publishEvents(service.runtime);
+    await publishAll(service);
     await pass(41);
     await purge();
     assert.deepEqual(idsIn(await feed()), []);
@@ -109,7 +109,7 @@ describe('retention of messages and events (specification section 10.9)', () => 
     const month = monthOf(service.clock.now());
     await pass(32);
     await receive('in a month of its own');
-    await publishEvents(service.runtime);
+    await publishAll(service);
     const second = monthOf(service.clock.now());
     await pass(110);
     await purge();

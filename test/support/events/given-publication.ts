@@ -1,8 +1,19 @@
 import type { Transaction } from '#server/database/statement.ts';
+import { publishEvents } from '#server/events/publish-events.ts';
 import type { TeamId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
+import { until } from '#test/support/service/until.ts';
+import { unpublishedEvents } from './stored-events.ts';
 
 type Service = Pick<TestService, 'query'>;
+
+/** Publishes all events, beside a publisher that may run in the service. */
+export async function publishAll(service: Pick<TestService, 'query' | 'runtime'>): Promise<void> {
+  await until('all events are published', async () => {
+    await publishEvents(service.runtime);
+    return (await unpublishedEvents(service)).length === 0;
+  });
+}
 
 /** Publishes without a notification, like a publisher that dies right after its commit. */
 export async function publishSilently({ query }: Service, teamId: TeamId): Promise<void> {
