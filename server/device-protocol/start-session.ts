@@ -100,7 +100,7 @@ export async function startDeviceSession(
           number_id: numberId,
           device_id: device.id,
           session_id: sessionId,
-          expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs)),
+          expires_at: clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs), now),
           last_seen_at: now,
         });
         await bringLeaseForward.run(trx, numberId, takeoverReportGraceMs);

@@ -24,7 +24,7 @@ export async function createSetupLink(
     id: ids.next('link'),
     tokenHash: sha256(token),
     createdAt: now,
-    expiresAt: clock.in(setupLinkMs),
+    expiresAt: clock.in(setupLinkMs, now),
   });
   return `${config.appUrl}/setup/${token}`;
 }

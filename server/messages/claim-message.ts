@@ -72,8 +72,8 @@ async function runClaim(
     claimants.map(({ sessionId }) => sessionId),
     claimants.map(({ poll }) => poll),
     now,
-    new Date(now.getTime() + config.deviceLeaseMs),
-    clock.in(sessionLifeMs),
+    clock.in(config.deviceLeaseMs, now),
+    clock.in(sessionLifeMs, now),
     defaultPacing(config.pacing),
   );
   const claims: (Claim | Skipped)[] = claimants.map(() => nothing);

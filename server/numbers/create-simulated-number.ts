@@ -48,12 +48,13 @@ export async function createSimulatedNumber(
       );
     }
     const phoneNumber = await choosePhoneNumber(trx, teamId, wanted);
+    const now = clock.now();
     await insertNumber(trx, {
       teamId,
       id: numberId,
       phoneNumber,
-      createdAt: clock.now(),
-      pendingUntil: clock.in(pendingNumberMs),
+      createdAt: now,
+      pendingUntil: clock.in(pendingNumberMs, now),
       label,
       isSimulated: true,
     });

@@ -67,7 +67,7 @@ export async function startNumberVerification(
         details: { phone_number: phoneNumber },
       });
     if (pending && pending.deleted_at === null) {
-      await extendPendingNumber(trx, teamId, pending.id, clock.in(pendingNumberMs));
+      await extendPendingNumber(trx, teamId, pending.id, clock.in(pendingNumberMs, now));
       const setupUrl = await createSetupLink(trx, services, teamId, pending.id);
       await endAllDevices(trx, teamId, pending.id, now);
       await noted(pending.id);
@@ -86,7 +86,7 @@ export async function startNumberVerification(
       id,
       phoneNumber,
       createdAt: now,
-      pendingUntil: clock.in(pendingNumberMs),
+      pendingUntil: clock.in(pendingNumberMs, now),
     });
     await noted(id);
     return createSetupLink(trx, services, teamId, id);

@@ -14,22 +14,24 @@ interface LinkOptions {
 
 /**
  * Creates a magic link, which signs in to an existing account, once. Only the hash of its token is stored.
- * @returns `{app_url}/link/<token>`, for display or mail only
+ * @returns its url `{app_url}/link/<token>`, for display or mail only, and when it expires
  */
 export async function createMagicLink(
   trx: Transaction,
   services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   account: Pick<AccountRow, 'id'>,
   { hours, by = operator }: LinkOptions,
-): Promise<string> {
+): Promise<{ readonly url: string; readonly expiresAt: Date }> {
   const { ids, clock, config } = services;
+  const now = clock.now();
+  const expiresAt = clock.in(hours * 3_600_000, now);
   const token = randomToken();
   await insertMagicLink(trx, {
     id: ids.next('alk'),
     account_id: account.id,
     tokenHash: sha256(token),
-    created_at: clock.now(),
-    expires_at: clock.in(hours * 3_600_000),
+    created_at: now,
+    expires_at: expiresAt,
   });
   await recordAudit(trx, services, {
     by,
@@ -37,5 +39,5 @@ export async function createMagicLink(
     accountId: account.id,
     details: { hours },
   });
-  return `${config.appUrl}/link/${token}`;
+  return { url: `${config.appUrl}/link/${token}`, expiresAt };
 }

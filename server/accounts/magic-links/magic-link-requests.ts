@@ -20,8 +20,6 @@ interface Counts {
   readonly ofBoth: number;
 }
 
-const hourMs = 3_600_000;
-
 type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'logger'>;
 
 /**
@@ -111,8 +109,11 @@ export class MagicLinkRequests {
       return;
     await database.transaction(async (trx) => {
       const by = { kind: 'server', id: '', name: '', ip, requestId } as const;
-      const url = await createMagicLink(trx, this.#services, account, { hours: mailedLinkHours, by });
-      await send(trx, account, url + next, clock.in(mailedLinkHours * hourMs));
+      const { url, expiresAt } = await createMagicLink(trx, this.#services, account, {
+        hours: mailedLinkHours,
+        by,
+      });
+      await send(trx, account, url + next, expiresAt);
     });
   }
 }

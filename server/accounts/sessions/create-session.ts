@@ -41,6 +41,7 @@ export async function createAccountSession(
   const sessionCookie = new SessionCookie(config);
   await endPreviousSession(db, services, sessionCookie.read(request), by);
   const token = randomToken();
+  const now = clock.now();
   await insertAccountSession(db, {
     id: ids.next('acs'),
     account_id: account.id,
@@ -48,8 +49,8 @@ export async function createAccountSession(
     method,
     ip: request.ip,
     user_agent: (request.headers['user-agent'] ?? '').slice(0, userAgentMaxCharacters),
-    created_at: clock.now(),
-    expires_at: clock.in(sessionIdleDays * 86_400_000),
+    created_at: now,
+    expires_at: clock.in(sessionIdleDays * 86_400_000, now),
   });
   const accountId = account.id;
   await recordAudit(db, services, { by, action: 'account.signed_in', accountId, details: { method } });

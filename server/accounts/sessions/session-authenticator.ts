@@ -33,7 +33,8 @@ export function createRequireSession(
 
   const touch = async (session: LiveAccountSessionRow): Promise<void> => {
     if (clock.nowMs() - session.last_used_at.getTime() < touchMs) return;
-    await touchAccountSession(database.pool, session.id, clock.now(), clock.in(sessionIdleDays * 86_400_000));
+    const now = clock.now();
+    await touchAccountSession(database.pool, session.id, now, clock.in(sessionIdleDays * 86_400_000, now));
   };
 
   return async (request, isAgain = false) => {

@@ -34,9 +34,9 @@ export class Clock {
     return new Date(this.nowMs());
   }
 
-  /** Computes the time `ms` from now; a negative number gives a time in the past. */
-  in(ms: number): Date {
-    return new Date(this.nowMs() + ms);
+  /** Computes the time `ms` after a time, by default from now; a negative number gives an earlier time. */
+  in(ms: number, after = this.now()): Date {
+    return new Date(after.getTime() + ms);
   }
 
   /** The clock's reading at a moment of `performance.now()`, without moves by tests; used to compare other clocks. */

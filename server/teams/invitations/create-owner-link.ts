@@ -37,7 +37,7 @@ export async function createOwnerLink(
   const key = email === undefined ? null : normalizeEmail(email);
   await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: true }, by);
   requireFreeSeat(team, await countSeats(trx, services, teamId), services.config, freeSeatAdvice);
-  const { url, tokenHash, expiresAt } = newInvitationLink(services);
+  const { url, tokenHash, expiresAt } = newInvitationLink(services, now);
   const id = services.ids.next('inv');
   const invitation = {
     team_id: teamId,

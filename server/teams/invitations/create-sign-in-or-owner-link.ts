@@ -97,7 +97,6 @@ async function signInLink(
   services: Pick<Runtime, 'ids' | 'clock' | 'config'>,
   account: AccountRow,
 ): Promise<OperatorLink> {
-  const url = await createMagicLink(trx, services, account, { hours: operatorLinkHours });
-  const expiresAt = services.clock.in(operatorLinkHours * 3_600_000);
+  const { url, expiresAt } = await createMagicLink(trx, services, account, { hours: operatorLinkHours });
   return { url, opens: 'sign_in', email: account.email, expires_at: expiresAt.toISOString() };
 }

@@ -3,7 +3,10 @@ import { randomToken, sha256 } from '#server/platform/crypto.ts';
 import { invitationMs } from '#server/teams/limits.ts';
 
 /** Creates the link of an invitation, which begins with APP_URL. Only the hash of its token is stored. */
-export function newInvitationLink({ config, clock }: Pick<Runtime, 'config' | 'clock'>): {
+export function newInvitationLink(
+  { config, clock }: Pick<Runtime, 'config' | 'clock'>,
+  createdAt: Date,
+): {
   readonly url: string;
   readonly tokenHash: Buffer;
   readonly expiresAt: Date;
@@ -12,6 +15,6 @@ export function newInvitationLink({ config, clock }: Pick<Runtime, 'config' | 'c
   return {
     url: `${config.appUrl}/invite/${token}`,
     tokenHash: sha256(token),
-    expiresAt: clock.in(invitationMs),
+    expiresAt: clock.in(invitationMs, createdAt),
   };
 }

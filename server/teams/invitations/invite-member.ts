@@ -60,7 +60,7 @@ export async function inviteMember(
     );
     // An expired invitation blocks its address until it is revoked.
     await revokeSupersededInvitations(trx, services, teamId, { emailKey: key, ownerLinks: false }, by);
-    const { url, tokenHash, expiresAt } = newInvitationLink(services);
+    const { url, tokenHash, expiresAt } = newInvitationLink(services, now);
     const isShown = await needsShownLink(trx, services);
     const invitation: InvitationRow = {
       team_id: teamId,

@@ -23,7 +23,7 @@ export async function resendInvitation(
 ): Promise<MadeInvitation> {
   return runTeamChange(services, { teamId, by, permission: 'team:write' }, async (trx, team, inviter) => {
     const live = await findLiveInvitation(trx, teamId, invitationId, services.clock.expiryNow());
-    const { url, tokenHash, expiresAt } = newInvitationLink(services);
+    const { url, tokenHash, expiresAt } = newInvitationLink(services, services.clock.now());
     const isShown = await needsShownLink(trx, services);
     const link = { tokenHash, expiresAt, provesAddress: !isShown };
     const invitation = live && (await renewInvitation(trx, teamId, invitationId, link));

@@ -16,9 +16,10 @@ export function rotateSecret(
 ): Promise<{ readonly secret: string; readonly takesOverAt: Date }> {
   return runWebhookChange(services, target, 'webhook.secret_rotated', async (trx, webhook) => {
     const secret = newWebhookSecret();
-    const takesOverAt = services.clock.in(secretRotationMs);
+    const now = services.clock.now();
+    const takesOverAt = services.clock.in(secretRotationMs, now);
     const sealed = sealSecret(services.secrets, webhook.id, secret);
-    if (!(await startRotation(trx, webhook, sealed, takesOverAt, services.clock.now()))) {
+    if (!(await startRotation(trx, webhook, sealed, takesOverAt, now))) {
       throw conflict(
         'A rotation of this secret is already in progress. Finish it with POST /v1/webhooks/:id/rotate-secret/finish, then start another.',
       );

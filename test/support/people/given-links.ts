@@ -7,12 +7,15 @@ import type { TestService, TestTeam } from '#test/support/service/test-service.t
 type Service = Pick<TestService, 'runtime'>;
 
 /** Makes a magic link, without a mail. @returns its address */
-export function newMagicLink(
+export async function newMagicLink(
   { runtime }: Service,
   account: Parameters<typeof createMagicLink>[2],
   hours = 1,
 ): Promise<string> {
-  return runtime.database.transaction((trx) => createMagicLink(trx, runtime, account, { hours }));
+  const { url } = await runtime.database.transaction((trx) =>
+    createMagicLink(trx, runtime, account, { hours }),
+  );
+  return url;
 }
 
 /** Makes the link of a team's owner. @param email undefined for a link without an address @returns its address */
