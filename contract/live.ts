@@ -24,7 +24,8 @@ export type LiveHello = Type.Static<typeof LiveHello>;
 export const LiveRows = strictObject({
   messages: Type.Array(ListedMessage, { description: 'Newest first.' }),
   conversations: Type.Array(ConversationFacts, {
-    description: 'The conversations of the messages, latest activity first, without what a member has read.',
+    description:
+      'The conversations of the messages, latest activity first. They do not say what a member has read.',
   }),
   numbers: Type.Array(NumberResource),
   numbers_complete: Type.Boolean({

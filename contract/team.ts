@@ -8,7 +8,7 @@ export const nameMaxCharacters = 100;
 export const Team = strictObject({
   id: publicIdOf('team', 'The id of the team.'),
   name: Type.String({ description: 'The name of the team.', examples: ['Example Ltd'] }),
-  plan: stringEnum(planNames, { description: 'The plan, which decides the limits of the team.' }),
+  plan: stringEnum(planNames, { description: 'The plan, which decides most limits of the team.' }),
   monthly_message_limit: Type.Integer({
     description: 'Outbound messages that the team may send in a calendar month (UTC).',
     examples: [10_000],

@@ -114,8 +114,8 @@ function fingerprint(input: SendMessageRequest): Buffer {
 }
 
 /**
- * The refusal of a send to a contact that opted out. The text says when the contact opted out, by which message or
- * request, and what to do.
+ * The refusal of a send to a contact that opted out. The text says when and how the contact opted out, and what to do.
+ * After an erasure it no longer says how. If the contact opted in meanwhile, it advises to send again.
  */
 async function optedOut(
   services: Pick<Runtime, 'database' | 'secrets'>,

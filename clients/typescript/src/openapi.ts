@@ -688,7 +688,7 @@ export type components = {
             /** @description The name of the team. */
             name: string;
             /**
-             * @description The plan, which decides the limits of the team.
+             * @description The plan, which decides most limits of the team.
              * @enum {string}
              */
             plan: "free" | "starter" | "pro" | "enterprise";

@@ -23,9 +23,8 @@ interface ChoosingOptions {
 
 /**
  * Chooses the user that PostgreSQL runs as. Without root, it is the user of this process. PostgreSQL refuses to run as
- * root, so a process of root takes another user. That is the owner of an existing database. For a new database it is the
- * first of `ownline`, `postgres` and `nobody` that exists. A later start that finds `ownline` or `postgres` gives it a
- * database of `nobody`.
+ * root, so a process of root takes another user. It keeps the owner of an existing database, unless that is root or
+ * `nobody`. Otherwise it takes the first of `ownline`, `postgres` and `nobody` that exists.
  */
 export async function chooseEngineUser({ layout, logger }: ChoosingOptions): Promise<EngineUser> {
   const owner = await stat(layout.pgFolder).catch(() => undefined);

@@ -34,9 +34,9 @@ export class Clock {
     return new Date(this.nowMs());
   }
 
-  /** Computes the time `ms` after a time, by default from now; a negative number gives an earlier time. */
-  in(ms: number, after = this.now()): Date {
-    return new Date(after.getTime() + ms);
+  /** Computes the time `ms` after `start`, which is now by default. A negative number gives an earlier time. */
+  in(ms: number, start = this.now()): Date {
+    return new Date(start.getTime() + ms);
   }
 
   /** The clock's reading at a moment of `performance.now()`, without moves by tests; used to compare other clocks. */

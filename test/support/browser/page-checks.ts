@@ -111,7 +111,7 @@ export async function untilAnimationsEnd(page: Page): Promise<void> {
 }
 
 /**
- * Accessibility faults that axe finds once animations have ended, except minor and moderate ones.
+ * Accessibility faults that axe finds, except minor and moderate ones. It runs after animations that run once.
  * axe runs in an isolated world, where the page's content security policy does not apply.
  */
 export async function seriousAxeFindings(page: Page): Promise<string[]> {

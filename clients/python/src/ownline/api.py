@@ -15,7 +15,7 @@ Team = TypedDict(
         "id": str,
         # The name of the team.
         "name": str,
-        # The plan, which decides the limits of the team.
+        # The plan, which decides most limits of the team.
         "plan": Literal["free", "starter", "pro", "enterprise"],
         # Outbound messages that the team may send in a calendar month (UTC).
         "monthly_message_limit": int,
