@@ -59,7 +59,7 @@ const resourceLimit = (description: string) =>
 /** A team's plan and the used part of its limits (specification section 12.7). The count of messages is in `Usage`. */
 export const PlanUsage = strictObject({
   plan: stringEnum(planNames, { description: 'The plan, which decides most limits of the team.' }),
-  members: resourceLimit('Invitations that can still be accepted included.'),
+  members: resourceLimit('With the invitations that can still be accepted.'),
   numbers: resourceLimit('Pending ones included.'),
   webhooks: resourceLimit('Switched-off ones included.'),
 });

@@ -116,12 +116,13 @@ async function runLookUp(
   lookUp: typeof lookUpWaiting,
   polls: readonly PollLookUp[],
 ): Promise<(PollLookUpRow | undefined)[]> {
+  const now = clock.now();
   const found = await lookUp.rows(
     database.hot,
     polls.map(({ tokenHash }) => tokenHash),
     polls.map(({ sessionId }) => sessionId ?? null),
-    clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs)),
-    clock.now(),
+    clock.in(config.deviceHoldMs + sessionLifeAfterAnswerMs(config.deviceHoldMs), now),
+    now,
   );
   const byPosition = new Map(found.map((row) => [row.n, row]));
   return polls.map((_, index) => byPosition.get(index + 1));

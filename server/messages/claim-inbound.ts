@@ -84,7 +84,8 @@ export async function claimInbound(
   }
   const claim = async (fingerprint: Buffer | null, periodMs: number) => {
     if (!fingerprint) return id;
-    const row = await claimFingerprint.row(trx, numberId, fingerprint, id, clock.now(), clock.in(-periodMs));
+    const now = clock.now();
+    const row = await claimFingerprint.row(trx, numberId, fingerprint, id, now, clock.in(-periodMs, now));
     return row?.message_id ?? id;
   };
   const known = await claim(run, inboundRunMs);

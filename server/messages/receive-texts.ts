@@ -188,8 +188,8 @@ export async function receiveTexts(
       batch.map(({ hashes }) => hashes.run),
       batch.map(({ hashes }) => hashes.content),
       at,
-      clock.in(-inboundRunMs),
-      clock.in(-duplicateInboundMs),
+      clock.in(-inboundRunMs, at),
+      clock.in(-duplicateInboundMs, at),
       dayOf(at),
     );
     const stored = rows.filter((row) => row.ended === null);

@@ -22,9 +22,12 @@ interface ChoosingOptions {
 }
 
 /**
- * Chooses the user that PostgreSQL runs as. Without root, it is the user of this process. PostgreSQL refuses to run as
- * root, so a process of root takes another user. It keeps the owner of an existing database, unless that is root or
- * `nobody`. Otherwise it takes the first of `ownline`, `postgres` and `nobody` that exists.
+ * Chooses the user that PostgreSQL runs as. This is the user of this process, unless that is root: PostgreSQL refuses to
+ * run as root. A process of root chooses the first existing user of this list:
+ * - the owner of the database, except root and `nobody`,
+ * - `ownline`,
+ * - `postgres`,
+ * - `nobody`.
  */
 export async function chooseEngineUser({ layout, logger }: ChoosingOptions): Promise<EngineUser> {
   const owner = await stat(layout.pgFolder).catch(() => undefined);

@@ -128,9 +128,10 @@ export class Dispatcher {
 
   #claim(free: number) {
     const { database, clock, config } = this.#services;
+    const now = clock.now();
     return claimDeliveries(database.hot, {
-      now: clock.now(),
-      leasedUntil: clock.in(config.webhookTimeoutMs + leaseMarginMs),
+      now,
+      leasedUntil: clock.in(config.webhookTimeoutMs + leaseMarginMs, now),
       free,
       inFlight: this.#inFlight,
       after: this.#after,
