@@ -1,10 +1,7 @@
 import type { ProbeAnswer } from '#server/app/probe/probe-route.ts';
 import type { Config } from '#server/platform/config.ts';
-import { createTrustProxy } from '#server/platform/network/trusted-proxies.ts';
+import { createTrustProxy, spoofedAddress } from '#server/platform/network/trusted-proxies.ts';
 import { type Check, failed, ok, warning } from './check.ts';
-
-/** A documentation address (RFC 5737), sent in X-Forwarded-For. A proxy must not pass it on as the client's address. */
-export const spoofedAddress = '192.0.2.77';
 
 /** Checks Host, and whether rate limits count the right clients, which depends on TRUST_PROXY and X-Forwarded-For. */
 export function* checkForwarding(

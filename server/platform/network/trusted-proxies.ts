@@ -9,6 +9,12 @@ export const namedRanges: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
+ * A documentation address (RFC 5737). `ownline doctor` sends it in X-Forwarded-For, and a proxy must not pass it on as
+ * the client's address.
+ */
+export const spoofedAddress = '192.0.2.77';
+
+/**
  * Decides which X-Forwarded-For is trusted to name the client (specification section 7.2). Fastify follows the header
  * from its end while each address is trusted. It follows at most 20 addresses, because a header may hold thousands.
  * @param trusted addresses, ranges and range names of TRUST_PROXY
