@@ -212,6 +212,21 @@ describe('keywords of inbound messages (specification section 4.6)', () => {
     );
   });
 
+  it('a STOP whose sender is written with invisible or typographic characters, a name or tel: opts that number out (§4.6/contact)', async () => {
+    const senders = [
+      '\u202a+1\u00a0(415)\u00a0555\u20110101\u202c',
+      '＋１４１５５５５０１０１',
+      'Anna <tel:+14155550101>',
+    ];
+    for (const from of senders) {
+      const id = await receive('STOP', { from });
+      assert.equal((await get(id)).from, contact);
+      assert.equal((await send()).status, 400, from);
+      await receive('START', { from });
+      assert.equal((await send()).status, 202, from);
+    }
+  });
+
   it('any handle can opt out, whatever its length and kind', async () => {
     for (const from of ['262626', 'Ada Lovelace', `${'İ'.repeat(319)}@`, '👋'.repeat(400), '\u200e'])
       await receive('STOP', { from });

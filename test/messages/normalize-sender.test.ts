@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { normalizeSender } from '#server/messages/normalize-sender.ts';
+import { normalizePhoneNumber } from '#server/opt-outs/normalize-phone-number.ts';
+
+/** FUZZ_SEED and the path that fast-check prints repeat a failure. */
+const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const runs = { numRuns: 2_000, seed } as const;
+
+const own = '+14155550199';
+
+const decorated = [
+  '\u202a+1\u00a0(415)\u00a0555\u20110100\u202c',
+  '\u2066+14155550100\u2069',
+  '\u200e+1\u200e415\u200e5550100\ufeff',
+  '+1 415\u2010555\u20120100',
+  '+1\u2013415\u2014555\u20150100',
+  '+1\u2212415\u2212555\u22120100',
+  '＋１４１５５５５０１００',
+  '+١٤١٥٥٥٥٠١٠٠',
+  '+۱۴۱۵۵۵۵۰۱۰۰',
+  'tel:+14155550100',
+  'TEL:+1-415-555-0100;ext=7',
+  'tel://+14155550100',
+  'Anna <+14155550100>',
+  '"Anna @ work" <tel:+1-415-555-0100>',
+  'Anna\u00a02 <415 555 0100>',
+  '<+14155550100>',
+  '+1 (415) 555-0100 (Home)',
+  '(415) 555-0100 (Home 2)',
+  '(Home) +1 415 555 0100',
+  'Home: +1.415.555.0100',
+  'Anna (+1 415 555 0100)',
+  '“+14155550100”',
+  '\u200e\n+14155550100',
+  '415\u2011555\u20110100',
+] as const;
+
+const kept = [
+  'anna@example.com',
+  '\u202aanna@example.com\u202c',
+  'anna+14155550100@example.com',
+  'Anna <anna+14155550100@example.com>',
+  'Anna',
+  'Anna (Home)',
+  'Agent 007',
+  'Open 24/7',
+  'BANK 2025550',
+  'abc+14155550100',
+  'Ada\u200b Lovelace',
+  'urn:biz:1f0d2a4c-5550100',
+  '+14155550100 +14155550101',
+  '+14155550100, 555',
+  '++14155550100',
+  '+0155550100',
+  '50123',
+  '\u200e50123',
+  '(50123)',
+  '<50123>',
+  '+',
+  '()',
+] as const;
+
+const digits = fc.stringMatching(/^[1-9]\d{6,14}$/);
+const between = fc.constantFrom(
+  ...['', '', '', ' ', '\u00a0', '\u202f', '\u3000', '-', '.', '/', '(', ')', '\u2010', '\u2011', '\u2012'],
+  ...['\u2013', '\u2014', '\u2015', '\u2212', '\ufe63', '\uff0d', '\u200b', '\u200e', '\u200f', '\u2060'],
+  ...['\u202a', '\u202c', '\u2066', '\u2069', '\ufeff', '\u00ad', '\ufe0f', '\u034f', '\u{e0020}', '\u180e'],
+);
+const digitZeros = fc.constantFrom(0x30, 0xff10, 0x660, 0x6f0);
+const plus = fc.constantFrom('+', '＋', '\ufe62', '\u200e+', '\u202a+\u200b');
+const surroundings = fc.constantFrom(
+  ...[['', ''] as const, [' ', '\r\n'] as const, ['tel:', ''] as const, ['Tel:', ';ext=12'] as const],
+  ...[['Anna <', '>'] as const, ['"Anna 2" <tel:', '> '] as const, ['', ' (Home)'] as const],
+  ...[['(Work 2) ', ''] as const, ['Anna: ', ''] as const, ['\u2068', '\u2069'] as const],
+  ...[['“', '”'] as const, ['Анна ', ''] as const, ['\u200f', ' \u200f(בית)'] as const],
+);
+const between16 = fc.array(between, { minLength: 16, maxLength: 16 });
+
+describe('handles that an iPhone reports (specification sections 4.6 and 11.5)', () => {
+  it('any decoration of a number in E.164 is that number: invisible characters, dashes, other digits, tel: and names (§4.6/contact)', () => {
+    fc.assert(
+      fc.property(
+        digits,
+        digitZeros,
+        plus,
+        between16,
+        surroundings,
+        (number, zero, sign, gaps, [before, after]) => {
+          const written = [...number]
+            .map((digit, index) => String.fromCodePoint(zero + Number(digit)) + (gaps[index] ?? ''))
+            .join('');
+          assert.equal(
+            normalizeSender(`${before}${sign}${written}${after}`, own),
+            normalizePhoneNumber(`+${number}`),
+          );
+        },
+      ),
+      runs,
+    );
+  });
+
+  for (const handle of decorated) {
+    it(`${JSON.stringify(handle)} is a decoration of +14155550100 (§4.6/contact)`, () => {
+      assert.equal(normalizeSender(handle, own), '+14155550100');
+    });
+  }
+
+  for (const handle of kept) {
+    it(`${JSON.stringify(handle)} stays as it is (§2.1/phone-numbers)`, () => {
+      assert.equal(normalizeSender(handle, own), handle);
+    });
+  }
+
+  it('a handle without a digit stays as it is, whatever its characters, but for white space around it (§2.1/phone-numbers)', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
+        fc.pre(!/\p{N}/u.test(text.normalize('NFKC')));
+        fc.pre(!/[\r\n]/.test(text));
+        assert.equal(normalizeSender(text, own), text.trim());
+      }),
+      runs,
+    );
+  });
+
+  it('a mail address stays as it is (§2.1/phone-numbers)', () => {
+    fc.assert(
+      fc.property(fc.emailAddress(), (address) => assert.equal(normalizeSender(address, own), address)),
+      runs,
+    );
+  });
+
+  it('a handle of a megabyte is kept within 50 ms (§2.1/phone-numbers)', () => {
+    for (const part of ['+', '(', '1', 'a(', '<', '+1 ', '\u200e']) {
+      const handle = `a${part.repeat(1_000_000 / part.length)}a`;
+      const startedAt = performance.now();
+      assert.equal(normalizeSender(handle, own), handle);
+      assert.ok(performance.now() - startedAt < 50, part);
+    }
+  });
+});
