@@ -1,7 +1,7 @@
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { homeNumberCountMax as waitingMax } from '#contract/home.ts';
 import { healthCauseTexts } from '#contract/number-health.ts';
 import type { MailContent } from '#server/mail/mail-template.ts';
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { momentForPeople } from '#server/platform/time/moment-for-people.ts';
 import { likelyCause } from './likely-cause.ts';

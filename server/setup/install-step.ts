@@ -1,4 +1,4 @@
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { setupCode } from '#shortcut/connection.ts';
 import { inbound, outbox, type Shortcut, shortcuts } from '#shortcut/shortcuts.ts';

@@ -1,4 +1,4 @@
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import type { SetupProgress } from './setup-progress.ts';
 

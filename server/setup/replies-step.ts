@@ -1,5 +1,5 @@
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { optOutWords } from '#contract/opt-out-words.ts';
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { missedWords } from '#shortcut/inbound-coverage/coverage.ts';
 import { copyButton } from './copy-row.ts';

@@ -1,8 +1,8 @@
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
 import { AppError } from '#server/platform/app-error.ts';
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
 import { lockTextDelayMs, lockTextMaxMs } from './limits.ts';
 import {

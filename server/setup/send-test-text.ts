@@ -1,3 +1,4 @@
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { isE164 } from '#contract/phone-number.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { SetupLinkRow } from '#server/devices/device-store.ts';
@@ -5,7 +6,6 @@ import { normalizeSender } from '#server/messages/normalize-sender.ts';
 import type { SendBatcher } from '#server/messages/send-batcher.ts';
 import { sendMessage } from '#server/messages/send-message.ts';
 import { conflict, invalid } from '#server/platform/app-error.ts';
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type MessageId, parseId } from '#server/platform/ids/ids.ts';
 import { testTextsMax } from './limits.ts';
 import { notPolledError } from './not-polled-error.ts';

@@ -1,4 +1,4 @@
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';
 import { keptField } from './hand-ticks.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { inboundTests } from '#server/devices/inbound-tests.ts';
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { type PageParts, pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';

@@ -1,7 +1,7 @@
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { MessageStatus } from '#contract/message.ts';
 import { anyText, type InboundTest, inboundTests } from '#server/devices/inbound-tests.ts';
 import type { NumberRow } from '#server/numbers/number-store.ts';
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
 import { removeHiddenCharacters } from '#server/platform/hidden-characters.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 import type { AddressProblem } from '#server/platform/network/unreachable-links.ts';

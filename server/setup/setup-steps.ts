@@ -1,4 +1,4 @@
-import { formatPhoneNumber } from '#server/platform/format-phone-number.ts';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { type Html, html } from '#server/platform/http/html.ts';
 import { appSign } from './draw-screen.ts';
 import { arrivedTick, lockedPermissions, readyTick, receivedTick } from './hand-ticks.ts';

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Static } from 'typebox';
 import type { AuditEntry } from '#contract/audit.ts';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { WebhookList } from '#contract/webhook.ts';
 import { teamQuery } from '#web/api/team-requests.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { membersQuery } from '#web/team/member-queries.ts';

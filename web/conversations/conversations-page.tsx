@@ -1,8 +1,8 @@
 import { useParams } from '@tanstack/react-router';
 import { MessagesSquare } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { classNames } from '#web/kit/class-names.ts';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { EmptyState } from '#web/kit/page.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import type { ConversationKey } from './conversation-queries.ts';

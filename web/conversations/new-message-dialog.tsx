@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { NumberResource } from '#contract/number.ts';
 import { ApiError } from '#web/api/request.ts';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { Select, TextField } from '#web/kit/field.tsx';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { realFirst } from '#web/numbers/real-first.ts';

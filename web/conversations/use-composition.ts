@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { ApiError } from '#web/api/request.ts';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { notify } from '#web/kit/toast.tsx';
 import { type Composition, CompositionStore, type Draft, joinDrafts } from './composition-store.ts';
 import { type ConversationKey, rereadConversations, sendMessage } from './conversation-queries.ts';

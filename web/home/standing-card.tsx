@@ -1,10 +1,11 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronRight, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { Home, HomeNumber } from '#contract/home.ts';
 import { healthCauseTexts } from '#contract/number-health.ts';
 import { classNames } from '#web/kit/class-names.ts';
-import { amount, formatPhoneNumber } from '#web/kit/format.ts';
+import { amount } from '#web/kit/format.ts';
 import { useOverview, useTeam } from '#web/shell/session.ts';
 
 /** The highest count that the API returns for Home (contract/home.ts). */

@@ -1,19 +1,3 @@
-/** Country calling codes of two digits. 1 and 7 have one digit, all others three. */
-const twoDigitCodes = /^(20|27|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
-
-/** Groups the digits of an E.164 number: `+1 415 555 0100`, `+44 7911 123 456`. Other handles are unchanged. */
-export function formatPhoneNumber(handle: string): string {
-  const digits = /^\+([1-9]\d{6,14})$/.exec(handle)?.[1];
-  if (digits === undefined) return handle;
-  if (digits.startsWith('1') && digits.length === 11) {
-    return `+1 ${digits.slice(1, 4)} ${digits.slice(4, 7)} ${digits.slice(7)}`;
-  }
-  const code = /^[17]/.exec(digits)?.[0] ?? twoDigitCodes.exec(digits)?.[0] ?? digits.slice(0, 3);
-  const rest = digits.slice(code.length);
-  const groups = rest.slice(0, rest.length - 6).match(/.{1,4}/g) ?? [];
-  return [`+${code}`, ...groups, ...(rest.slice(-6).match(/.{1,3}/g) ?? [])].join(' ');
-}
-
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 const dayAndMonth = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 const dayMonthYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { nowMs } from './clock.ts';
-import { clockTimeOf, dueTime, exactTime, formatPhoneNumber, relativeTime } from './format.ts';
+import { clockTimeOf, dueTime, exactTime, relativeTime } from './format.ts';
 
 /** A time relative to now, updated while the page is open. The tooltip has the exact time. */
 export function Time({ at }: { readonly at: string }): ReactNode {

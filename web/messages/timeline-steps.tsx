@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { TimelineActor, TimelineStep } from '#contract/timeline.ts';
 import { classNames } from '#web/kit/class-names.ts';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { StepTime } from '#web/kit/text.tsx';
 
 export function TimelineSteps({ steps }: { readonly steps: readonly TimelineStep[] }): ReactNode {

@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { setupMinutes } from '#contract/setup-minutes.ts';
 import { ApiError } from '#web/api/request.ts';
 import type { DialogState } from '#web/kit/dialog.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { TextField } from '#web/kit/field.tsx';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { FormDialog } from '#web/kit/task-dialog.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { PlanLimitNote } from '#web/usage/plan-limit-note.tsx';

@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { HomeNumber } from '#contract/home.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Confirm } from '#web/kit/confirm.tsx';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { deleteNumber, rereadNumbers } from './number-queries.ts';

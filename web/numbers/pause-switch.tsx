@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { HomeNumber } from '#contract/home.ts';
 import type { NumberStatus } from '#contract/number.ts';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { Switch } from '#web/kit/switch.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { HomeNumber } from '#contract/home.ts';
 import { ErrorNote } from '#web/kit/error-note.tsx';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { reconnectNumber, rereadNumbers, verifyNumber } from './number-queries.ts';

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { Button } from '#web/kit/button.tsx';
-import { formatPhoneNumber } from '#web/kit/format.ts';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { rereadNumbers, simulateNumber } from './number-queries.ts';
