@@ -3,7 +3,7 @@ import { memo, type ReactNode } from 'react';
 import type { ConversationMessage, ConversationMessageList } from '#contract/conversation.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { nowMs } from '#web/kit/clock.ts';
-import { exactTime, relativeTime, timeOfDay } from '#web/kit/format.ts';
+import { dueTime, exactTime, timeOfDay } from '#web/kit/format.ts';
 import { LinkedText } from '#web/kit/linked-text.tsx';
 import { Attachment } from '#web/messages/attachment.tsx';
 import { statusTexts, waitingTexts } from '#web/messages/status-texts.ts';
@@ -121,6 +121,6 @@ function State(props: BubbleProps): ReactNode {
 function reasonOf({ id }: ConversationMessage, waiting: Waiting): string {
   if (!waiting?.reason) return 'It goes out as soon as the iPhone takes it.';
   if (waiting.message_id !== id) return waitingTexts.earlier_message;
-  const expected = waiting.expected_at ? ` Expected ${relativeTime(waiting.expected_at, nowMs())}.` : '';
+  const expected = waiting.expected_at ? ` Expected ${dueTime(waiting.expected_at, nowMs())}.` : '';
   return `${waitingTexts[waiting.reason]}${expected}`;
 }

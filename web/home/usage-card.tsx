@@ -5,7 +5,7 @@ import type { UsageSummary } from '#contract/usage.ts';
 import { Card } from '#web/kit/card.tsx';
 import { amount } from '#web/kit/format.ts';
 import { UsageMeter } from '#web/kit/meter.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { DueTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 
 export function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNode {
@@ -24,7 +24,7 @@ export function UsageCard({ usage }: { readonly usage: UsageSummary }): ReactNod
         <dd className="font-semibold tabular-nums">{amount(usage.received)}</dd>
       </dl>
       <p className="mt-4 text-[0.8125rem] text-quiet">
-        A new month begins <Time at={usage.resets_at} />.{' '}
+        A new month begins <DueTime at={usage.resets_at} />.{' '}
         <Link
           to="/teams/$teamId/usage"
           params={{ teamId: team.id }}

@@ -28,24 +28,34 @@ export function clockTimeOf(at: string, now: number): string {
   return isToday ? clockTimeWithSeconds.format(date) : exact.format(date);
 }
 
-/** Formats a time relative to now: `just now`, `5 min ago`, `Nov 4`, in the future `in 5 min`. */
-export function relativeTime(at: string, now: number): string {
+/**
+ * Formats the time of something that has happened: `just now`, `5 min ago`, `Nov 4`. A time after `now` is just now: a
+ * page reads the clock every 15 s only.
+ */
+export function pastTime(at: string, now: number): string {
+  const ago = amountOf(now - Date.parse(at));
+  return ago === undefined ? dayNear(at, now) : ago === '' ? 'just now' : `${ago} ago`;
+}
+
+/** Formats the time of something to come: `in 5 min`, `Nov 4`, or `now` once it is due. */
+export function dueTime(at: string, now: number): string {
+  const leftMs = Date.parse(at) - now;
+  if (leftMs < 5_000) return 'now';
+  const left = amountOf(leftMs);
+  return left === undefined ? dayNear(at, now) : left === '' ? 'in a moment' : `in ${left}`;
+}
+
+function dayNear(at: string, now: number): string {
   const date = new Date(at);
-  const seconds = Math.round((now - date.getTime()) / 1_000);
-  const amount = amountOf(Math.abs(seconds));
-  if (amount !== undefined) return seconds < 0 ? `in ${amount}` : `${amount} ago`;
-  if (Math.abs(seconds) < 45) return seconds < -5 ? 'in a moment' : 'just now';
   const isThisYear = date.getFullYear() === new Date(now).getFullYear();
   return (isThisYear ? dayAndMonth : dayMonthYear).format(date);
 }
 
-/** Formats the time until work begins: `in 5 min`, or `now` once it is due. */
-export function dueTime(at: string, now: number): string {
-  return Date.parse(at) - now < 5_000 ? 'now' : relativeTime(at, now);
-}
-
-function amountOf(seconds: number): string | undefined {
-  if (seconds < 45 || seconds >= 7 * 86_400) return undefined;
+/** Formats a span of time: '' below 45 seconds, undefined from 7 days on. */
+function amountOf(spanMs: number): string | undefined {
+  const seconds = Math.round(spanMs / 1_000);
+  if (seconds < 45) return '';
+  if (seconds >= 7 * 86_400) return undefined;
   if (seconds < 3_570) return `${Math.max(1, Math.round(seconds / 60))} min`;
   if (seconds < 86_000) return `${Math.round(seconds / 3_600)} h`;
   const days = Math.round(seconds / 86_400);

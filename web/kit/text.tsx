@@ -1,19 +1,19 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { nowMs } from './clock.ts';
-import { clockTimeOf, dueTime, exactTime, relativeTime } from './format.ts';
+import { clockTimeOf, dueTime, exactTime, pastTime } from './format.ts';
 
-/** A time relative to now, updated while the page is open. The tooltip has the exact time. */
+/** The time of something that has happened, relative to now and updated. The tooltip has the exact time. */
 export function Time({ at }: { readonly at: string }): ReactNode {
   const now = useNow();
   return (
     <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap tabular-nums">
-      {relativeTime(at, now)}
+      {pastTime(at, now)}
     </time>
   );
 }
 
-/** The time until work begins. The tooltip has the exact time. */
+/** The time of something to come, relative to now and updated. The tooltip has the exact time. */
 export function DueTime({ at }: { readonly at: string }): ReactNode {
   const now = useNow();
   return (
@@ -28,7 +28,7 @@ export function StepTime({ at }: { readonly at: string }): ReactNode {
   const now = useNow();
   return (
     <time dateTime={at} title={exactTime(at)} className="tabular-nums">
-      {clockTimeOf(at, now)} · {relativeTime(at, now)}
+      {clockTimeOf(at, now)} · {pastTime(at, now)}
     </time>
   );
 }

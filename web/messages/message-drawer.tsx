@@ -11,7 +11,7 @@ import { nowMs } from '#web/kit/clock.ts';
 import { CopyButton } from '#web/kit/copy.tsx';
 import { Drawer } from '#web/kit/dialog.tsx';
 import { ErrorNote, Note } from '#web/kit/error-note.tsx';
-import { relativeTime } from '#web/kit/format.ts';
+import { dueTime } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { Handle } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
@@ -111,7 +111,7 @@ function Standing({ timeline }: { readonly timeline: Timeline }): ReactNode {
     return (
       <Note tone="warn">
         {waitingTexts[message.waiting_reason]}
-        {message.expected_at !== null && ` Expected ${relativeTime(message.expected_at, nowMs())}.`}
+        {message.expected_at !== null && ` Expected ${dueTime(message.expected_at, nowMs())}.`}
       </Note>
     );
   }

@@ -12,7 +12,7 @@ import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { type Column, Table } from '#web/kit/table.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { DueTime } from '#web/kit/text.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { roleNames } from '#web/shell/role-names.ts';
 import { useTeam } from '#web/shell/session.ts';
@@ -47,7 +47,7 @@ export function InvitationsPage(): ReactNode {
       cell: ({ expires_at }) => (
         <span className="text-quiet">
           <span className="md:hidden">Expires </span>
-          <Time at={expires_at} />
+          <DueTime at={expires_at} />
         </span>
       ),
     },

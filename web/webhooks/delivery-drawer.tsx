@@ -10,7 +10,7 @@ import { Drawer } from '#web/kit/dialog.tsx';
 import { ErrorNote } from '#web/kit/error-note.tsx';
 import { exactTime } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
-import { Code, Time } from '#web/kit/text.tsx';
+import { Code, DueTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { AttemptList } from './attempt-list.tsx';
 import { outcomeText, statusOf } from './delivery-text.ts';
@@ -123,7 +123,7 @@ function Outcome({ delivery }: { readonly delivery: DeliveryDetail }): ReactNode
   return (
     <>
       {attempts === 0 ? 'It is due ' : 'It is tried again '}
-      <Time at={nextAt} />.
+      <DueTime at={nextAt} />.
     </>
   );
 }

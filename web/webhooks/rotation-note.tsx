@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { Webhook } from '#contract/webhook.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Note } from '#web/kit/error-note.tsx';
-import { Time } from '#web/kit/text.tsx';
+import { DueTime } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import type { Task } from './webhook-actions.tsx';
 
@@ -23,8 +23,8 @@ export function RotationNote({
       <div className="flex flex-col items-start gap-1.5">
         <p className="font-semibold">The secret is being rotated</p>
         <p>
-          Requests carry the signatures of both secrets. The new one takes over <Time at={at} />, or as soon
-          as you finish: do so once your receiver uses it.
+          Requests carry the signatures of both secrets. The new one takes over <DueTime at={at} />, or as
+          soon as you finish: do so once your receiver uses it.
         </p>
         {team.can('webhooks:manage') && (
           <Button size="small" className="mt-1" onClick={() => onTask('finish')}>
