@@ -12,6 +12,7 @@ import { listLimitDefault, pageQuery } from '#contract/paging.ts';
 import { allows, permissions } from '#contract/permissions.ts';
 import { type Plan, planNames, plans } from '#contract/plans.ts';
 import { failuresMax } from '#contract/webhook.ts';
+import { connectionsMax } from '#server/database/database.ts';
 import { mediaMaxBytes } from '#server/media/limits.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { offlineAfterMs } from '#server/numbers/limits.ts';
@@ -125,6 +126,16 @@ describe('the documents agree with the code', () => {
       named.filter(({ name }) => !sections.includes(name)),
       [],
     );
+  });
+
+  it('docs/operations.md has the database connections of a process, and docs/architecture.md counts the transaction hooks', () => {
+    assert.ok(
+      read('docs/operations.md').includes(`Each process takes up to ${connectionsMax}\nconnections`),
+      `up to ${connectionsMax} connections`,
+    );
+    const hooks = [...read('server/app/transaction-hooks.ts').matchAll(/^export function \w+Hooks\(/gm)];
+    const numerals = ['four', 'five', 'six', 'seven', 'eight'];
+    assert.ok(read('docs/architecture.md').includes(`There are ${numerals[hooks.length - 4]}: `));
   });
 
   it('every path in CONTRIBUTING.md exists, and its tree has each folder of the server', () => {

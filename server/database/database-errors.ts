@@ -1,6 +1,6 @@
 import { type DatabaseAddress, parseDatabaseUrl } from '#server/platform/database-address.ts';
 import { StartError } from '#server/platform/start-error.ts';
-import { errorCodeOf } from './database.ts';
+import { connectionsMax, errorCodeOf } from './database.ts';
 
 /**
  * Runs the first database work of a start or of a command.
@@ -81,15 +81,14 @@ function refusal(code: string, message: string, address: DatabaseAddress): strin
         `PostgreSQL at ${server} has no database ${database}. Correct DATABASE_URL, or make it: ` +
         `CREATE DATABASE ${database} OWNER ${role};`
       );
+    // Tables that the role may not use are hidden from it, so that it tries to make them.
+    case '42P07':
     case '42501':
-      return (
-        `The role ${role} may not change the database ${database} at ${server} (${message}). Use its owner in DATABASE_URL, ` +
-        `or make this role the owner: ALTER DATABASE ${database} OWNER TO ${role};`
-      );
+      return mayNotChange(message, address);
     case '25006':
       return `DATABASE_URL leads to a read-only PostgreSQL at ${server}, such as a standby. Use the address of the primary.`;
     case '53300':
-      return `PostgreSQL at ${server} has no connection left. Raise its max_connections: each process of Ownline takes up to 25.`;
+      return `PostgreSQL at ${server} has no connection left. Raise its max_connections: each process of Ownline takes up to ${connectionsMax}.`;
     case '57P03':
       return `PostgreSQL at ${server}, which DATABASE_URL names, is starting or stopping. Repeat this in a moment.`;
     case '53100':
@@ -102,6 +101,18 @@ function refusal(code: string, message: string, address: DatabaseAddress): strin
     default:
       return undefined;
   }
+}
+
+/** Explains what a role lacks that may connect: the right to make tables, or to use those of another role. */
+function mayNotChange(message: string, { server, role, database }: DatabaseAddress): string {
+  const refused = `The role ${role} may not change the database ${database} at ${server} (${message}).`;
+  const schema = /^permission denied for schema (\S+)$/.exec(message)?.[1];
+  if (schema === undefined)
+    return `${refused} Use the role in DATABASE_URL that made the tables of Ownline there.`;
+  return (
+    `${refused} As the owner of that database, run there: GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${role}; ` +
+    'or use its owner in DATABASE_URL.'
+  );
 }
 
 function notAllowed(message: string, { server, role, database }: DatabaseAddress): string {

@@ -36,6 +36,13 @@ const defaultStatementTimeoutMs = 10_000;
 /** One for each group commit, for the sends and phones that wait for locks, and for look-ups of credentials. */
 const hotConnections = 12;
 
+const pagesConnections = 6;
+
+const otherConnections = 10;
+
+/** Database connections of a process at most: the pools, the one that sends notifications, and the one that listens. */
+export const connectionsMax = hotConnections + pagesConnections + otherConnections + 2;
+
 /** Hot connections on which phones may wait for row locks at once, each for another team. */
 const hotWaitingMax = 3;
 
@@ -105,7 +112,7 @@ export class Database {
       options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off',
     });
     this.pages = open({
-      max: 6,
+      max: pagesConnections,
       application_name: 'ownline pages',
       options: [
         'plan_cache_mode=force_generic_plan',
@@ -116,7 +123,7 @@ export class Database {
         .map((setting) => `-c ${setting}`)
         .join(' '),
     });
-    this.pool = open({ max: options.poolSize ?? 10, application_name: 'ownline' });
+    this.pool = open({ max: options.poolSize ?? otherConnections, application_name: 'ownline' });
     if (options.metrics)
       measurePools(options.metrics, { hot: this.hot, pages: this.pages, other: this.pool });
   }

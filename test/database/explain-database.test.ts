@@ -23,7 +23,7 @@ const rules = `
 local   all           all                    trust
 host    closed        all      127.0.0.0/8   reject
 hostssl encrypted     all      127.0.0.0/8   scram-sha-256
-host    guests,of_others,missing,readonly all 127.0.0.0/8 scram-sha-256
+host    guests,of_others,tables_of_others,missing,readonly all 127.0.0.0/8 scram-sha-256
 `;
 
 describe('errors of a start with a wrong DATABASE_URL (specification section 10.5)', () => {
@@ -44,6 +44,7 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
       'CREATE DATABASE closed OWNER guest',
       'CREATE DATABASE encrypted OWNER guest',
       'CREATE DATABASE of_others',
+      'CREATE DATABASE tables_of_others',
       'CREATE DATABASE readonly OWNER guest',
       'ALTER DATABASE readonly SET default_transaction_read_only = on',
       'CREATE DATABASE guests OWNER guest',
@@ -55,9 +56,11 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  async function asSuperuser(...statements: string[]): Promise<void> {
+  const asSuperuser = (...statements: string[]) => asSuperuserIn('postgres', ...statements);
+
+  async function asSuperuserIn(database: string, ...statements: string[]): Promise<void> {
     await writeFile(join(dataDir, 'pg', 'pg_hba.conf'), rules);
-    const client = new pg.Client({ host: join(dataDir, 'socket'), user: 'postgres', database: 'postgres' });
+    const client = new pg.Client({ host: join(dataDir, 'socket'), user: 'postgres', database });
     await client.connect();
     for (const statement of statements) await client.query(statement);
     await client.end();
@@ -144,9 +147,23 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
   });
 
   it('the error names a role that may not make tables, and the statement that allows it', async () => {
+    const of = url('of_others');
+    const problem = await explained(of);
+    assert.match(problem, /The role guest may not change the database of_others /);
+    const [statement = ''] = /GRANT .*?;/.exec(problem) ?? [];
+    await asSuperuserIn('of_others', statement);
+    assert.ok((await withDatabaseErrors(of, () => migrate(of))).length > 0, statement);
+  });
+
+  it('the error names a role that may not use the tables of another role', async () => {
+    await asSuperuserIn(
+      'tables_of_others',
+      'GRANT CREATE ON SCHEMA public TO guest',
+      'CREATE TABLE schema_version (version int)',
+    );
     assert.match(
-      await explained(url('of_others')),
-      /The role guest may not change the database of_others .*ALTER DATABASE of_others OWNER TO guest;/,
+      await explained(url('tables_of_others')),
+      /The role guest may not change the database tables_of_others .* Use the role in DATABASE_URL that made the tables/,
     );
   });
 
@@ -227,6 +244,9 @@ describe('errors of a start with a wrong DATABASE_URL (specification section 10.
 
   it('the error says that PostgreSQL has no connection left', async () => {
     await asSuperuser('ALTER DATABASE guests CONNECTION LIMIT 0');
-    assert.match(await explained(url('guests')), /has no connection left\. Raise its max_connections/);
+    assert.match(
+      await explained(url('guests')),
+      /has no connection left\. Raise its max_connections: each process of Ownline takes up to 30\./,
+    );
   });
 });
