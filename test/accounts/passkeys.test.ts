@@ -79,13 +79,13 @@ describe('passkeys (specification section 12.2)', () => {
     const { json } = await ada.post('/app/account/passkeys/options');
     assert.equal(field(json, 'rp.id'), 'texts.example.com');
     assert.equal(field(json, 'authenticatorSelection.residentKey'), 'required');
-    assert.equal(field(json, 'authenticatorSelection.userVerification'), 'preferred');
+    assert.equal(field(json, 'authenticatorSelection.userVerification'), 'required');
     assert.equal(field(json, 'attestation'), 'none');
     const excluded = json.excludeCredentials as { id: string }[];
     assert.ok(excluded.some(({ id }) => id === authenticator.credentialId.toString('base64url')));
     const options = await requestOptions();
     assert.equal(field(options, 'rpId'), 'texts.example.com');
-    assert.equal(field(options, 'userVerification'), 'preferred');
+    assert.equal(field(options, 'userVerification'), 'required');
     assert.equal(field(options, 'allowCredentials'), undefined, 'it names no passkeys');
   });
 
@@ -108,6 +108,29 @@ describe('passkeys (specification section 12.2)', () => {
       ({ status }) => status,
     );
     assert.deepEqual(statuses.sort(), [200, ...Array.from({ length: 7 }, () => 401)]);
+  });
+
+  it('a passkey without user verification neither signs in nor is added, and the answer says what to set up (§12.2/user-verification)', async () => {
+    const userPresent = 0x01;
+    const { authenticator } = await newPasskey();
+    const answer = await enter(authenticator.get(await requestOptions(), { flags: userPresent }));
+    assert.equal(answer.status, 401, answer.text);
+    assert.match(answer.text, /did not verify you.*PIN, fingerprint or face/);
+    assert.equal(answer.headers.get('set-cookie'), null);
+    assert.equal((await enter(authenticator.get(await requestOptions()))).status, 200);
+    const forged = { ...authenticator.get(await requestOptions(), { flags: userPresent }) };
+    forged.response = { ...forged.response, signature: 'MEUCIQ' };
+    assertRefused(await enter(forged), 'a signature of nobody');
+    const response = new SoftwareAuthenticator(appUrl).create(await creationOptions(ada), {
+      flags: userPresent,
+    });
+    const added = await ada.post('/app/account/passkeys', {
+      name: 'Old security key',
+      response,
+      current_password: password,
+    });
+    assert.deepEqual([added.status, field(added.json, 'error.param')], [400, 'response']);
+    assert.match(added.text, /did not verify you.*PIN, fingerprint or face/);
   });
 
   it('a challenge expires after 5 minutes', async () => {

@@ -162,6 +162,19 @@ describe('the page of settings in a browser (specification sections 12.2 and 12.
     await page.context().close();
   });
 
+  it('a device that can’t verify the person makes no passkey, and the dialog says what to set up (§12.2/user-verification)', async () => {
+    const { page } = await open(await newOwner('unverified@example.com'), desktop);
+    await addAuthenticator(page, { canVerify: false });
+    await page.getByRole('button', { name: 'Add passkey' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Old key');
+    await dialog.getByRole('button', { name: 'Add passkey' }).click();
+    await dialog.getByText(/PIN, fingerprint or face/).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('No passkeys yet').waitFor();
+    await page.context().close();
+  });
+
   it('the sign-in page shows no error if the browser offers no suggestions of passkeys (§12.2/passkey-button)', async () => {
     const { page } = await open(await newOwner('quiet@example.com'), desktop);
     await loseSession(page, origin);

@@ -46,9 +46,12 @@ export async function createPasskey(options: Record<string, unknown>): Promise<o
 }
 
 function reasonOf(error: unknown): string {
-  const isKnown = error instanceof DOMException && error.name === 'InvalidStateError';
-  if (isKnown) return 'This device has a passkey for your account already. Sign in with that one.';
-  return 'No passkey was made: the question of your browser was closed, or took too long. Try it again.';
+  const name = error instanceof DOMException ? error.name : undefined;
+  if (name === 'ConstraintError')
+    return 'This device can’t verify you. Set up a PIN, fingerprint or face on it or on your security key, then try again.';
+  if (name === 'InvalidStateError')
+    return 'This device has a passkey for your account already. Sign in with that one.';
+  return 'No passkey was made: the question of your browser was closed, took too long, or found no PIN, fingerprint or face. Try it again.';
 }
 
 function bytesOf(base64Url: string): Uint8Array<ArrayBuffer> {

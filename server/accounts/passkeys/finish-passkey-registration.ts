@@ -16,14 +16,15 @@ import { conflict, invalid } from '#server/platform/app-error.ts';
 import { sha256 } from '#server/platform/crypto.ts';
 import type { SignedIn } from '#server/platform/http/route.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { challengeOf, verifyRegistration } from './passkey-ceremony.ts';
+import { challengeOf, userVerificationHint, verifyRegistration } from './passkey-ceremony.ts';
 import { consumeChallenge } from './passkey-challenge-store.ts';
 import { insertPasskey, listPasskeys, type PasskeyRow } from './passkey-store.ts';
 import { relyingParty } from './relying-party.ts';
 
 /**
  * Adds a passkey to an account, after a recent sign-in or with the present password (specification section 12.2).
- * @throws 400 for the name, for an invalid answer, and where APP_URL has no host name; 409 if the passkey exists
+ * @throws 400 for the name, for an answer that is invalid or without user verification, and where APP_URL has no host
+ * name; 409 if the passkey exists
  * already or the account has too many
  */
 export async function finishPasskeyRegistration(
@@ -50,6 +51,8 @@ export async function finishPasskeyRegistration(
       'The server could not verify this passkey, or the browser took too long. Add the passkey again.',
     );
   }
+  if (!made.isUserVerified)
+    throw invalid('response', `This passkey ${userVerificationHint}, then add the passkey again.`);
   return database.transaction(async (trx) => {
     await lockAccount(trx, accountId);
     // The session may have ended since the check above, for example by a sign-out everywhere.

@@ -17,7 +17,12 @@ export interface RegisteredPasskey {
   readonly credentialId: Buffer;
   readonly publicKey: Buffer;
   readonly counter: number;
+  readonly isUserVerified: boolean;
 }
+
+/** The middle of an error about an answer without user verification. The caller adds the start and the end. */
+export const userVerificationHint =
+  'did not verify you. Set up a PIN, fingerprint or face on the device or security key';
 
 /** The library takes 30 MB and 0.2 s to load, so it is loaded when a passkey is first used. */
 const library = () => import('@simplewebauthn/server');
@@ -28,7 +33,7 @@ export async function signInOptions(party: RelyingParty) {
   return generateAuthenticationOptions({
     rpID: party.id,
     timeout: passkeyChallengeMs,
-    userVerification: 'preferred',
+    userVerification: 'required',
   });
 }
 
@@ -51,7 +56,7 @@ export async function registrationOptions(
     userDisplayName: user.name,
     timeout: passkeyChallengeMs,
     attestationType: 'none',
-    authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     supportedAlgorithmIDs: algorithms,
     excludeCredentials: present.map(({ credential_id, transports }) => ({
       id: credential_id.toString('base64url'),
@@ -72,7 +77,8 @@ export function challengeOf({ clientDataJSON }: { readonly clientDataJSON: strin
 }
 
 /**
- * Verifies that the passkey signed this challenge for this relying party, with a person present.
+ * Verifies that the passkey signed this challenge for this relying party, with a person present. The caller decides on
+ * user verification, because its absence from a valid answer has an error of its own.
  * @returns the passkey's new signature counter; undefined for an invalid answer
  */
 export async function verifySignIn(
@@ -80,7 +86,7 @@ export async function verifySignIn(
   challenge: string,
   passkey: PasskeyRow,
   { id, rawId, type, response }: PasskeyAssertion,
-): Promise<number | undefined> {
+): Promise<{ readonly counter: number; readonly isUserVerified: boolean } | undefined> {
   const { verifyAuthenticationResponse } = await library();
   const { clientDataJSON, authenticatorData, signature } = response;
   try {
@@ -100,14 +106,18 @@ export async function verifySignIn(
       },
       requireUserVerification: false,
     });
-    return verified ? authenticationInfo.newCounter : undefined;
+    const { newCounter: counter, userVerified: isUserVerified } = authenticationInfo;
+    return verified ? { counter, isUserVerified } : undefined;
   } catch {
     // The library throws for malformed and for forged answers.
     return undefined;
   }
 }
 
-/** Verifies the browser's answer to the options for a new passkey. @returns undefined for an invalid answer */
+/**
+ * Verifies the browser's answer to the options for a new passkey, all but user verification, as `verifySignIn` does.
+ * @returns undefined for an invalid answer
+ */
 export async function verifyRegistration(
   party: RelyingParty,
   challenge: string,
@@ -129,11 +139,13 @@ export async function verifyRegistration(
       supportedAlgorithmIDs: algorithms,
     });
     if (!verified) return undefined;
-    const { id: credentialId, publicKey, counter } = registrationInfo.credential;
+    const { credential, userVerified: isUserVerified } = registrationInfo;
+    const { id: credentialId, publicKey, counter } = credential;
     const passkey = {
       credentialId: Buffer.from(credentialId, 'base64url'),
       publicKey: Buffer.from(publicKey),
       counter,
+      isUserVerified,
     };
     const isSmall = passkey.credentialId.length <= idMaxBytes && passkey.publicKey.length <= keyMaxBytes;
     return isSmall ? passkey : undefined;

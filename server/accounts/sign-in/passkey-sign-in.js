@@ -8,7 +8,7 @@
   /** A new challenge is requested after this time, because the server accepts an answer for 5 minutes only. */
   const renewMs = 240_000;
   const unused = new Error(
-    'No passkey was used: the question of your browser was closed, or this device has none.',
+    'No passkey was used: the question of your browser was closed, or this device has none that checks a PIN, fingerprint or face.',
   );
   let pending;
   let renewal;

@@ -2,7 +2,11 @@ import type { PasskeyAssertion } from '#contract/account.ts';
 import { findAccount } from '#server/accounts/account/account-store.ts';
 import { magicLinkHint } from '#server/accounts/account/sign-in-hints.ts';
 import { userHandle } from '#server/accounts/account/user-handle.ts';
-import { challengeOf, verifySignIn } from '#server/accounts/passkeys/passkey-ceremony.ts';
+import {
+  challengeOf,
+  userVerificationHint,
+  verifySignIn,
+} from '#server/accounts/passkeys/passkey-ceremony.ts';
 import { consumeChallenge } from '#server/accounts/passkeys/passkey-challenge-store.ts';
 import { findPasskeyByCredential, recordPasskeyUse } from '#server/accounts/passkeys/passkey-store.ts';
 import { relyingParty } from '#server/accounts/passkeys/relying-party.ts';
@@ -18,7 +22,8 @@ import { sha256 } from '#server/platform/crypto.ts';
 /**
  * Signs in by a passkey, which identifies its account (specification section 12.2). The challenge is used up first,
  * whatever the result. A signature counter that did not grow reveals a copy of the passkey.
- * @throws 400 where APP_URL has no host name; 401 with the same text for every other failure
+ * @throws 400 where APP_URL has no host name; 401 for every other failure, with one text of its own for a missing
+ * user verification
  */
 export async function signInWithPasskey(
   services: Pick<Runtime, 'database' | 'clock' | 'ids' | 'config' | 'secrets'>,
@@ -37,10 +42,16 @@ export async function signInWithPasskey(
   if (!passkey || !account) throw refusal(services);
   if (!userHandle(account.id).equals(Buffer.from(answer.response.userHandle ?? '', 'base64url')))
     throw refusal(services);
-  const counter = await verifySignIn(party, challenge, passkey, answer);
-  if (counter === undefined) throw refusal(services);
+  const signed = await verifySignIn(party, challenge, passkey, answer);
+  if (!signed) throw refusal(services);
+  if (!signed.isUserVerified) {
+    throw new AppError(
+      'unauthorized',
+      `This passkey ${userVerificationHint}, or sign in with a password or ${magicLinkHint(config)}.`,
+    );
+  }
   return database.transaction(async (trx) => {
-    if (!(await recordPasskeyUse(trx, passkey.id, counter, clock.now()))) throw refusal(services);
+    if (!(await recordPasskeyUse(trx, passkey.id, signed.counter, clock.now()))) throw refusal(services);
     return { account, cookies: await createAccountSession(trx, services, account, 'passkey', request) };
   });
 }

@@ -6,7 +6,8 @@ export interface VirtualAuthenticator {
   readonly answer: (isAnswering: boolean) => Promise<void>;
 }
 
-export async function addAuthenticator(page: Page): Promise<VirtualAuthenticator> {
+/** @param canVerify false for a device that has neither PIN nor fingerprint reader */
+export async function addAuthenticator(page: Page, { canVerify = true } = {}): Promise<VirtualAuthenticator> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable', { enableUI: false });
   const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
@@ -14,8 +15,8 @@ export async function addAuthenticator(page: Page): Promise<VirtualAuthenticator
       protocol: 'ctap2',
       transport: 'internal',
       hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
+      hasUserVerification: canVerify,
+      isUserVerified: canVerify,
       automaticPresenceSimulation: true,
     },
   });
