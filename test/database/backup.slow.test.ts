@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { testLine } from '#contract/test-line.ts';
 import { BackupError } from '#server/database/backup/backup-error.ts';
 import type { BackupRecord } from '#server/database/backup/backup-reader.ts';
 import { excludedTables, listBackupTables } from '#server/database/backup/backup-tables.ts';
@@ -24,8 +25,10 @@ import { holdTableLock } from '#test/support/database/row-lock.ts';
 import { createEmptyDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { connectNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
+import { newTestClient } from '#test/support/service/test-client.ts';
 import { startTestService, type TestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { newWebhook } from '#test/support/webhooks/make-webhooks.ts';
 
 const secretsKey = randomBytes(32);
 /** Texts with each character that the text format of COPY escapes, and some that it does not. */
@@ -55,6 +58,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
       ]);
     }
     await givenMedia();
+    await givenTestTraffic();
     await service.app.lifecycle.close();
     backup = await backUp();
   });
@@ -79,6 +83,19 @@ describe('a backup and its restore (specification section 10.10)', () => {
           randomBytes(262_144),
         ]);
     }
+  };
+  /** Sends a message of a test key, whose webhook gets its events. */
+  const givenTestTraffic = async () => {
+    const { api } = await newTestClient(service);
+    await newWebhook(api, { events: ['message.sent', 'message.delivered'] });
+    const id = await api.send({ from: testLine, to: '+15005550101', content: 'Hello' });
+    await until('a test message is delivered, and its webhook is tried', async () => {
+      const { json } = await api.get(`/v1/messages/${id}`);
+      const attempts = await service.query(
+        'SELECT FROM attempts JOIN test_teams t ON t.test_team_id = attempts.team_id',
+      );
+      return json.status === 'delivered' && attempts.length > 0;
+    });
   };
   const backUp = async (passphrase?: string) => {
     const { stream, bytes } = memoryDestination();
@@ -117,6 +134,7 @@ describe('a backup and its restore (specification section 10.10)', () => {
     const filled = Object.values(content).filter((found) => !found.startsWith('0 '));
     assert.ok(filled.length > 30, `only ${filled.length} tables have rows`);
     assert.match(content.media_chunks_default ?? '', /^3 /);
+    assert.match(content.test_teams ?? '', /^1 /);
   });
 
   it('every table of the schema is in the backup or has a reason why not (§10.10/whole)', async () => {

@@ -60,4 +60,12 @@ describe('the schema of the first release (decision 0003)', () => {
       ['media_chunks e', 'media_chunks_2026_11 e', 'media_chunks_default e'],
     );
   });
+
+  it('each trigger of inserted rows is deferrable, so that the order in which a restore loads tables does not matter (decision 0044)', async () => {
+    const { rows } = await client.query<{ tgname: string; tgdeferrable: boolean }>(
+      `SELECT tgname, tgdeferrable FROM pg_trigger
+       WHERE NOT tgisinternal AND tgtype & 4 <> 0 AND tgparentid = 0 ORDER BY 1`,
+    );
+    assert.deepEqual(rows, [{ tgname: 'numbers_test_line', tgdeferrable: true }]);
+  });
 });

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { BackupError } from './backup-error.ts';
 import type { BackupSequence, BackupTable } from './backup-format.ts';
 
 /**
@@ -22,34 +23,50 @@ const tablesSql = `
       FROM pg_inherits i JOIN pg_class p ON p.oid = i.inhrelid
       WHERE i.inhparent = c.oid AND p.relname ~ '_[0-9]{4}_[0-9]{2}$'), '{}') AS months,
     coalesce((SELECT array_agg(DISTINCT f.confrelid::int8) FROM pg_constraint f
-      WHERE f.conrelid = c.oid AND f.contype = 'f' AND f.confrelid <> c.oid), '{}') AS refers_to
+      WHERE f.conrelid = c.oid AND f.contype = 'f' AND NOT f.condeferrable AND f.confrelid <> c.oid), '{}') AS refers_to
   FROM pg_class c
   WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
   ORDER BY c.relname`;
 
 interface TableRow extends BackupTable {
   readonly oid: number;
-  /** The tables that this table's foreign keys refer to. */
+  /** The tables that this table's foreign keys refer to, except by deferrable keys. */
   readonly refers_to: readonly (number | string)[];
 }
 
-/** The tables of a backup, in an order in which a restore can load them without violating a foreign key. */
+/**
+ * The tables of a backup, in an order in which a restore can load them without violating a foreign key. A restore defers
+ * deferrable keys and triggers, so the order ignores these (decision 0044).
+ * @throws BackupError if the foreign keys form a circle
+ */
 export async function listBackupTables(client: ClientBase): Promise<BackupTable[]> {
   const { rows } = await client.query<TableRow>(tablesSql);
   const left = new Map(rows.map((row) => [Number(row.oid), row]));
   const ordered: BackupTable[] = [];
   while (left.size > 0) {
     const ready = [...left.values()].filter((row) => row.refers_to.every((oid) => !left.has(Number(oid))));
-    if (ready.length === 0) {
-      const names = [...left.values()].map(({ name }) => name).join(', ');
-      throw new Error(`the foreign keys of ${names} form a circle: no order loads them`);
-    }
+    if (ready.length === 0) throw circle(left);
     for (const { oid, name, columns, months } of ready) {
       left.delete(Number(oid));
       if (!Object.hasOwn(excludedTables, name)) ordered.push({ name, columns, months });
     }
   }
   return ordered;
+}
+
+/** @param left tables of a circle, and tables that refer to one */
+function circle(left: ReadonlyMap<number, TableRow>): BackupError {
+  let inCircle = [...left.values()];
+  for (let count = 0; count !== inCircle.length; ) {
+    count = inCircle.length;
+    const referred = new Set(inCircle.flatMap(({ refers_to }) => refers_to.map(Number)));
+    inCircle = inCircle.filter(({ oid }) => referred.has(Number(oid)));
+  }
+  const names = inCircle.map(({ name }) => name).join(', ');
+  return new BackupError(
+    `The foreign keys of the tables ${names} form a circle, so no order loads them. Make one of these keys DEFERRABLE: a ` +
+      'restore checks such a key after the last row.',
+  );
 }
 
 /**

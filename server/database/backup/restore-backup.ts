@@ -44,7 +44,8 @@ export interface RestoreResult {
 /**
  * Loads a backup into an empty database. The schema, all rows, the migrations since the backup and `afterLoad` are one
  * transaction. The transaction commits after the last byte of the backup was checked. So a kill at any moment leaves
- * the database empty or complete. All constraints and triggers stay active during the load.
+ * the database empty or complete. All constraints and triggers stay active. Deferrable ones are checked after the last
+ * row (decision 0044).
  * @throws BackupError if the database is not empty, or the backup is damaged, newer, or encrypted with another
  * passphrase
  */
@@ -96,10 +97,13 @@ async function restore(
     await client.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
     await refuseRows(client, tables);
     failpoint('restore begun');
+    // Rules across tables are checked after the last row, so that they do not depend on the order of the tables.
+    await client.query('SET CONSTRAINTS ALL DEFERRED');
     const load = new Load(client, target, tables);
     for await (const record of reader.records()) await load.take(record).catch(refuseForeignRecord);
     failpoint('restore rows loaded');
     const loaded = load.content.finish();
+    await client.query('SET CONSTRAINTS ALL IMMEDIATE').catch(refuseForeignRecord);
     await refuseOtherFingerprint(client, load.secretsKey);
     await migrateInTransaction(client, {});
     await target.afterLoad(asTransaction(client), header);

@@ -14,3 +14,17 @@ export async function rewriteBackup(
   await writer.finish();
   return bytes();
 }
+
+/** Removes the rows of tables from a backup, as another program could. */
+export function withoutRowsOf(backup: Buffer, names: readonly string[]): Promise<Buffer> {
+  let isRemoved = false;
+  return rewriteBackup(backup, ({ kind, payload }) => {
+    if (kind === 'table') isRemoved = names.includes(JSON.parse(payload.toString()).name);
+    if (kind === 'rows' && isRemoved) return Buffer.alloc(0);
+    if (kind !== 'summary') return payload;
+    const { rows } = JSON.parse(payload.toString());
+    return Buffer.from(
+      JSON.stringify({ rows: { ...rows, ...Object.fromEntries(names.map((name) => [name, 0])) } }),
+    );
+  });
+}

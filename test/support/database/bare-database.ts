@@ -6,6 +6,7 @@ import { createTestDatabase } from './test-database.ts';
 
 /** A database with one team and no service, for tests of rows that the schema refuses. */
 export interface BareDatabase {
+  readonly url: string;
   readonly pool: pg.Pool;
   readonly team: string;
   readonly insert: (table: string, row: Readonly<Record<string, unknown>>) => Promise<void>;
@@ -19,6 +20,7 @@ export async function openBareDatabase(): Promise<BareDatabase> {
   const team = new Ids(clock).next('team');
   await pool.query(`INSERT INTO teams VALUES ($1, 'Example team', 'pro', 100, $2)`, [team, clock.now()]);
   return {
+    url: database.url,
     pool,
     team,
     insert: async (table, row) => {
