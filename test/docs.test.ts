@@ -138,6 +138,19 @@ describe('the documents agree with the code', () => {
     assert.ok(read('docs/architecture.md').includes(`There are ${numerals[hooks.length - 4]}: `));
   });
 
+  it('no loop in a shell block of a document can wait without an end', () => {
+    const blocks = globSync(['*.md', 'docs/*.md', 'clients/*/README.md'], { cwd: repository }).flatMap(
+      (path) =>
+        [...read(path).matchAll(/^```sh.*\n([\s\S]*?)^```$/gm)].map(([, text = '']) => ({ path, text })),
+    );
+    assert.ok(blocks.length > 50);
+    assert.deepEqual(
+      blocks.filter(({ text }) => /(^|[;&|] *)(until|while) /m.test(text)),
+      [],
+      'use a loop over `seq`, with a message at its end',
+    );
+  });
+
   it('every path in CONTRIBUTING.md exists, and its tree has each folder of the server', () => {
     const contributing = read('CONTRIBUTING.md');
     const quoted = [...contributing.matchAll(/`([\w./-]+\/[\w./-]*|[\w-]+\.(?:ts|md))`/g)].map(
