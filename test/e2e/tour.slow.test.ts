@@ -25,11 +25,11 @@ describe('a first start and the tour (docs/get-started.md, specification section
     }
   });
 
-  /** What a person sets in the second terminal. */
+  /** The variables that a person sets in the second terminal. */
   const settings = (values: { readonly key: string; readonly number?: string }) =>
     `export DATA_DIR=${service.dataDir}\nOWNLINE=${service.baseUrl}\nKEY=${values.key}\nNUMBER=${values.number ?? '+14155550100'}`;
 
-  /** The last step of the README's start: a simulated iPhone of the dashboard, which is online. */
+  /** A simulated iPhone that the dashboard made and that is online, as after the README's first steps. */
   const simulated = given(async () => {
     const owner = new Browser(service.baseUrl);
     const link = await firstLink(service.dataDir);
