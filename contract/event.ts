@@ -65,7 +65,7 @@ export const ListEventsQuery = strictObject({
     Type.String({
       maxLength: 100,
       description:
-        'The id of an event: the page has the events after it. Without it, the page begins with the oldest event that is kept.',
+        'The id of an event: the page has the events after it. An id that is unknown stands for the time in it. Without `after`, the page begins with the oldest event that is kept.',
     }),
   ),
   wait: Type.Optional(
@@ -95,5 +95,9 @@ export const EventList = strictObject({
     examples: ['evt_01h2xcejqtf2nbrexx3vqjhp41'],
   }),
   has_more: Type.Boolean({ description: 'false: there are no further events yet.' }),
+  gap: Type.Boolean({
+    description:
+      'true: an event after `after` may have been deleted before you read it, or `after` is unknown. Compare your data with the lists of messages then. The page has all events that are kept.',
+  }),
 });
 export type EventList = Type.Static<typeof EventList>;

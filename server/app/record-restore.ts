@@ -2,6 +2,7 @@ import { endAllAccess } from '#server/accounts/sign-in/end-all-access.ts';
 import { insertRestore, type Restore, resetClockState } from '#server/database/restore-store.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { endDeviceSessions } from '#server/devices/device-store.ts';
+import { recordLostEvents } from '#server/events/feed-store.ts';
 import { endMailLeases } from '#server/mail/end-mail-leases.ts';
 import { endMessageLeases } from '#server/messages/end-leases.ts';
 import { endSimulatedPhoneLeases } from '#server/numbers/simulated-phone-store.ts';
@@ -11,7 +12,7 @@ import { endDeliveryLeases } from '#server/webhooks/dispatch/end-delivery-leases
  * Records a restore in the transaction that loads the backup (specification section 10.8). From its commit on, the
  * restore hold blocks everything outgoing until the restore is resumed. The transaction ends all leases of processes
  * and phones, so that handed-out messages become unconfirmed. It also ends all browser sessions. Phones continue with
- * their next poll.
+ * their next poll. The feed tells its readers of a gap.
  */
 export async function recordRestore(trx: Transaction, restore: Restore): Promise<void> {
   await insertRestore(trx, restore);
@@ -22,4 +23,5 @@ export async function recordRestore(trx: Transaction, restore: Restore): Promise
   await endMailLeases(trx);
   await endSimulatedPhoneLeases(trx);
   await endAllAccess(trx);
+  await recordLostEvents(trx);
 }

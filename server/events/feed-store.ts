@@ -15,6 +15,21 @@ export interface FeedEvent {
   readonly body: string;
 }
 
+type PageRow = { readonly gap: boolean } & (
+  | (FeedEvent & Omit<EnvelopeColumns, 'team_id'>)
+  | { readonly id: null }
+);
+
+/** Events of a team's feed. */
+interface FeedPage {
+  readonly events: FeedEvent[];
+  /** Whether an event after the reader's position was removed, so that the reader may have missed it. */
+  readonly gap: boolean;
+}
+
+/** Upper bound on the positions that are searched for events whose transactions ended before an older event's. */
+const outOfOrderMax = 1_000;
+
 /** The position up to which a reader has read a team's feed. */
 export interface FeedPosition {
   readonly teamId: TeamId;
@@ -50,18 +65,46 @@ export const publishNext = transactionStatement<
 const findPosition = statement<[TeamId, EventId], { readonly position: number | null }>(
   'events.find-position',
   // When a month is dropped, the positions of its events are deleted before the events. An event without a position
-  // counts as unknown then.
+  // counts as removed then.
   `SELECT f.position FROM events e LEFT JOIN event_feed f ON f.team_id = e.team_id AND f.event_id = e.id
    WHERE e.team_id = $1 AND e.id = $2
-     AND (f.position IS NOT NULL OR EXISTS (SELECT FROM unpublished_events u WHERE u.event_id = $2))`,
+     AND (f.position IS NOT NULL OR EXISTS (SELECT FROM unpublished_events u WHERE u.event_id = $2))
+   UNION ALL SELECT position FROM feed_removals WHERE team_id = $1 AND event_id = $2`,
 );
-// Joins each position to its event, reading only the month that the event's id contains.
-const page = statement<[TeamId, number, number], FeedEvent & Omit<EnvelopeColumns, 'team_id'>>(
+// The position of the newest kept event with a lower id. An event with a higher id has a lower position if its
+// transaction ended first, so the positions before are searched for such an event.
+const estimatePosition = statement<[TeamId, EventId, number], { readonly position: number }>(
+  'events.estimate-position',
+  `SELECT coalesce(min(later.position) - 1, max(earlier.position)) AS position
+   FROM (
+     SELECT position FROM event_feed WHERE team_id = $1 AND event_id < $2 ORDER BY team_id DESC, event_id DESC LIMIT 1
+   ) earlier
+   LEFT JOIN LATERAL (
+     SELECT position FROM (
+       SELECT position, event_id FROM event_feed WHERE team_id = $1 AND position < earlier.position
+       ORDER BY team_id DESC, position DESC LIMIT $3
+     ) before WHERE before.event_id > $2
+   ) later ON true
+   HAVING count(*) > 0`,
+);
+// Joins each position to its event, reading only the month that the event's id contains. An empty page is one row
+// without an event, so that the removals are read in the snapshot of the page.
+const page = statement<[TeamId, number, number], PageRow>(
   'events.feed-page',
-  `SELECT f.event_id AS id, f.position, e.type, e.message_id, e.body
-   FROM (SELECT team_id, position, event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT $3) f
-   CROSS JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
+  `SELECT f.id, f.position, f.type, f.message_id, f.body, coalesce(r.position > $2, false) AS gap
+   FROM (SELECT) one
+   LEFT JOIN (
+     SELECT f.event_id AS id, f.position, e.type, e.message_id, e.body
+     FROM (SELECT team_id, position, event_id FROM event_feed WHERE team_id = $1 AND position > $2 ORDER BY position LIMIT $3) f
+     CROSS JOIN LATERAL (SELECT type, message_id, body FROM events WHERE team_id = f.team_id AND id = f.event_id OFFSET 0) e
+   ) f ON true
+   LEFT JOIN feed_removals r ON r.team_id = $1
    ORDER BY f.position`,
+);
+const addRemovals = transactionStatement(
+  'events.add-removals',
+  `INSERT INTO feed_removals (team_id, position) SELECT id, nextval('event_feed_position') FROM teams
+   ON CONFLICT (team_id) DO UPDATE SET position = EXCLUDED.position, event_id = NULL`,
 );
 const withMore = statement<[TeamId[], number[]], { readonly team_id: TeamId }>(
   'events.teams-with-new-events',
@@ -75,7 +118,8 @@ export async function tryPublisherLock(trx: Transaction): Promise<boolean> {
 }
 
 /**
- * Finds the position of an event. @returns null for an event that has no position yet; undefined for an unknown event
+ * Finds the position of an event that is kept, or that is the last one of those removed.
+ * @returns null for an event that has no position yet; undefined for any other event
  */
 export async function positionOfEvent(
   db: Queryable,
@@ -85,18 +129,42 @@ export async function positionOfEvent(
   return (await findPosition.row(db, teamId, eventId))?.position;
 }
 
-/** Lists the events after a position, oldest first. The cost depends on the page size, not on the position. */
+/**
+ * Estimates the position of an event that is unknown, by the time in its id. Each kept event with a higher id comes
+ * after the position, except behind more than 1,000 events whose transactions ended in another order.
+ * @returns undefined if no event with a lower id is kept
+ */
+export async function positionOfTime(
+  db: Queryable,
+  teamId: TeamId,
+  eventId: EventId,
+): Promise<number | undefined> {
+  return (await estimatePosition.row(db, teamId, eventId, outOfOrderMax))?.position;
+}
+
+/** Reads the events after a position, oldest first. The cost depends on the page size, not on the position. */
 export async function readFeed(
   db: Queryable,
   { teamId, position: after }: FeedPosition,
   limit: number,
-): Promise<FeedEvent[]> {
+): Promise<FeedPage> {
   const rows = await page.rows(db, teamId, after, limit);
-  return rows.map(({ id, position, type, message_id, body }) => ({
-    id,
-    position,
-    body: readStoredEnvelope({ team_id: teamId, id, type, message_id }, body),
-  }));
+  return {
+    gap: rows.some(({ gap }) => gap),
+    events: rows.flatMap((row) => {
+      if (row.id === null) return [];
+      const { id, position, type, message_id, body } = row;
+      return { id, position, body: readStoredEnvelope({ team_id: teamId, id, type, message_id }, body) };
+    }),
+  };
+}
+
+/**
+ * Records in the transaction of a restore that each team's feed lost what came after the backup (specification section
+ * 10.8). The next page tells its readers of a gap.
+ */
+export async function recordLostEvents(trx: Transaction): Promise<void> {
+  await addRemovals.run(trx);
 }
 
 /** Filters feed positions to those with newer events. @returns the teams of these positions */

@@ -4,11 +4,18 @@ import { invalid, tooManyRequests, unavailable } from '#server/platform/app-erro
 import { parseId, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { cutPage } from '#server/platform/paging.ts';
 import type { FeedPollRegistry } from './feed-poll-registry.ts';
-import { type FeedEvent, type FeedPosition, positionOfEvent, readFeed } from './feed-store.ts';
+import { type FeedPosition, positionOfEvent, positionOfTime, readFeed } from './feed-store.ts';
 import { heldFeedRequestsMax, publishWaitMaxMs } from './limits.ts';
 
 /** The position before the first event. */
 const beginning = 0;
+
+/** Where a page begins. */
+interface Beginning {
+  readonly position: number;
+  /** Whether the event of `after` is unknown, so that it is not known either what came after it. */
+  readonly gap: boolean;
+}
 
 export interface FeedClient {
   /** A signal that aborts once the client disconnects. */
@@ -24,7 +31,10 @@ type Services = Pick<Runtime, 'database' | 'clock'> & { readonly feedPolls: Feed
 /**
  * Lists a page of the feed: the events after `after`, oldest first (specification section 4.5). Without such events the
  * call waits up to `wait` seconds for one. The wait ends early when the process stops or the client disconnects.
- * @throws AppError 400, param after, for the id of no event that is kept; 429 and 503 where too many requests wait
+ *
+ * `after` is a position: an event that is unknown, or that was deleted, stands for the time in its id. `gap` is true if
+ * an event after it may be missing in the feed.
+ * @throws AppError 400, param after, for what is no id of an event; 429 and 503 where too many requests wait
  */
 export async function listEvents(
   services: Services,
@@ -32,27 +42,25 @@ export async function listEvents(
   { after = '', wait = 0, limit = feedLimitDefault }: ListEventsQuery,
   reader: FeedClient,
 ): Promise<EventList> {
-  const position = { teamId, position: await readAfter(services, teamId, after, reader) };
+  const { position: from, gap } = await readAfter(services, teamId, after, reader);
+  const position = { teamId, position: from };
   const readPage = () => reader.withPermit(() => readFeed(services.database.pages, position, limit + 1));
   let found = await readPage();
-  if (found.length === 0 && wait > 0) {
-    found =
-      (await waitForEvents(services, position, wait * 1_000, reader, async () => {
-        const rows = await readPage();
-        return rows.length > 0 ? rows : undefined;
-      })) ?? [];
+  if (found.events.length === 0 && wait > 0) {
+    const later = await waitForEvents(services, position, wait * 1_000, reader, async () => {
+      const page = await readPage();
+      return page.events.length > 0 ? page : undefined;
+    });
     // The caller may have lost the permission during the wait, or the key may have been revoked.
-    if (found.length > 0) await reader.reauthenticate();
+    if (later !== undefined) await reader.reauthenticate();
+    found = later ?? found;
   }
-  return feedPage(found, limit, after);
-}
-
-function feedPage(found: readonly FeedEvent[], limit: number, after: string): EventList {
-  const { rows, last, has_more } = cutPage(found, limit);
+  const { rows, last, has_more } = cutPage(found.events, limit);
   return {
     events: rows.map((event) => JSON.parse(event.body) as Event),
     cursor: last ? publicId('evt', last.id) : after,
     has_more,
+    gap: after !== '' && (gap || found.gap),
   };
 }
 
@@ -61,31 +69,43 @@ async function readAfter(
   teamId: TeamId,
   after: string,
   reader: FeedClient,
-): Promise<number> {
-  if (after === '') return beginning;
+): Promise<Beginning> {
+  if (after === '') return { position: beginning, gap: false };
   const eventId = parseId('evt', after);
-  if (eventId === undefined) throw unknownEvent();
-  const find = () => reader.withPermit(() => positionOfEvent(services.database.pages, teamId, eventId));
-  const position = await find();
-  if (position === undefined) throw unknownEvent();
-  return position ?? waitUntilPublished(services, teamId, find, reader);
+  if (eventId === undefined) {
+    throw invalid(
+      'after',
+      'after must be the id of an event, such as the cursor of a page. Leave it out to begin with the oldest.',
+    );
+  }
+  const { pages } = services.database;
+  const find = () =>
+    reader.withPermit(async (): Promise<Beginning | null> => {
+      const position = await positionOfEvent(pages, teamId, eventId);
+      if (position === null) return null;
+      if (position !== undefined) return { position, gap: false };
+      return { position: (await positionOfTime(pages, teamId, eventId)) ?? beginning, gap: true };
+    });
+  return (await find()) ?? waitUntilPublished(services, teamId, find, reader);
 }
 
 /** Waits until a new event has a position. A webhook may deliver an event before the publisher gives it one. */
 async function waitUntilPublished(
   services: Services,
   teamId: TeamId,
-  find: () => Promise<number | null | undefined>,
+  find: () => Promise<Beginning | null>,
   reader: FeedClient,
-): Promise<number> {
+): Promise<Beginning> {
   // Each newly published event of the team wakes this wait, because any of these events may be the expected one.
   const everything = { teamId, position: beginning };
-  const position = await waitForEvents(services, everything, publishWaitMaxMs, reader, async () => {
-    const found = await find();
-    if (found === undefined) throw unknownEvent();
-    return found ?? undefined;
-  });
-  if (position !== undefined) return position;
+  const found = await waitForEvents(
+    services,
+    everything,
+    publishWaitMaxMs,
+    reader,
+    async () => (await find()) ?? undefined,
+  );
+  if (found !== undefined) return found;
   throw unavailable(
     'The event in the parameter after is not in the feed yet. Repeat the request in a moment.',
   );
@@ -127,11 +147,4 @@ function requireCapacity(feedPolls: FeedPollRegistry, teamId: TeamId): void {
       `The server is at its limit of ${heldFeedRequestsMax.ofProcess} requests that wait for events. Repeat the request in a moment.`,
     );
   }
-}
-
-function unknownEvent() {
-  return invalid(
-    'after',
-    'after must be the id of an event of this team that is still kept. Leave it out to begin with the oldest.',
-  );
 }

@@ -7,6 +7,12 @@ import {
 } from '#server/database/statement.ts';
 import { sqlDeliveryIdRange } from './fan-out.ts';
 
+// Keeps the newest position that was removed from each team's feed, for readers that come later.
+const sqlKeepNewest = `
+  INSERT INTO feed_removals (team_id, position, event_id)
+  SELECT DISTINCT ON (team_id) team_id, position, event_id FROM unlisted ORDER BY team_id, position DESC
+  ON CONFLICT (team_id) DO UPDATE SET position = EXCLUDED.position, event_id = EXCLUDED.event_id
+  WHERE feed_removals.position < EXCLUDED.position`;
 // Keeps events that have no position yet, a fan-out in progress or a pending delivery. Deletes the positions of the
 // deleted events, too.
 const purge = transactionStatement<[string, string, number]>(
@@ -25,7 +31,8 @@ const purge = transactionStatement<[string, string, number]>(
      ) o LIMIT $3
    ), unlisted AS (
      DELETE FROM event_feed f USING old WHERE f.team_id = old.team_id AND f.event_id = old.id
-   )
+     RETURNING f.team_id, f.position, f.event_id
+   ), newest AS (${sqlKeepNewest})
    DELETE FROM events e USING old WHERE e.team_id = old.team_id AND e.id = old.id AND e.id >= $1 AND e.id < $2 RETURNING e.id`,
 );
 const findUnfinished = statement<[string, string]>(
@@ -35,13 +42,16 @@ const findUnfinished = statement<[string, string]>(
 );
 const unlist = transactionStatement<[string, string, number]>(
   'events.unlist',
-  `DELETE FROM event_feed WHERE ctid = ANY (ARRAY(
-     SELECT o.place FROM teams t
-     CROSS JOIN LATERAL (
-       SELECT f.ctid AS place FROM event_feed f WHERE f.team_id = t.id AND f.event_id >= $1 AND f.event_id < $2
-       ORDER BY f.team_id, f.event_id LIMIT $3
-     ) o LIMIT $3
-   )) RETURNING event_id`,
+  `WITH unlisted AS (
+     DELETE FROM event_feed WHERE ctid = ANY (ARRAY(
+       SELECT o.place FROM teams t
+       CROSS JOIN LATERAL (
+         SELECT f.ctid AS place FROM event_feed f WHERE f.team_id = t.id AND f.event_id >= $1 AND f.event_id < $2
+         ORDER BY f.team_id, f.event_id LIMIT $3
+       ) o LIMIT $3
+     )) RETURNING team_id, position, event_id
+   ), newest AS (${sqlKeepNewest})
+   SELECT event_id FROM unlisted`,
 );
 
 /** Deletes events without pending deliveries (specification section 10.9). @returns the number of deleted events */

@@ -8,31 +8,37 @@ export const listEventsExamples: Examples = {
   oldest: {
     summary: 'The oldest events',
     status: 200,
-    answer: { events: [sent, delivered, received], cursor: received.id, has_more: false },
+    answer: { events: [sent, delivered, received], cursor: received.id, has_more: false, gap: false },
   },
   first_page: {
     summary: 'The first page, with two events',
     query: { limit: 2 },
     status: 200,
-    answer: { events: [sent, delivered], cursor: delivered.id, has_more: true },
+    answer: { events: [sent, delivered], cursor: delivered.id, has_more: true, gap: false },
   },
   next: {
     summary: 'The events after a cursor, with a wait of up to 25 seconds for the next one',
     query: { after: delivered.id, wait: 25 },
     status: 200,
-    answer: { events: [received], cursor: received.id, has_more: false },
+    answer: { events: [received], cursor: received.id, has_more: false, gap: false },
   },
   none: {
     summary: 'No new event',
     query: { after: received.id },
     status: 200,
-    answer: { events: [], cursor: received.id, has_more: false },
+    answer: { events: [], cursor: received.id, has_more: false, gap: false },
   },
-  unknown_event: invalidExample(
-    'The id of no event that is kept',
+  gap: {
+    summary: 'After an unknown id, which stands for its time: another event may be missing',
+    query: { after: ids.unknown('evt') },
+    status: 200,
+    answer: { events: [sent, delivered, received], cursor: received.id, has_more: false, gap: true },
+  },
+  not_an_event: invalidExample(
+    'An after that is no id of an event',
     'after',
-    'after must be the id of an event of this team that is still kept. Leave it out to begin with the oldest.',
-    { query: { after: ids.unknown('evt') } },
+    'after must be the id of an event, such as the cursor of a page. Leave it out to begin with the oldest.',
+    { query: { after: 'yesterday' } },
   ),
   wait_too_long: invalidExample(
     'A wait that is too long',

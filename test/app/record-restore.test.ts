@@ -9,6 +9,7 @@ import {
   writeStep,
 } from '#server/database/clock-store.ts';
 import { findOpenRestore, markResumed } from '#server/database/restore-store.ts';
+import { publishEvents } from '#server/events/publish-events.ts';
 import { resolveOverdue } from '#server/messages/sweep-messages.ts';
 import { operator } from '#server/platform/actor.ts';
 import { parseId, publicId } from '#server/platform/ids/ids.ts';
@@ -19,7 +20,7 @@ import { writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import { type ConnectedNumber, connectNumber, DeviceWire } from '#test/support/phones/test-phone.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
-import { putEvent } from '#test/support/service/insert-events.ts';
+import { putEvent, putEvents } from '#test/support/service/insert-events.ts';
 import { putWebhook } from '#test/support/webhooks/insert-webhook.ts';
 
 describe('the record of a restore, written in the transaction that loads the backup (specification section 10.8)', () => {
@@ -68,6 +69,24 @@ describe('the record of a restore, written in the transaction that loads the bac
     const { status, error_code, may_have_been_sent } = await messageOf(failed);
     assert.deepEqual([status, error_code, may_have_been_sent], ['failed', 'device_timeout', true]);
     assert.equal((await messageOf(retried)).status, 'queued');
+  });
+
+  it('after a restore the feed tells every reader of a gap, until the reader has read a newer event', async () => {
+    const reading = await service.newTeam();
+    const publish = async () => {
+      await putEvents(service.runtime, reading.id, 1);
+      await publishEvents(service.runtime);
+    };
+    const page = async (after: unknown) => (await reading.api.get(`/v1/events?after=${after}`)).json;
+    await publish();
+    const { cursor } = await page('');
+    assert.equal((await page(cursor)).gap, false);
+    await record();
+    assert.equal((await page(cursor)).gap, true);
+    await publish();
+    const next = await page(cursor);
+    assert.deepEqual([(next.events as unknown[]).length, next.gap], [1, true]);
+    assert.equal((await page(next.cursor)).gap, false);
   });
 
   it('a restore is not resumed while cancelling one of its messages fails', async () => {

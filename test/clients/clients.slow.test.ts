@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { type EventId, firstIdAt, publicId } from '#server/platform/ids/ids.ts';
 import { clientLanguages, linesOf, startProgram } from '#test/support/clients/client-languages.ts';
 import { givenClient } from '#test/support/clients/given-client.ts';
 import { signedHeaders } from '#test/support/clients/signed-headers.ts';
@@ -16,7 +17,7 @@ import { startWebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts
 const number = '+14155550100';
 const freeNumber = '+14155550102';
 const examples = [
-  ...['send', 'follow', 'replies', 'events', 'begin', 'stop'],
+  ...['send', 'follow', 'replies', 'events', 'gap', 'begin', 'stop'],
   ...['webhook', 'receiver', 'errors', 'repeat', 'settings', 'operations'],
 ];
 
@@ -111,6 +112,39 @@ for (const language of clientLanguages)
       await until('the reader waits for a new event', () => proxy.requests.length === 4);
       await receive('four');
       assert.deepEqual(linesOf(await second.ended), ['two', 'three', 'four']);
+    });
+
+    it(`the reader of the client for ${language.name} tells of a gap, and goes on with the events that are left (§4.5/gap)`, async () => {
+      const reading = await service.newTeam();
+      const { wire } = await connectNumber(service, reading);
+      const lost = publicId('evt', firstIdAt(0) as EventId);
+      writeFileSync(join(folder, 'gap'), `${lost}\n`);
+      proxy.interrupt();
+      const reader = startCommand('read', ['gap', '2'], reading);
+      await until('the reader waits', () => proxy.requests.length === 1);
+      for (const text of ['one', 'two']) await wire.call('inbound', { from: '+14155550101', text });
+      assert.deepEqual(linesOf(await reader.ended), [`gap after ${lost}`, 'one', 'two']);
+    });
+
+    it(`the reader of the example for ${language.name} prints a gap (§4.5/gap)`, async () => {
+      const reading = await service.newTeam();
+      const { wire } = await connectNumber(service, reading);
+      await wire.call('inbound', { from: '+14155550101', text: 'left' });
+      const lost = publicId('evt', firstIdAt(0) as EventId);
+      const page = await PageBlocks.read(language.readme);
+      const name = `gap.${language.ending}`;
+      writeFileSync(join(folder, name), page.one(`${language.block} ${name}`));
+      writeFileSync(join(folder, 'events.cursor'), `${lost}\n`);
+      const env = { OWNLINE_URL: service.baseUrl, OWNLINE_API_KEY: reading.api.key };
+      const reader = startProgram(language, { folder, name: 'gap', args: [], env });
+      await until('the reader prints the event', () => /message\.received/.test(reader.output()));
+      assert.match(
+        reader.output(),
+        new RegExp(`^events after ${lost} may be missing\nmessage\\.received evt_\\w+\n$`),
+      );
+      reader.child.kill('SIGTERM');
+      await reader.ended;
+      rmSync(join(folder, 'events.cursor'));
     });
 
     describe('verification of deliveries', () => {

@@ -77,7 +77,8 @@ def create_webhook() -> None:
 def read() -> None:
     left = int(args[1])
     reader = Ownline(timeout_seconds=float(args[2]) if len(args) > 2 else 60)
-    for event in reader.events.read(cursor=FileCursor(args[0])):
+    cursor = FileCursor(args[0])
+    for event in reader.events.read(cursor=cursor, on_gap=lambda after: show(f"gap after {after}")):
         show(event["data"]["content"] if event["type"] == "message.received" else event["type"])
         left -= 1
         if left == 0:

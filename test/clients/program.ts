@@ -45,7 +45,8 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
     const [path = '', events = '', timeoutSeconds = '60'] = args;
     const reader = new Ownline({ timeoutMs: Number(timeoutSeconds) * 1_000 });
     let left = Number(events);
-    for await (const event of reader.events.read({ cursor: fileCursor(path) })) {
+    const onGap = (after: string) => print(`gap after ${after}`);
+    for await (const event of reader.events.read({ cursor: fileCursor(path), onGap })) {
       print(event.type === 'message.received' ? event.data.content : event.type);
       left -= 1;
       if (left === 0) process.exit();

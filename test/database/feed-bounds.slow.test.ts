@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allStatements } from '#server/database/statement.ts';
 import '#server/events/feed-store.ts';
+import { firstIdAt, idMax } from '#server/platform/ids/ids.ts';
 import { explain } from '#test/support/database/explain-page.ts';
 import { givenFilledDatabase } from '#test/support/database/given-database.ts';
 import { blocks, rowsRead } from '#test/support/database/plan-node.ts';
@@ -9,6 +10,8 @@ import { blocks, rowsRead } from '#test/support/database/plan-node.ts';
 const total = 200_000;
 const team = '01990000-0000-7000-8000-000000000001';
 const other = '01990000-0000-7000-8000-000000000002';
+
+const idMin = firstIdAt(0);
 
 /** Rows that a query may read besides those of its page. */
 const beside = 2;
@@ -54,6 +57,20 @@ describe(`a page of the feed at ${total.toLocaleString('en')} events (specificat
   it('a page reads only the events that it returns, from any position, after ANALYZE', async () => {
     await client.query('ANALYZE');
     await assertBounded();
+  });
+
+  it('the position of an unknown event is found by reading a bounded number of rows, also behind a gap', async () => {
+    await client.query(`INSERT INTO feed_removals VALUES ('${team}', ${total}, NULL) ON CONFLICT DO NOTHING`);
+    const { rows } = await client.query<{ id: string }>(
+      `SELECT event_id AS id FROM event_feed WHERE team_id = $1 AND position IN (
+         SELECT position FROM event_feed WHERE team_id = $1 ORDER BY position LIMIT 1 OFFSET ${total - 20})`,
+      [other],
+    );
+    for (const id of [idMin, rows.map((row) => row.id).join(), idMax]) {
+      const plan = await explained('events.estimate-position', [team, id, 1_000]);
+      for (const [table, read] of rowsRead(plan)) assert.ok(read <= 1_001, `${read} of ${table}`);
+      assert.equal(plan['Actual Rows'], id === idMin ? 0 : 1);
+    }
   });
 
   it('the position of an event is found by reading one row', async () => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { revokeKey } from '#server/api-keys/revoke-key.ts';
 import { publishEvents } from '#server/events/publish-events.ts';
+import { purgeEvents, removeFromFeed } from '#server/events/purge-events.ts';
 import { operator } from '#server/platform/actor.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { type EventId, firstIdAt, idMax, publicId } from '#server/platform/ids/ids.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { publishSilently } from '#test/support/events/given-publication.ts';
 import { storedEvents } from '#test/support/events/stored-events.ts';
@@ -12,7 +13,7 @@ import { type ApiAnswer, ApiClient, field } from '#test/support/service/api-clie
 import { plantCanary } from '#test/support/service/canary.ts';
 import { given, givenEach } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
-import { putEvents } from '#test/support/service/insert-events.ts';
+import { putEvent, putEvents } from '#test/support/service/insert-events.ts';
 import { startTestService } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -20,6 +21,7 @@ interface Page {
   readonly events: readonly Record<string, unknown>[];
   readonly cursor: string;
   readonly has_more: boolean;
+  readonly gap: boolean;
 }
 
 describe('GET /v1/events (specification section 4.5)', () => {
@@ -73,7 +75,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
   };
 
   it('the feed of a team without events is empty, with "" for its cursor (§4.5/cursor)', async () => {
-    assert.deepEqual(await get(), { events: [], cursor: '', has_more: false });
+    assert.deepEqual(await get(), { events: [], cursor: '', has_more: false, gap: false });
   });
 
   it('the feed shows the stored envelopes unchanged, oldest first, page by page, each once (§4.5/list-events, §4.5/cursor, §6.2/envelope)', async () => {
@@ -95,7 +97,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.deepEqual(sizes, [3, 3, 1]);
     assert.deepEqual(shown, bodies);
     const end = shown.map((body) => JSON.parse(body).id).at(-1);
-    assert.deepEqual(await get(`?after=${end}`), { events: [], cursor: end, has_more: false });
+    assert.deepEqual(await get(`?after=${end}`), { events: [], cursor: end, has_more: false, gap: false });
   });
 
   it('a page has 1 to 100 events, and 50 without limit (§4.5/cursor)', async () => {
@@ -110,14 +112,8 @@ describe('GET /v1/events (specification section 4.5)', () => {
     }
   });
 
-  it('an invalid after (no event of the team), wait or limit is refused with the name of the parameter (§4.5/after)', async () => {
-    await put(1);
-    const stranger = await service.newTeam();
-    await put(1, stranger);
-    const [theirs] = (await get('', stranger.api)).events;
+  it('an invalid after (no id of an event), wait or limit is refused with the name of the parameter (§4.5/after)', async () => {
     const wrong: [string, string][] = [
-      [`after=${theirs?.id}`, 'after'],
-      [`after=${publicId('evt', service.runtime.ids.next('evt'))}`, 'after'],
       [`after=${publicId('msg', service.runtime.ids.next('msg'))}`, 'after'],
       ['after=yesterday', 'after'],
       ['wait=26', 'wait'],
@@ -134,6 +130,86 @@ describe('GET /v1/events (specification section 4.5)', () => {
     assert.match(String(field(answer.json, 'error.message')), /Leave it out to begin with the oldest/);
   });
 
+  it('an unknown id in after stands for its time: the events after it follow, and gap is true until the cursor is known (§4.5/after, §4.5/gap)', async () => {
+    const ids = [];
+    for (let n = 0; n < 4; n += 1) {
+      await put(1);
+      service.clock.advance(10);
+      ids.push(service.runtime.ids.next('evt'));
+      service.clock.advance(10);
+    }
+    const known = idsOf(await get());
+    for (const [n, id] of ids.entries()) {
+      const page = await get(`?limit=2&after=${publicId('evt', id)}`);
+      const events = known.slice(n + 1, n + 3);
+      assert.deepEqual([idsOf(page), page.gap], [events, true]);
+      assert.equal(page.cursor, events.at(-1) ?? publicId('evt', id));
+      assert.equal((await get(`?after=${page.cursor}`)).gap, n === 3);
+    }
+    const early = publicId('evt', firstIdAt(0) as EventId);
+    assert.deepEqual(
+      [idsOf(await get(`?after=${early}`)), (await get(`?after=${early}`)).gap],
+      [known, true],
+    );
+    const stranger = await service.newTeam();
+    const page = await get(`?after=${known[1]}`, stranger.api);
+    assert.deepEqual(page, { events: [], cursor: known[1], has_more: false, gap: true });
+  });
+
+  it('after an unknown id the feed also shows a newer event whose transaction ended before that of an older one (§4.5/after)', async () => {
+    const unknown = await service.runtime.database.transaction(async (trx) => {
+      await putEvent(trx, service.runtime, team.id);
+      service.clock.advance(1);
+      const id = service.runtime.ids.next('evt');
+      service.clock.advance(1);
+      await put(1);
+      return id;
+    });
+    await publishEvents(service.runtime);
+    const [newer, older] = idsOf(await get());
+    assert.ok(newer && older && newer > older);
+    assert.deepEqual(idsOf(await get(`?after=${publicId('evt', unknown)}`)), [newer, older]);
+  });
+
+  it('gap is true for a reader that missed a deleted event, and false for one that had read them all (§4.5/gap)', async () => {
+    await put(3);
+    const [first, second, last] = idsOf(await get());
+    const { database } = service.runtime;
+    const everything = { from: firstIdAt(0), to: idMax };
+    const purge = () => database.transaction((trx) => purgeEvents(trx, everything, 10_000));
+    const gaps = async () => {
+      const found = [];
+      for (const after of [first, second, last]) found.push((await get(`?after=${after}`)).gap);
+      return found;
+    };
+    assert.deepEqual(await gaps(), [false, false, false]);
+    await purge();
+    assert.deepEqual(await gaps(), [true, true, false]);
+    const waiting = await held(`?after=${last}&wait=25`);
+    await put(2);
+    const { status, json } = await waiting.answer;
+    assert.deepEqual([status, (json as Page).events.length, (json as Page).gap], [200, 2, false]);
+    await database.transaction((trx) => removeFromFeed(trx, everything, 10_000));
+    assert.deepEqual(await gaps(), [true, true, true]);
+    assert.equal((await get(`?after=${(json as Page).cursor}`)).gap, false);
+    assert.deepEqual(await get(), { events: [], cursor: '', has_more: false, gap: false });
+  });
+
+  it('an event that was deleted behind one that is kept is a gap for the reader of the kept one (§4.5/gap)', async () => {
+    await put(2);
+    const [kept, deleted] = await stored();
+    assert.ok(kept && deleted);
+    await service.runtime.database.transaction((trx) =>
+      purgeEvents(trx, { from: deleted.id, to: idMax }, 100),
+    );
+    assert.deepEqual(await get(`?after=${publicId('evt', kept.id)}`), {
+      events: [],
+      cursor: publicId('evt', kept.id),
+      has_more: false,
+      gap: true,
+    });
+  });
+
   it('the feed shows no event of another team, whatever position it begins at (§4.5/commit-order)', async () => {
     await put(1);
     const stranger = await service.newTeam();
@@ -147,6 +223,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
       events: [],
       cursor: page.cursor,
       has_more: false,
+      gap: false,
     });
   });
 
@@ -205,9 +282,15 @@ describe('GET /v1/events (specification section 4.5)', () => {
     service.clock.advance(24_000);
     const later = await held('?wait=25', (await service.newTeam()).api);
     service.clock.advance(1_100);
-    assert.deepEqual(await waiting.answer, { status: 200, json: { events: [], cursor, has_more: false } });
+    assert.deepEqual(await waiting.answer, {
+      status: 200,
+      json: { events: [], cursor, has_more: false, gap: false },
+    });
     service.clock.advance(25_000);
-    assert.deepEqual(await later.answer, { status: 200, json: { events: [], cursor: '', has_more: false } });
+    assert.deepEqual(await later.answer, {
+      status: 200,
+      json: { events: [], cursor: '', has_more: false, gap: false },
+    });
   });
 
   it('a team may have 20 held requests, and a further one gets 429 (§4.5/held-requests)', async () => {
@@ -234,7 +317,7 @@ describe('GET /v1/events (specification section 4.5)', () => {
     await other.close();
     assert.deepEqual(await waiting.answer, {
       status: 200,
-      json: { events: [], cursor: '', has_more: false },
+      json: { events: [], cursor: '', has_more: false, gap: false },
     });
   });
 

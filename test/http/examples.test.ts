@@ -152,7 +152,7 @@ describe('the examples of the API reference (§9/openapi)', () => {
     for (const name of ['unencoded_plus', 'unknown_status', 'limit_too_high'])
       await tell('listMessages', name);
     await tell('getMessage', 'received');
-    for (const name of ['oldest', 'first_page', 'next', 'none', 'unknown_event', 'wait_too_long'])
+    for (const name of ['oldest', 'first_page', 'next', 'none', 'gap', 'not_an_event', 'wait_too_long'])
       await tell('listEvents', name);
     await delivered('message.received');
     await deliveryEnds('succeeded');

@@ -274,7 +274,7 @@ export type paths = {
         };
         /**
          * List events
-         * @description Lists the events of the team, oldest first, each once. An event is the same JSON that a webhook receives; `type` decides the fields of `data`. To read on, send the `cursor` of the answer as `after`: no event is missed or repeated.
+         * @description Lists the events of the team, oldest first, each once. An event is the same JSON that a webhook receives; `type` decides the fields of `data`. To read on, send the `cursor` of the answer as `after`: no event is missed or repeated. If `gap` is true, an event after `after` may have been deleted before you read it.
          *
          *     To begin with the events from now on, read pages until `has_more` is false, and keep the last `cursor`.
          *
@@ -1238,6 +1238,8 @@ export type components = {
             cursor: string;
             /** @description false: there are no further events yet. */
             has_more: boolean;
+            /** @description true: an event after `after` may have been deleted before you read it, or `after` is unknown. Compare your data with the lists of messages then. The page has all events that are kept. */
+            gap: boolean;
         };
         MessageReceivedEvent: {
             /** @description The id of the event. A repeat of the event has the same id, so drop repeats by it. */
@@ -1921,7 +1923,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description The id of an event: the page has the events after it. Without it, the page begins with the oldest event that is kept. */
+                /** @description The id of an event: the page has the events after it. An id that is unknown stands for the time in it. Without `after`, the page begins with the oldest event that is kept. */
                 after?: string;
                 /** @description How many seconds the request waits for an event if there is none yet. */
                 wait?: number;

@@ -42,6 +42,12 @@ const eventWaitSeconds = 25;
 /** The address of a server, which may be below a path. */
 const urlPattern = /^https?:\/\/(\[[\da-f:.]+\]|[^\s/:?#@[\]]+)(:\d+)?(\/[^\s?#]*)?$/i;
 
+interface ReadEventsOptions {
+  readonly cursor?: Cursor;
+  readonly signal?: AbortSignal;
+  readonly onGap?: (after: string) => void | Promise<void>;
+}
+
 /** A client of the API of an Ownline server. */
 export class Ownline {
   readonly #api: Client<paths, 'application/json'>;
@@ -93,12 +99,15 @@ export class Ownline {
      * Reads events, oldest first, and waits for new ones without an end. An event counts as handled when the next one
      * is asked for; its id is then saved in the cursor. After a crash the reader continues there: each event arrives
      * at least once. While the server fails, the reader tries again after 5 s at most, or as `Retry-After` says, up to
-     * two minutes. It throws 400 with the param `after` if the server no longer keeps the event of the cursor.
+     * two minutes.
+     *
+     * An event may be missing if the server deleted it before it was read, or was restored from a backup. The reader
+     * then calls `onGap`, and goes on with the events that are left. Without `onGap` it writes a warning of the process.
+     * @param options.onGap gets the id of the event after which others may be missing; it may be called again for it
      * @param options.cursor where the reader continues, such as `fileCursor(path)`. Without one it begins with the oldest
      * @param options.signal ends the reader
      */
-    read: (options: { readonly cursor?: Cursor; readonly signal?: AbortSignal } = {}) =>
-      this.#readEvents(options),
+    read: (options: ReadEventsOptions = {}) => this.#readEvents(options),
   };
 
   /**
@@ -142,14 +151,9 @@ export class Ownline {
     }
   }
 
-  async *#readEvents({
-    cursor,
-    signal,
-  }: {
-    readonly cursor?: Cursor;
-    readonly signal?: AbortSignal;
-  }): AsyncGenerator<Event, void> {
+  async *#readEvents({ cursor, signal, onGap = warnOfGap }: ReadEventsOptions): AsyncGenerator<Event, void> {
     let after = await cursor?.load();
+    let isInGap = false;
     while (!signal?.aborted) {
       const query = { wait: eventWaitSeconds, ...(after ? { after } : {}) };
       const options = { params: { query }, fetch: this.#patientFetch, ...(signal ? { signal } : {}) };
@@ -157,6 +161,9 @@ export class Ownline {
         if (signal?.aborted) return undefined;
         throw error;
       });
+      // Further pages may report the same gap, until an event after it was read.
+      if (page?.gap && after && !isInGap) await onGap(after);
+      isInGap = page?.gap ?? false;
       for (const event of page?.events ?? []) {
         yield event;
         after = event.id;
@@ -165,4 +172,8 @@ export class Ownline {
       }
     }
   }
+}
+
+function warnOfGap(after: string): void {
+  process.emitWarning(`Events after ${after} may be missing: the server no longer has them.`, 'OwnlineGap');
 }

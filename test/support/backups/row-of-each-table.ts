@@ -226,6 +226,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
       },
     ],
     event_feed: [{ ...ofTeam, event_id: event }],
+    feed_removals: [{ ...ofTeam, position: 1, event_id: event }],
     unpublished_events: [{ ...ofTeam, event_id: event }],
     fan_outs: [
       {

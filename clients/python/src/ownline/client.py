@@ -6,6 +6,7 @@ import math
 import os
 import re
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -71,29 +72,49 @@ class Events:
     def __init__(self, connect: Callable[..., Transport]) -> None:
         self._connect = connect
 
-    def read(self, *, cursor: Cursor | None = None, stop: threading.Event | None = None) -> Iterator[Event]:
+    def read(
+        self,
+        *,
+        cursor: Cursor | None = None,
+        stop: threading.Event | None = None,
+        on_gap: Callable[[str], object] | None = None,
+    ) -> Iterator[Event]:
         """Read events, oldest first, and wait for new ones without an end.
 
         An event counts as handled when the next one is asked for; its id is then saved in the cursor. After a crash the
         reader continues there: each event arrives at least once. Without a cursor it begins with the oldest event. While
-        the server fails, the reader tries again after 5 s at most, or as `Retry-After` says, up to two minutes. It raises
-        400 with the param `after` if the server no longer keeps the event of the cursor. `stop` ends the reader after the
-        event that is being handled. While it waits, it ends within 25 s if the server answers, else after its time-out.
+        the server fails, the reader tries again after 5 s at most, or as `Retry-After` says, up to two minutes. `stop`
+        ends the reader after the event that is being handled. While it waits, it ends within 25 s if the server answers,
+        else after its time-out.
+
+        An event may be missing if the server deleted it before it was read, or was restored from a backup. The reader
+        then calls `on_gap` with the id of the event after which others may be missing, and goes on with the events that
+        are left. It may call it again for the same id. Without `on_gap` it issues a RuntimeWarning.
         """
         stop = stop or threading.Event()
         api = Api(self._connect(stop=stop))
         after = cursor.load() if cursor else None
+        is_in_gap = False
         while not stop.is_set():
             try:
-                events = api.list_events(after=after or None, wait=EVENT_WAIT_SECONDS)["events"]
+                page = api.list_events(after=after or None, wait=EVENT_WAIT_SECONDS)
             except OwnlineError:
                 if stop.is_set():
                     return
                 raise
-            for event in events:
+            # Further pages may report the same gap, until an event after it was read. Earlier servers have no `gap`.
+            has_gap = page.get("gap", False)
+            if has_gap and after and not is_in_gap:
+                (on_gap or warn_of_gap)(after)
+            is_in_gap = has_gap
+            for event in page["events"]:
                 if stop.is_set():
                     return
                 yield event
                 after = event["id"]
                 if cursor:
                     cursor.save(after)
+
+
+def warn_of_gap(after: str) -> None:
+    warnings.warn(f"Events after {after} may be missing: the server no longer has them.", RuntimeWarning, stacklevel=3)
