@@ -17,8 +17,19 @@ const erase = transactionStatement<[TeamId, readonly string[], string], { readon
   { changes: 'number', team: '$1', ids: 'number_id' },
 );
 
+// An erased recipient still counts as one, so that the link can write to one more number at most.
+const eraseRecipients = transactionStatement<[TeamId, readonly string[]], { readonly number_id: string }>(
+  'setup.erase-text-recipients',
+  `UPDATE setup_tests t SET text_recipients =
+     ARRAY(SELECT CASE WHEN r = ANY ($2::text[]) THEN '' ELSE r END FROM unnest(t.text_recipients) AS r)
+   FROM setup_links l
+   WHERE t.team_id = $1 AND l.team_id = t.team_id AND l.id = t.setup_link_id AND t.text_recipients && $2::text[]
+   RETURNING l.number_id`,
+  { changes: 'number', team: '$1', ids: 'number_id' },
+);
+
 /**
- * Erases a contact from the lock tests of a team (specification section 12.14): a lock test whose text has not been
+ * Erases a contact from the setup tests of a team (specification section 12.14): a lock test whose text has not been
  * sent fails. Transaction hook of the erasure, wired in transaction-hooks.ts.
  * @param handles all spellings
  */
@@ -27,4 +38,5 @@ export async function eraseLockTexts(
   { team_id, handles }: { readonly team_id: TeamId; readonly handles: readonly string[] },
 ): Promise<void> {
   await erase.run(trx, team_id, handles, refusal);
+  await eraseRecipients.run(trx, team_id, handles);
 }

@@ -5,6 +5,9 @@
 /** Upper bound on the test texts of one setup link. */
 export const testTextsMax = 5;
 
+/** Numbers that the test texts of one setup link may go to: one, and another to correct a typo. */
+export const testRecipientsMax = 2;
+
 /** How long a locked phone has to go on polling to pass the lock test. */
 export const lockTestMs = 120_000;
 

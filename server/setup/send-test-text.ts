@@ -12,7 +12,13 @@ import { notPolledError } from './not-polled-error.ts';
 import type { Setup } from './read-setup.ts';
 import { readTestText } from './read-setup.ts';
 import { isSent, type TestText } from './setup-progress.ts';
-import { getSetupFacts, releaseTestText, reserveTestText, storeTestText } from './setup-store.ts';
+import {
+  type CountedText,
+  getSetupFacts,
+  releaseTestText,
+  reserveTestText,
+  storeTestText,
+} from './setup-store.ts';
 
 export interface TestTextForm {
   /** The recipient's number as a person types it. */
@@ -23,10 +29,10 @@ export interface TestTextForm {
 
 /**
  * Sends the setup page's test text as a message of the team, which counts for the month's limit (specification section
- * 11.8). A link sends at most five test texts, and after the first only to the same number. None is accepted before the
- * first poll of the link's phone, which replaces an older phone. A form that is submitted again after a lost connection
- * sends nothing.
- * @throws AppError 400, param to, if `to` is no phone number, or another one than before; 402 at the month's limit; 409
+ * 11.8). A link sends at most five test texts, to two numbers at most, and only to one of them once that one was sent.
+ * None is accepted before the first poll of the link's phone, which replaces an older phone. A form that is submitted
+ * again after a lost connection sends nothing.
+ * @throws AppError 400, param to, if `to` is no phone number, or none that the link may send to; 402 at the month's limit; 409
  * before the first poll and after the last test text; any error of a send
  */
 export async function sendTestText(
@@ -49,7 +55,7 @@ export async function sendTestText(
       'to',
       `A test text was sent to ${formatPhoneNumber(sent.to)}, so this link sends more only there. Type that number.`,
     );
-  if (!(await countTestText(services, link, after))) return;
+  if (!(await countTestText(services, link, { to, after }))) return;
   try {
     const content = `This is a test from Ownline. ${formatPhoneNumber(number.phone_number)} can send texts now.`;
     const { message } = await sendMessage(
@@ -60,7 +66,7 @@ export async function sendTestText(
     const messageId = parseId('msg', message.id);
     if (messageId) await storeTestText(pool, link, messageId);
   } catch (error) {
-    await releaseTestText(pool, link);
+    await releaseTestText(pool, link, to);
     throw error;
   }
 }
@@ -78,17 +84,21 @@ export async function findSentTestText(
 
 /**
  * Counts one more test text.
- * @param after the count that the caller knows, if any
  * @returns false if another test text was counted meanwhile
- * @throws AppError 409 if the link has used all of its test texts
+ * @throws AppError 409 if the link has used all of its test texts; 400, param to, if it has used all of its recipients
  */
 export async function countTestText(
   { database }: Pick<Runtime, 'database'>,
   link: SetupLinkRow,
-  after?: number,
+  text: CountedText = {},
 ): Promise<boolean> {
-  if (await reserveTestText(database.pool, link, testTextsMax, after)) return true;
+  if (await reserveTestText(database.pool, link, text)) return true;
   const { text_count: count } = await getSetupFacts(database.pool, link);
-  if (after !== undefined && count > after) return false;
-  throw conflict(`This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`);
+  if (text.after !== undefined && count > text.after) return false;
+  if (count >= testTextsMax)
+    throw conflict(`This link has sent its ${testTextsMax} test texts. Make a new setup link for more.`);
+  throw invalid(
+    'to',
+    'This link sends its test texts to two numbers at most, and it has. Type one of them, or make a new setup link.',
+  );
 }

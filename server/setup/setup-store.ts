@@ -9,6 +9,7 @@ import type {
   TeamId,
 } from '#server/platform/ids/ids.ts';
 import type { ChangedTicks } from './hand-ticks.ts';
+import { testRecipientsMax, testTextsMax } from './limits.ts';
 
 /** The database's facts about a setup link: its phone, the phone's session and the setup page's tests. */
 export interface SetupFactsRow {
@@ -67,16 +68,25 @@ const findFacts = statement<[TeamId, SetupLinkId], SetupFactsRow>(
    LEFT JOIN setup_tests t ON t.team_id = l.team_id AND t.setup_link_id = l.id
    WHERE l.team_id = $1 AND l.id = $2`,
 );
-const reserve = statement<[TeamId, SetupLinkId, number, number | null]>(
+// The text of a lock test has no recipient here, because it goes to one that is listed already.
+const reserve = statement<
+  [TeamId, SetupLinkId, textsMax: number, number | null, recipients: readonly string[], recipientsMax: number]
+>(
   'setup.reserve-text',
-  `INSERT INTO setup_tests AS t (team_id, setup_link_id, text_count) VALUES ($1, $2, 1)
-   ON CONFLICT (team_id, setup_link_id) DO UPDATE SET text_count = t.text_count + 1 WHERE t.text_count < $3
-     AND t.text_count = coalesce($4, t.text_count)
+  `INSERT INTO setup_tests AS t (team_id, setup_link_id, text_count, text_recipients) VALUES ($1, $2, 1, $5::text[])
+   ON CONFLICT (team_id, setup_link_id) DO UPDATE
+     SET text_count = t.text_count + 1, text_recipients = t.text_recipients || excluded.text_recipients
+   WHERE t.text_count < $3 AND t.text_count = coalesce($4, t.text_count)
+     AND (SELECT count(DISTINCT r) FROM unnest(t.text_recipients || excluded.text_recipients) AS r) <= $6
    RETURNING text_count`,
 );
-const release = statement<[TeamId, SetupLinkId]>(
+// Removes the recipient once: other texts to it stay listed.
+const release = statement<[TeamId, SetupLinkId, recipient: string | null]>(
   'setup.release-text',
-  'UPDATE setup_tests SET text_count = text_count - 1 WHERE team_id = $1 AND setup_link_id = $2 RETURNING text_count',
+  `UPDATE setup_tests t SET text_count = t.text_count - 1,
+     text_recipients = ARRAY(SELECT r FROM unnest(t.text_recipients) WITH ORDINALITY AS u (r, place)
+       WHERE u.place IS DISTINCT FROM array_position(t.text_recipients, $3::text) ORDER BY u.place)
+   WHERE t.team_id = $1 AND t.setup_link_id = $2 RETURNING t.text_count`,
 );
 const storeText = statement<[TeamId, SetupLinkId, MessageId], { number_id: string }>(
   'setup.store-text',
@@ -147,26 +157,40 @@ export async function getSetupFacts(db: Queryable, link: SetupLinkRow): Promise<
   return facts;
 }
 
+/** A test text to count. `to`: undefined for a lock test; `after`: the count that the caller knows, if any. */
+export interface CountedText {
+  readonly to?: string;
+  readonly after?: number | undefined;
+}
+
 /**
- * Counts one more test text of a link.
- * @param after the count that the caller knows, if any
- * @returns false if the limit is reached or the count has changed
+ * Counts one more test text of a link, and lists its recipient.
+ * @returns false if a limit of texts or recipients is reached, or the count has changed
  */
 export async function reserveTestText(
   db: Queryable,
   link: SetupLinkRow,
-  textsMax: number,
-  after?: number,
+  { to, after }: CountedText,
 ): Promise<boolean> {
-  return reserve.hasRow(db, link.team_id, link.id, textsMax, after ?? null);
+  const recipients = to === undefined ? [] : [to];
+  return reserve.hasRow(
+    db,
+    link.team_id,
+    link.id,
+    testTextsMax,
+    after ?? null,
+    recipients,
+    testRecipientsMax,
+  );
 }
 
-/** Subtracts a refused test text from the count. */
+/** Subtracts a refused test text from the count, and its recipient from the list. */
 export async function releaseTestText(
   db: Queryable,
   link: Pick<SetupLinkRow, 'team_id' | 'id'>,
+  to?: string,
 ): Promise<void> {
-  await release.run(db, link.team_id, link.id);
+  await release.run(db, link.team_id, link.id, to ?? null);
 }
 
 export async function storeTestText(db: Queryable, link: SetupLinkRow, messageId: MessageId): Promise<void> {

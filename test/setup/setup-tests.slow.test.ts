@@ -119,6 +119,24 @@ describe('tests on the setup page (specification section 11.8)', () => {
       assert.equal(await elsewhere(), 400, 'the latest one has failed');
     });
 
+    it('a link sends its test texts to two numbers at most, so that one typo can be corrected, and a refused number does not count (§11.8/test-recipients)', async () => {
+      const { setupUrl, phoneNumber } = await connectNumber(service, team);
+      assert.equal((await sendText(setupUrl, phoneNumber)).status, 400, 'its own number');
+      assert.equal((await sendText(setupUrl, '+14155559902')).status, 200, 'mistyped');
+      assert.equal((await sendText(setupUrl, friend)).status, 200, 'corrected');
+      const third = await sendText(setupUrl, '+14155559903');
+      assert.equal(third.status, 400);
+      assert.match(third.html, /sends its test texts to two numbers at most[\s\S]*make a new setup link/);
+      assert.equal((await sendText(setupUrl, friend)).status, 200);
+    });
+
+    it('five simultaneous test texts to five numbers go to two of them (§11.8/test-recipients)', async () => {
+      const { setupUrl } = await connectNumber(service, team);
+      const numbers = [1, 2, 3, 4, 5].map((last) => `+1415555990${last}`);
+      const pages = await Promise.all(numbers.map((to) => sendText(setupUrl, to)));
+      assert.deepEqual(pages.map(({ status }) => status).sort(), [200, 200, 400, 400, 400]);
+    });
+
     it('a form that is sent again after a lost connection sends one text (§11.8/test-text)', async () => {
       const { setupUrl, phoneNumber } = await connectNumber(service, team);
       const send = (after: string) =>
