@@ -106,7 +106,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
        AND (nu.team_id, nu.phone_number) IN (SELECT team_id, from_handle FROM input)
      ORDER BY nu.id FOR SHARE ${locking}
    ), decided AS MATERIALIZED (
-     -- 4. Decide on each send: the first reason to refuse it, or acceptable.
+     -- 4. Decide on each send: the first reason to refuse it, or acceptable. One of a simulated number is free: it counts in no month.
      SELECT i.n, i.team_id, i.key, nu.id AS number_id, k.message_id AS known_message_id, u.monthly_limit, u.accepted AS used,
        CASE
          WHEN k.fingerprint = i.fingerprint THEN 'replayed'
@@ -125,6 +125,7 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          ${sqlCaseLocked(locking, 'u.team_id IS NULL', 'FROM usage_months x WHERE x.team_id = i.team_id AND x.month = $9')}
          WHEN u.team_id IS NULL THEN 'month_missing'
          WHEN i.media_url IS NOT NULL AND u.plan IN (${plansWithoutMedia}) THEN 'media_not_in_plan'
+         WHEN nu.is_simulated THEN 'free'
          ELSE 'acceptable'
        END AS decision
      FROM input i
@@ -135,10 +136,10 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      LEFT JOIN usage u ON u.team_id = i.team_id
      LEFT JOIN number nu ON nu.team_id = i.team_id AND nu.phone_number = i.from_handle
    ), first_of_key AS (
-     -- 5. Of several acceptable sends with one idempotency key, let the first continue; the others run again.
+     -- 5. Of several acceptable or free sends with one idempotency key, let the first continue; the others run again.
      SELECT d.*, CASE
-         WHEN d.decision = 'acceptable' AND d.key IS NOT NULL
-           AND row_number() OVER (PARTITION BY d.team_id, d.key, d.decision ORDER BY d.n) > 1 THEN 'again'
+         WHEN d.decision IN ('acceptable', 'free') AND d.key IS NOT NULL
+           AND row_number() OVER (PARTITION BY d.team_id, d.key, d.decision IN ('acceptable', 'free') ORDER BY d.n) > 1 THEN 'again'
          ELSE d.decision
        END AS verdict
      FROM decided d
@@ -146,8 +147,8 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      -- 6. Number the acceptable sends of each team.
      SELECT f.*, row_number() OVER (PARTITION BY f.team_id, f.verdict ORDER BY f.n) AS rank FROM first_of_key f
    ), granted AS (
-     -- 7. Grant as many as the month's limit allows.
-     SELECT * FROM ranked WHERE verdict = 'acceptable' AND used + rank <= monthly_limit
+     -- 7. Grant the free ones, and as many others as the month's limit allows.
+     SELECT * FROM ranked WHERE verdict = 'free' OR (verdict = 'acceptable' AND used + rank <= monthly_limit)
    ), new_keys AS (
      -- 8. Take their idempotency keys. A live key of another request is skipped; an expired one is replaced.
      INSERT INTO idempotency_keys AS k (team_id, key, message_id, fingerprint, created_at)
@@ -175,14 +176,14 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
      INSERT INTO media_fetches (team_id, message_id, url, origin, due_at)
      SELECT team_id, message_id, media_url, media_origin, $8 FROM accepted WHERE media_url IS NOT NULL AND NOT is_unsent_test
    ), counted_in_month AS (
-     -- 13. Count them in the month.
+     -- 13. Count those of real numbers in the month.
      UPDATE usage_months u SET accepted = u.accepted + a.messages
-     FROM (SELECT team_id, count(*) AS messages FROM accepted GROUP BY team_id) a
+     FROM (SELECT team_id, count(*) AS messages FROM accepted WHERE number_id NOT IN (SELECT id FROM number WHERE is_simulated) GROUP BY team_id) a
      WHERE u.team_id = a.team_id AND u.month = $9
    ), counted_in_day AS (
-     -- 14. Count them in the day.
+     -- 14. Count the same ones in the day.
      INSERT INTO usage_days AS d (team_id, day, direction, messages)
-     SELECT team_id, $11, 'outbound', count(*) FROM accepted GROUP BY team_id ORDER BY team_id
+     SELECT team_id, $11, 'outbound', count(*) FROM accepted WHERE number_id NOT IN (SELECT id FROM number WHERE is_simulated) GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
    -- 15. Return the outcomes, with all sends that share one.
@@ -193,9 +194,9 @@ const acceptSql = (locking: '' | 'SKIP LOCKED') =>
          -- No send with this key was granted: the first one is over the limit, and so are its repeats.
          SELECT FROM granted g WHERE g.team_id = r.team_id AND g.key = r.key
        ) THEN 'over_limit'
-       WHEN r.verdict <> 'acceptable' THEN r.verdict
+       WHEN r.verdict NOT IN ('acceptable', 'free') THEN r.verdict
        WHEN a.n IS NOT NULL THEN 'accepted'
-       WHEN r.used + r.rank > r.monthly_limit AND NOT EXISTS (
+       WHEN r.verdict = 'acceptable' AND r.used + r.rank > r.monthly_limit AND NOT EXISTS (
          -- A granted send may turn out to be a repeat and free its quota: until then this one runs again.
          SELECT FROM granted g LEFT JOIN accepted x ON x.n = g.n WHERE g.team_id = r.team_id AND x.n IS NULL
        ) THEN 'over_limit'

@@ -27,11 +27,12 @@ const takeFromQueue = transactionStatement<
 );
 const failUnsent = transactionStatement<
   [TeamId, MessageId[], Date, UnsentCode, MediaFailure | null],
-  MessageRow
+  MessageRow & { readonly counts_in_month: boolean }
 >(
   'messages.fail-unsent',
   `UPDATE messages m SET status = ${sqlNextStatus('fail_unsent')}, failed_at = $3, error_code = $4, media_failure = $5, last_event_sequence = m.last_event_sequence + 1
-   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')}`,
+   WHERE m.team_id = $1 AND m.id = ANY($2::uuid[]) AND ${sqlStatusGuard('fail_unsent', 'm')} RETURNING ${sqlMessageColumns('m')},
+     (SELECT NOT n.is_simulated FROM numbers n WHERE n.team_id = m.team_id AND n.id = m.number_id) AS counts_in_month`,
   { changes: 'message', team: '$1', ids: 'id' },
 );
 
@@ -43,7 +44,7 @@ export type UnsentCode = Extract<
 
 /**
  * Fails queued messages of a team, and ends their media fetches. The quota of messages that were never handed out is
- * refunded to their day and month. The caller has locked the team's usage.
+ * refunded to their day and month, if they counted there. The caller has locked the team's usage.
  * @param isErased true while the contact is being erased: the events have neither text nor handle
  * @returns the number of failed messages; a message that a poll claimed meanwhile is skipped
  */
@@ -66,7 +67,7 @@ export async function failQueued(
   const failed = await failUnsent.rows(trx, teamId, ids, services.clock.now(), code, mediaFailure);
   const shown = isErased ? failed.map(eraseMessageRow) : failed;
   await appendMessageEvents(trx, services, 'message.failed', shown);
-  const free = failed.filter((message) => message.hand_out_count === 0);
+  const free = failed.filter((message) => message.hand_out_count === 0 && message.counts_in_month);
   await refundMessages(
     trx,
     free.map((message) => ({ teamId, day: dayOf(message.created_at) })),

@@ -179,7 +179,7 @@ function storeOnce(
     // Under strict pacing a queued message may have waited for this reply, so the phone's poll is woken.
     if (effectivePacing(services.config.pacing, number.pacing).mode === 'strict')
       trx.notifyAfterCommit(phoneQueueChannel, [number.id]);
-    await countInboundMessage(trx, number.team_id, dayOf(at));
+    if (!number.is_simulated) await countInboundMessage(trx, number.team_id, dayOf(at));
     return id;
   });
 }

@@ -85,12 +85,12 @@ const receive = transactionStatement<
    ),
    -- 2. Lock the numbers, and find out which devices may deliver texts.
    device AS MATERIALIZED (
-     SELECT i.*, d.team_id, d.received_tests, nu.phone_number, nu.pacing,
+     SELECT i.*, d.team_id, d.received_tests, nu.phone_number, nu.pacing, nu.is_simulated,
        CASE WHEN nu.deleted_at IS NOT NULL THEN 'deleted' WHEN d.ended_at IS NOT NULL THEN 'superseded' END AS ended
      FROM input i
      CROSS JOIN LATERAL (SELECT d.team_id, d.ended_at, d.received_tests FROM devices d WHERE d.token_hash = i.token_hash OFFSET 0) d
      CROSS JOIN LATERAL (
-       SELECT nu.phone_number, nu.pacing, nu.deleted_at FROM numbers nu WHERE nu.id = i.number_id FOR KEY SHARE SKIP LOCKED
+       SELECT nu.phone_number, nu.pacing, nu.is_simulated, nu.deleted_at FROM numbers nu WHERE nu.id = i.number_id FOR KEY SHARE SKIP LOCKED
      ) nu
    ),
    -- 3. Leave out repeats, and teams whose erased opt-outs have to be compared with the sender.
@@ -146,10 +146,10 @@ const receive = transactionStatement<
      ON CONFLICT (number_id, contact) DO UPDATE SET last_inbound_at = excluded.last_inbound_at, unanswered_count = 0,
        last_inbound_id = greatest(c.last_inbound_id, excluded.last_inbound_id), ${sqlNoteActivity}
    ),
-   -- 8. Count them in the day.
+   -- 8. Count those of real numbers in the day.
    counted AS (
      INSERT INTO usage_days AS d (team_id, day, direction, messages)
-     SELECT team_id, $14, 'inbound', count(*) FROM text GROUP BY team_id ORDER BY team_id
+     SELECT team_id, $14, 'inbound', count(*) FROM text WHERE NOT is_simulated GROUP BY team_id ORDER BY team_id
      ON CONFLICT (team_id, day, direction) DO UPDATE SET messages = d.messages + excluded.messages
    )
    SELECT t.n::int, NULL AS ended, t.received_tests, t.pacing,

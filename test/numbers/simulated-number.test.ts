@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { acceptSends } from '#server/messages/accept-sends.ts';
+import { setTeamPlan } from '#server/teams/team/team-store.ts';
 import { findConversation, readMessages } from '#test/support/dashboard/conversations.ts';
+import { sendRow } from '#test/support/messages/send-row.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
 import { connectNumber, findNumber } from '#test/support/phones/test-phone.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 import type { TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
+import { sentByDay } from '#test/support/usage/stored-usage.ts';
 
 const fictional = /^\+1[2-9]\d{2}55501\d{2}$/;
 const contact = '+14155550190';
@@ -130,18 +134,62 @@ describe('POST /app/teams/:team_id/numbers/simulated (specification section 12.1
     assert.match(String(field(refused?.json, 'error.message')), /has a simulated number already, \+1\d+\./);
   });
 
-  it('a simulated number counts for no plan, and its messages count in the month (§12.13/simulated-counts)', async () => {
+  it('a simulated number counts for no plan (§12.13/simulated-counts)', async () => {
     const team = await newOwner('free');
-    const { phoneNumber } = await simulated(team);
+    await simulated(team);
     const own = await team.api.post('/v1/numbers/verify', { phone_number: '+12125550104' });
     assert.equal(own.status, 200, own.text);
     const further = await team.api.post('/v1/numbers/verify', { phone_number: '+12125550105' });
     assert.equal(further.status, 402, 'the plan allows one number beside it');
+  });
+
+  it('a simulated number sends, receives and cancels beyond the month’s limit, and leaves the usage as it is (§12.13/simulated-counts)', async () => {
+    const team = await newOwner();
+    const { id: numberId, phoneNumber } = await simulated(team);
     await untilVerified(team, phoneNumber);
-    const id = await team.api.send({ from: phoneNumber, to: contact, content: 'Hello' });
-    await until('it was sent', async () => (await team.api.get(`/v1/messages/${id}`)).json.sent_at !== null);
-    const usage = await team.owner.get(team.owner.in('/usage'));
-    assert.equal(usage.json.sent, 1);
+    const real = await connectNumber(service, team, '+12125550106');
+    await setTeamPlan(service.runtime.database.pool, team.id, 'starter', 1);
+    const sendFrom = (from: string, key?: string) =>
+      team.api.post(
+        '/v1/messages/send',
+        { from, to: contact, content: 'Are you open today?' },
+        key === undefined ? {} : { 'idempotency-key': key },
+      );
+    const sent = await sendFrom(phoneNumber, 'simulated');
+    assert.equal(sent.status, 202, sent.text);
+    await untilDelivered(team, String(sent.json.id));
+    await until('it has a reply', async () => (await messagesOf(team)).length === 2);
+    assert.equal((await sendFrom(real.phoneNumber)).status, 202, 'the first that counts');
+    const together = await Promise.all(
+      [phoneNumber, real.phoneNumber, phoneNumber].map((from) => sendFrom(from)),
+    );
+    assert.deepEqual(
+      together.map(({ status }) => status),
+      [202, 402, 202],
+    );
+    assert.equal(field(together[1]?.json, 'error.current'), 1);
+    assert.equal((await sendFrom(phoneNumber, 'simulated')).json.id, sent.json.id, 'a repeat');
+    assert.equal((await team.api.delete(`/v1/numbers/${numberId}`)).status, 200, 'it fails what waits');
+    const { json } = await team.owner.get(team.owner.in('/usage'));
+    assert.deepEqual([json.sent, json.received], [1, 0]);
+    assert.deepEqual(await sentByDay(service, team.id), [1]);
+  });
+
+  it('sends of a simulated and a real number with the same new Idempotency-Key make one message (§12.13/simulated-counts, §4.3/idempotency-key)', async () => {
+    const team = await newOwner();
+    const { phoneNumber } = await simulated(team);
+    await untilVerified(team, phoneNumber);
+    const real = await connectNumber(service, team, '+12125550107');
+    const rows = [phoneNumber, real.phoneNumber].map((from) => ({
+      ...sendRow({ teamId: team.id, from, to: contact, content: 'Hello' }),
+      idempotencyKey: 'the same',
+      fingerprint: Buffer.from(from),
+    }));
+    const outcomes = await acceptSends(service.runtime, rows);
+    assert.deepEqual(
+      outcomes.map(({ verdict }) => verdict),
+      ['accepted', 'key_reused'],
+    );
   });
 
   it('verify and reconnect are refused for a simulated number (§12.13/simulated-number)', async () => {

@@ -56,8 +56,8 @@ export function StateCard({
       {number.simulated && (
         <div className="px-5 pb-4 max-sm:px-4">
           <Note tone="accent" icon={null}>
-            It replies to what you send. Its messages count in the month, and webhooks get them. Delete the
-            number once you have connected your own iPhone.
+            It replies to what you send, and webhooks get its messages. They do not count in the month. Delete
+            the number once you have connected your own iPhone.
           </Note>
         </div>
       )}
