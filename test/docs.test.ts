@@ -16,6 +16,7 @@ import { connectionsMax } from '#server/database/database.ts';
 import { mediaMaxBytes } from '#server/media/limits.ts';
 import { messageSteps } from '#server/messages/message-status.ts';
 import { offlineAfterMs } from '#server/numbers/limits.ts';
+import { defaultPacing } from '#server/numbers/pacing-policy.ts';
 import { readConfig } from '#server/platform/config.ts';
 import { invitationMs } from '#server/teams/limits.ts';
 import { statesDocument } from '#test/coverage/states-document.ts';
@@ -136,6 +137,23 @@ describe('the documents agree with the code', () => {
     const hooks = [...read('server/app/transaction-hooks.ts').matchAll(/^export function \w+Hooks\(/gm)];
     const numerals = ['four', 'five', 'six', 'seven', 'eight'];
     assert.ok(read('docs/architecture.md').includes(`There are ${numerals[hooks.length - 4]}: `));
+  });
+
+  it('the README says that no iPhone was tried as long as the page about iPhones does, and stays a screen and a half', () => {
+    const untried = /has been tried on a real iPhone yet/;
+    assert.equal(untried.test(read('README.md')), untried.test(read('docs/connect-an-iphone.md')));
+    assert.ok(read('README.md').split('\n').length <= 91);
+  });
+
+  it('README.md and docs/operations.md have the limits of the pace of a number', () => {
+    const pacing = defaultPacing('gentle');
+    const shown = [
+      `${pacing.gap_min_seconds} to ${pacing.gap_max_seconds} s between two messages`,
+      `at most ${pacing.messages_per_hour} `,
+      `${pacing.messages_per_day} `,
+    ];
+    for (const path of ['README.md', 'docs/operations.md'])
+      for (const text of shown) assert.ok(read(path).includes(text), `${path}: ${text}`);
   });
 
   it('no loop in a shell block of a document can wait without an end', () => {
