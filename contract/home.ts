@@ -40,7 +40,10 @@ export const HomeNumber = strictObject({
   }),
   oldest_waiting_at: nullable(timestamp('When the first of them was queued; null where none waits.')),
   inbound_coverage: stringEnum(inboundCoverages, {
-    description: 'The received texts that the tests of the setup page have shown to arrive.',
+    description: 'The received texts that tests, or texts of contacts, have shown to arrive.',
+  }),
+  texts_received: stringEnum(['never', 'earlier_phone', 'this_phone'], {
+    description: 'Which phone of the number has passed on a text: the connected one, or only one before it.',
   }),
 });
 export type HomeNumber = Type.Static<typeof HomeNumber>;

@@ -35,25 +35,28 @@ export const inboundTests: readonly InboundTest[] = [
 /** The entry of the column received_tests for a phone that has passed on any text at all. */
 export const anyText = 'any';
 
+/** A longer text holds what several automations look for, so it passes no test. */
+const testedCharactersMax = 40;
+
 /**
- * Names the inbound tests that a received text passes. Case, surrounding white space and a punctuation mark at the end
- * are ignored.
+ * Names the inbound tests that a received text passes. A text passes the test of an automation if no other automation
+ * could have caught it. Such texts are the replies of the setup page, and a contact's `Ok`.
  */
 export function inboundTestsOf(text: string): string[] {
-  const plain = plainReply(text);
-  const passed = inboundTests.filter(({ reply }) => plainReply(reply) === plain);
-  return [anyText, ...passed.map(({ name }) => name)];
+  if (text.length > testedCharactersMax) return [anyText];
+  const compared = toCompared(text);
+  const catching = inboundTests.filter(({ contains }) => compared.includes(contains));
+  return [anyText, ...(catching.length === 1 ? catching.map(({ name }) => name) : [])];
 }
 
-function plainReply(text: string): string {
-  // The replies of the tests are short. A long text passes no test, and need not be normalized.
-  if (text.length > 40) return text;
+/** Ignores case and accents as iOS does, surrounding white space, and marks that keyboards insert. */
+function toCompared(text: string): string {
   return text
-    .normalize('NFKC')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
     .replaceAll(/[\s\u200e\u200f]+/g, ' ')
-    .trim()
-    .replace(/[.!?]$/, '');
+    .trim();
 }
 
 /** `words`: the test of texts of several words passed. `full`: all tests of the sets `needed` and `full` passed. */

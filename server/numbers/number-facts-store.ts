@@ -1,6 +1,7 @@
 import type { NumberStatus } from '#contract/number.ts';
 import type { HealthState } from '#contract/number-health.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
+import { anyText } from '#server/devices/inbound-tests.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import type { CauseFacts } from './likely-cause.ts';
 import { sqlHealthOfNumber, sqlHealthSources, sqlHealthState } from './number-health-sql.ts';
@@ -24,6 +25,8 @@ export interface NumberFactsRow extends CauseFacts {
   readonly reported_at: Date | null;
   readonly waiting_messages: number;
   readonly oldest_waiting_at: Date | null;
+  /** Whether any phone of the number has passed on a text. */
+  readonly has_received: boolean;
 }
 
 const facts = statement<[TeamId, Date, readonly NumberId[] | null, number], NumberFactsRow>(
@@ -32,7 +35,8 @@ const facts = statement<[TeamId, Date, readonly NumberId[] | null, number], Numb
      d.changed_at AS device_changed_at, d.previous_name, d.previous_system_version, n.created_at, n.verified_at, s.last_seen_at,
      ${sqlHealthState('$2')} AS state, h.state AS reported_state, h.since AS reported_at,
      coalesce(s.handed_out_at >= s.last_seen_at, false) AS has_taken_message, coalesce(s.left_at >= s.last_seen_at, false) AS has_left,
-     l.link_is_open, l.link_has_device, l.link_has_polled, w.waiting_messages, w.oldest_waiting_at
+     l.link_is_open, l.link_has_device, l.link_has_polled, w.waiting_messages, w.oldest_waiting_at,
+     EXISTS (SELECT FROM devices e WHERE e.number_id = n.id AND '${anyText}' = ANY (e.received_tests)) AS has_received
    FROM numbers n
    ${sqlHealthSources()}
    LEFT JOIN devices d ON d.team_id = s.team_id AND d.id = s.device_id

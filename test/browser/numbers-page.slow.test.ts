@@ -119,6 +119,11 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       await connected.getByText('Online').waitFor();
       assert.match(await connected.innerText(), /Ready to send\. Receiving is not tested yet\./);
       await connected.getByRole('link', { name: 'Test receiving' }).waitFor();
+      await wire.call('inbound', { from: to, text: 'Is it still for sale?' });
+      await connected.getByText('Ready to send and receive.').waitFor();
+      await connected.getByRole('link').first().click();
+      await page.getByText('Texts arrive', { exact: true }).waitFor();
+      await assertSound(page, `number-receives-${nameOfLook(look)}`);
       assert.deepEqual(complaints, []);
       await page.context().close();
     });

@@ -82,12 +82,13 @@ describe('GET home of a team (specification section 12.10)', () => {
       waiting_messages,
       oldest_waiting_at,
       inbound_coverage,
+      texts_received,
       ...listed
     } = first;
     assert.deepEqual(listed, await findNumber(team.api, online.phoneNumber));
     assert.deepEqual(
-      [state, likely_cause, setup_link, waiting_messages, inbound_coverage],
-      ['online', null, 'polled', 1, 'unknown'],
+      [state, likely_cause, setup_link, waiting_messages, inbound_coverage, texts_received],
+      ['online', null, 'polled', 1, 'unknown', 'never'],
     );
     assert.ok(oldest_waiting_at);
     await passServedTime(service, 100_000);
@@ -105,6 +106,20 @@ describe('GET home of a team (specification section 12.10)', () => {
     assert.equal((await states())[0], 'online null');
     await team.api.put(`/v1/numbers/${id}`, { status: 'paused' });
     assert.equal((await states())[0], 'paused null');
+  });
+
+  it('the home shows whether a text came in, from the connected phone or from the one before (§12.10/number-state)', async () => {
+    const { wire, numberId } = await connectNumber(service, team, '+14155550131');
+    const received = async () => (await home()).numbers.find(({ id }) => id === numberId)?.texts_received;
+    assert.equal(await received(), 'never');
+    await wire.call('inbound', { from: to, text: 'Is it still for sale?' });
+    assert.equal(await received(), 'this_phone');
+    const again = await team.api.post(`/v1/numbers/${numberId}/reconnect`, {});
+    const next = await claim(team.api, String(again.json.setup_url));
+    await next.poll();
+    assert.equal(await received(), 'earlier_phone');
+    await next.call('inbound', { from: to, text: 'And today?' });
+    assert.equal(await received(), 'this_phone');
   });
 
   it('the home shows the setup state of a phone, and of a second phone (§12.10/setup-link-state)', async () => {

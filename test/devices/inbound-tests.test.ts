@@ -25,8 +25,22 @@ describe('inbound tests (specification section 11.8)', () => {
     for (const text of ['seen', ' SEEN ', 'Seen!', 'seen.', '\u200eSeen', 'Ｓｅｅｎ'])
       assert.deepEqual(inboundTestsOf(text), ['any', 'e'], text);
     assert.deepEqual(inboundTestsOf('7\u00a0pm'), ['any', 'space']);
-    for (const text of ['Seen it', 'See', '', 'y'.repeat(100_000)])
+    for (const text of ['Seen it', 'See you', '', 'y'.repeat(100_000)])
       assert.deepEqual(inboundTestsOf(text), ['any']);
+  });
+
+  it('a text of a contact that only one automation catches passes its test (§11.8/inbound-tests)', () => {
+    for (const [text, name] of [
+      ['Thx', undefined],
+      ['Ok', 'o'],
+      ['OK!!', 'o'],
+      ['Sì', 'i'],
+      ['Hmm, 7', 'space'],
+      ['Bye', undefined],
+      ['Can', undefined],
+      ['Ок', undefined],
+    ] as const)
+      assert.deepEqual(inboundTestsOf(text), name === undefined ? ['any'] : ['any', name], text);
   });
 
   it('coverage is “full” with all tests, and “words” with the test for texts of several words (§4.2/inbound-coverage)', () => {

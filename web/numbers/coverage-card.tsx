@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react';
+import type { HomeNumber } from '#contract/home.ts';
 import type { InboundCoverage } from '#contract/number.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { useAdministratorNames } from '#web/team/administrators.ts';
-import { coverageTexts } from './number-texts.ts';
+import { coverageText } from './number-texts.ts';
 
 /** Replies to be texted in a test. Each one shows that one automation works (specification section 11.8). */
 const testReplies: Readonly<Record<InboundCoverage, readonly string[]>> = {
@@ -15,15 +16,15 @@ const testReplies: Readonly<Record<InboundCoverage, readonly string[]>> = {
 
 /** Shows which kinds of received texts arrive, as far as tests have shown, and how to test the other kinds. */
 export function CoverageCard({
-  coverage,
+  number,
   onSetup,
 }: {
-  readonly coverage: InboundCoverage;
+  readonly number: HomeNumber;
   readonly onSetup: (() => void) | undefined;
 }): ReactNode {
   const administrators = useAdministratorNames();
-  const { text, tone, sentence } = coverageTexts[coverage];
-  const replies = testReplies[coverage];
+  const { text, tone, sentence } = coverageText(number);
+  const replies = testReplies[number.inbound_coverage];
   return (
     <Card id="receiving" title="Texts that arrive" actions={<Badge tone={tone}>{text}</Badge>}>
       <p>{sentence}</p>

@@ -32,9 +32,7 @@ export function NumberSettings({
     >
       {(detail) => (
         <>
-          {!number.simulated && number.verified && (
-            <CoverageCard coverage={detail.inbound_coverage} onSetup={onSetup} />
-          )}
+          {!number.simulated && number.verified && <CoverageCard number={number} onSetup={onSetup} />}
           <PacingCard number={detail} />
           <UnconfirmedCard number={detail} />
           {team.can('numbers:write') && <LabelCard number={detail} />}

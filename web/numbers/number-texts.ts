@@ -18,9 +18,10 @@ export function stateSentence(number: HomeNumber): string {
       ? 'The server plays this iPhone. Nothing reaches a person.'
       : 'The server is starting this iPhone.';
   }
-  return isReceivingUntested(number)
+  if (!isReceivingUntested(number)) return 'Ready to send and receive.';
+  return number.texts_received === 'never'
     ? 'Ready to send. Receiving is not tested yet.'
-    : 'Ready to send and receive.';
+    : 'Ready to send. Texts came in from the iPhone before; from this one none has come yet.';
 }
 
 /** Steps that probably reconnect a silent iPhone. */
@@ -28,14 +29,33 @@ export function adviceText({ likely_cause, simulated }: HomeNumber): string | un
   return likely_cause === null || simulated ? undefined : healthCauseTexts[likely_cause].advice;
 }
 
-/** Whether a connected iPhone has not yet shown in a test that it passes on texts. */
-export function isReceivingUntested({ state, simulated, inbound_coverage }: HomeNumber): boolean {
-  return state === 'online' && !simulated && inbound_coverage === 'unknown';
+/** Whether a connected iPhone has not yet passed on any text. */
+export function isReceivingUntested({ state, simulated, texts_received }: HomeNumber): boolean {
+  return state === 'online' && !simulated && texts_received !== 'this_phone';
 }
 
-export const coverageTexts: Readonly<
-  Record<InboundCoverage, { readonly text: string; readonly tone: Tone; readonly sentence: string }>
-> = {
+interface CoverageText {
+  readonly text: string;
+  readonly tone: Tone;
+  readonly sentence: string;
+}
+
+/** Describes the texts that a number's iPhone passes on, as far as tests and texts of contacts have shown. */
+export function coverageText({
+  inbound_coverage: coverage,
+  texts_received,
+}: Pick<HomeNumber, 'inbound_coverage' | 'texts_received'>): CoverageText {
+  if (coverage !== 'unknown') return coverageTexts[coverage];
+  return texts_received === 'this_phone'
+    ? {
+        text: 'Texts arrive',
+        tone: 'accent',
+        sentence: 'Texts come in from this iPhone. Which kinds it may miss is not tested yet.',
+      }
+    : coverageTexts.unknown;
+}
+
+const coverageTexts: Readonly<Record<InboundCoverage, CoverageText>> = {
   unknown: {
     text: 'Not tested',
     tone: 'warn',

@@ -7,7 +7,7 @@ import {
 } from '#contract/home.ts';
 import { hasUsedKey } from '#server/api-keys/api-key-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
-import { inboundCoverageOf } from '#server/devices/inbound-tests.ts';
+import { anyText, inboundCoverageOf } from '#server/devices/inbound-tests.ts';
 import {
   countFailedMessages,
   countWaitingMessages,
@@ -73,8 +73,14 @@ function homeNumber(number: NumberListRow, facts: NumberFactsRow | undefined, no
       waiting_messages: facts.waiting_messages,
       oldest_waiting_at: facts.oldest_waiting_at?.toISOString() ?? null,
       inbound_coverage: inboundCoverageOf(number.received_tests ?? []),
+      texts_received: textsReceived(number, facts),
     },
   ];
+}
+
+function textsReceived(number: NumberListRow, facts: NumberFactsRow): HomeNumber['texts_received'] {
+  if (number.received_tests?.includes(anyText)) return 'this_phone';
+  return facts.has_received ? 'earlier_phone' : 'never';
 }
 
 /** How far the number's latest setup link was used; null if the number has no setup link. */
