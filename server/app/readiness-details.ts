@@ -34,6 +34,7 @@ export const ReadinessDetails = Type.Object(
         succeeded: Type.Boolean(),
         bytes: nullable(Type.Integer()),
         error: nullable(Type.String()),
+        unproved: nullable(Type.String()),
       }),
     ),
     jobs: Type.Array(
@@ -110,13 +111,14 @@ export async function readReadinessDetails(
 async function readBackup(database: ReadinessServices['database']): Promise<ReadinessDetails['backup']> {
   const { latest } = await readLastBackups(database.pool).catch(() => ({ latest: undefined }));
   if (!latest) return null;
-  const { started_at, finished_at, bytes, error } = latest;
+  const { started_at, finished_at, bytes, error, unproved } = latest;
   return {
     started_at: started_at.toISOString(),
     finished_at: finished_at.toISOString(),
     succeeded: error === null,
     bytes,
     error,
+    unproved,
   };
 }
 

@@ -3,17 +3,18 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { BackupError, ExistingFileError, OtherBackupError } from '#server/database/backup/backup-error.ts';
 import { writeNewFile } from '#server/database/backup/backup-file.ts';
+import { checkBackup } from '#server/database/backup/check-backup.ts';
 import { createBackup } from '#server/database/backup/create-backup.ts';
 import { readPassphraseFile } from '#server/database/backup/passphrase.ts';
-import { verifyBackup } from '#server/database/backup/verify-backup.ts';
 import { type BackupOrder, type BackupOutcome, steadyNowMs } from './run-backup-worker.ts';
 
-/** Runs in the thread of a nightly backup: writes the file, and reads it back before the file gets its final name. */
+/** Runs in the thread of a nightly backup: writes the file, and checks it before the file gets its final name. */
 async function run(order: BackupOrder): Promise<BackupOutcome> {
   try {
     const { databaseUrl, dataDir, serviceOffsetMs, passphraseFile, folder, name } = order;
     const passphrase = passphraseFile === undefined ? undefined : await readPassphraseFile(passphraseFile);
     const file = join(folder, name);
+    let unproved: string | null = null;
     const { bytes } = await writeNewFile(
       file,
       (destination) =>
@@ -27,9 +28,12 @@ async function run(order: BackupOrder): Promise<BackupOutcome> {
           },
           destination,
         ),
-      async (partial) => void (await verifyBackup(createReadStream(partial), passphrase)),
+      async (partial) => {
+        const open = () => createReadStream(partial);
+        ({ unproved } = await checkBackup(open, { passphrase, scratch: order.scratch }));
+      },
     );
-    return { kind: 'done', file, bytes };
+    return { kind: 'done', file, bytes, unproved };
   } catch (error) {
     // Another process runs a backup, or has written a backup in the same second.
     if (error instanceof OtherBackupError || error instanceof ExistingFileError)

@@ -4,6 +4,8 @@ import {
   purgeBackupRuns,
   readBackupState,
 } from '#server/database/backup/backups-store.ts';
+import { externalDatabase, type ScratchServer } from '#server/database/backup/check-backup.ts';
+import { removeScratchDatabase } from '#server/database/backup/scratch-database.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
 import { backupFileName, pruneAbandoned, pruneBackups } from './backup-files.ts';
@@ -24,16 +26,22 @@ export class NightlyBackup {
   readonly #databaseUrl: string;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
+  #isCleaned = false;
 
   constructor(services: Services, databaseUrl: string) {
     this.#services = services;
     this.#databaseUrl = databaseUrl;
   }
 
-  /** Begins a backup if one is due and this process runs none. */
+  /**
+   * Begins a backup if one is due and this process runs none. The first round drops the scratch database of a killed
+   * check.
+   */
   async round(): Promise<void> {
     const { database, clock, config, logger } = this.#services;
     const { backup } = config;
+    if (!this.#isCleaned) await this.#removeScratch();
+    this.#isCleaned = true;
     if (!backup || this.#running || this.#stopping.signal.aborted) return;
     if (!isBackupDue(await readBackupState(database.pool), clock.now())) return;
     this.#running = this.#backUp(backup)
@@ -50,8 +58,24 @@ export class NightlyBackup {
 
   /** Aborts the backup in progress, whose file stays incomplete. After the next start the backup is repeated. */
   async stop(): Promise<void> {
+    const wasRunning = this.#running !== undefined;
     this.#stopping.abort();
     await this.#running;
+    if (wasRunning) await this.#removeScratch();
+  }
+
+  /** The embedded PostgreSQL, in which a backup is loaded on trial. */
+  get #scratch(): ScratchServer {
+    const { databaseUrl, dataDir } = this.#services.config;
+    if (databaseUrl === undefined) return { databaseUrl: this.#databaseUrl, dataDir };
+    return { reason: externalDatabase };
+  }
+
+  async #removeScratch(): Promise<void> {
+    if ('reason' in this.#scratch) return;
+    await removeScratchDatabase(this.#databaseUrl).catch((error: unknown) =>
+      this.#services.logger.warn({ err: error }, 'a scratch database of a backup check may be left'),
+    );
   }
 
   async #backUp(backup: NonNullable<Services['config']['backup']>): Promise<void> {
@@ -70,6 +94,7 @@ export class NightlyBackup {
         serviceOffsetMs: clock.nowMs() - steadyNowMs(),
         folder: backup.folder,
         name: backupFileName(installation, startedAt),
+        scratch: this.#scratch,
       },
       this.#stopping.signal,
     ).catch(
@@ -119,9 +144,15 @@ export class NightlyBackup {
       file: isDone ? outcome.file : null,
       bytes: isDone ? outcome.bytes : null,
       error: isDone ? null : outcome.error,
+      unproved: isDone ? outcome.unproved : null,
     };
-    if (isDone)
-      logger.info({ file: run.file, bytes: run.bytes }, 'the nightly backup was written and read back');
+    const { file, bytes, unproved } = run;
+    if (isDone && unproved === null)
+      logger.info(
+        { file, bytes },
+        'the nightly backup was written, read back and loaded into an empty database',
+      );
+    else if (isDone) logger.info({ file, bytes, unproved }, 'the nightly backup was written and read back');
     else
       logger.error(
         { reason: outcome.error, stack: outcome.stack },

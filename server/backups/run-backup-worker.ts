@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { ScratchServer } from '#server/database/backup/check-backup.ts';
 
 /** The parameters of one backup: plain values, because they are sent to another thread. */
 export interface BackupOrder {
@@ -12,10 +13,11 @@ export interface BackupOrder {
   readonly serviceOffsetMs: number;
   readonly folder: string;
   readonly name: string;
+  readonly scratch: ScratchServer;
 }
 
 export type BackupOutcome =
-  | { readonly kind: 'done'; readonly file: string; readonly bytes: number }
+  | { readonly kind: 'done'; readonly file: string; readonly bytes: number; readonly unproved: string | null }
   | { readonly kind: 'failed'; readonly error: string; readonly stack: string | undefined }
   | { readonly kind: 'other_runs' };
 

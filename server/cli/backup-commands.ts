@@ -3,8 +3,10 @@ import type { Command } from 'commander';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import { BackupError } from '#server/database/backup/backup-error.ts';
 import { writeNewFile } from '#server/database/backup/backup-file.ts';
+import { checkBackup, externalDatabase, type ScratchServer } from '#server/database/backup/check-backup.ts';
 import { type BackupResult, createBackup } from '#server/database/backup/create-backup.ts';
-import { verifyBackup } from '#server/database/backup/verify-backup.ts';
+import { EngineError } from '#server/database/engine/engine-error.ts';
+import { findEngineUrl } from '#server/database/engine/engine-url.ts';
 import { loadSecretsKey } from '#server/database/secrets-key.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { armFailpoint } from '#server/platform/failpoint.ts';
@@ -26,14 +28,17 @@ export function addBackupCommands(program: Command): void {
     .description('write everything into one file, while the server runs: database, media, secrets key')
     .argument('<file>', 'a file that does not exist yet; - for standard output')
     .option('--passphrase-file <path>', 'encrypt it with the passphrase in this file')
-    .option('--verify', 'read an existing backup back, without a database', false)
+    .option('--verify', 'read an existing backup back, and load it into a scratch database', false)
     .option('--json', 'print as JSON', false)
     .action(async (file: string, options: BackupOptions) => {
       const config = readConfig(loadEnvironment());
       armFailpoint(config.failpoint);
       const passphrase = await readPassphrase(options.passphraseFile);
       const result = options.verify
-        ? { file, verified: true, ...(await verify(file, passphrase)) }
+        ? {
+            file,
+            ...(await withInterruption(notVerified, (signal) => verify(config, file, passphrase, signal))),
+          }
         : {
             file,
             ...(await withInterruption(interrupted(file), (signal) =>
@@ -46,6 +51,8 @@ export function addBackupCommands(program: Command): void {
       if (!options.verify && !result.encrypted) process.stderr.write(`${notEncrypted}\n`);
     });
 }
+
+const notVerified = 'the backup was not checked to its end. Run the command again.';
 
 function interrupted(file: string): string {
   return file === '-'
@@ -89,15 +96,45 @@ async function backUp(
   }
 }
 
-async function verify(file: string, passphrase: string | undefined): Promise<BackupResult> {
-  const progress = new TerminalProgress('reading');
+interface VerifiedFile extends BackupResult {
+  readonly verified: true;
+  readonly loaded: boolean;
+  /** A sentence about what was not proved; null if an empty database took all of it. */
+  readonly not_proved: string | null;
+}
+
+async function verify(
+  config: Config,
+  file: string,
+  passphrase: string | undefined,
+  signal: AbortSignal,
+): Promise<VerifiedFile> {
+  const progress = new TerminalProgress('checking');
   try {
-    return await verifyBackup(openInput(file), passphrase, progress);
+    const scratch = await findScratchServer(config, file);
+    const { result, unproved } = await checkBackup(() => openInput(file), {
+      ...{ passphrase, scratch, progress, signal },
+    });
+    return { verified: true, loaded: unproved === null, not_proved: unproved, ...result };
   } catch (error) {
     throw explainInput(error, file);
   } finally {
     progress.end();
   }
+}
+
+/** Finds the embedded PostgreSQL that runs. It is not started: a restore may be due because it does not start. */
+async function findScratchServer({ databaseUrl, dataDir }: Config, file: string): Promise<ScratchServer> {
+  if (file === '-') return { reason: 'standard input is read once only' };
+  if (databaseUrl !== undefined) return { reason: externalDatabase };
+  return findEngineUrl(dataDir).then(
+    (engineUrl) => ({ databaseUrl: engineUrl, dataDir }),
+    (error: unknown) => {
+      if (error instanceof EngineError)
+        return { reason: `no embedded PostgreSQL that this user may open is running in DATA_DIR ${dataDir}` };
+      throw error;
+    },
+  );
 }
 
 /**

@@ -186,6 +186,7 @@ describe('ownline doctor (specification section 10.11)', () => {
       file: 'a',
       bytes: 1_000,
       error: null,
+      unproved: null,
     };
     const check = async (changed: object, last: Partial<BackupRun> = {}, backupFolder = folder) => {
       const backup = { folder: backupFolder, keep: 7, passphraseFile: undefined };

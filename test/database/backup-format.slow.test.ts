@@ -40,7 +40,8 @@ async function write(header: BackupHeader = plainHeader, key?: Buffer): Promise<
   return bytes();
 }
 
-const read = (bytes: Buffer, passphrase?: string) => verifyBackup(memorySource(bytes), passphrase);
+const read = async (bytes: Buffer, passphrase?: string) =>
+  (await verifyBackup(memorySource(bytes), passphrase)).result;
 const flipped = (bytes: Buffer, at: number) => {
   const copy = Buffer.from(bytes);
   copy.writeUInt8(copy.readUInt8(at) ^ 0x10, at);

@@ -41,8 +41,15 @@ describe('GET /readyz?verbose (specification section 10.4)', () => {
     assert.equal((await read()).details.backup, null);
     const times = { started_at: service.clock.in(-60_000), finished_at: service.clock.now() };
     const runs = [
-      { ...times, file: 'a.backup', bytes: 1_000, error: null },
-      { ...times, finished_at: service.clock.in(1), file: null, bytes: null, error: 'Its disk is full.' },
+      { ...times, file: 'a.backup', bytes: 1_000, error: null, unproved: 'It was not loaded.' },
+      {
+        ...times,
+        finished_at: service.clock.in(1),
+        file: null,
+        bytes: null,
+        error: 'Its disk is full.',
+        unproved: null,
+      },
     ];
     for (const run of runs) {
       await service.runtime.database.transaction((trx) => insertBackupRun(trx, run));
@@ -52,6 +59,7 @@ describe('GET /readyz?verbose (specification section 10.4)', () => {
         succeeded: run.error === null,
         bytes: run.bytes,
         error: run.error,
+        unproved: run.unproved,
       });
     }
   });

@@ -111,7 +111,14 @@ describe('the links of mails (§12.5/links-and-mail)', () => {
       const to = 'operator@example.com';
       const services = { ...runtime, config: { ...runtime.config, operatorEmails: [to] } };
       const at = runtime.clock.now();
-      const run = { started_at: at, finished_at: at, file: null, bytes: null, error: 'The disk is full.' };
+      const run = {
+        started_at: at,
+        finished_at: at,
+        file: null,
+        bytes: null,
+        error: 'The disk is full.',
+        unproved: null,
+      };
       await runtime.database.transaction((trx) => mailBackupFailed(trx, services, run));
       assert.deepEqual(await openLinks(await mailTo(to), visitor()), []);
     },

@@ -86,5 +86,11 @@ function checkLast({ latest, success }: LastBackups, serviceMs: number): Check {
   const text = `The last nightly backup is of ${at.toISOString()}`;
   return serviceMs - at.getTime() > oldMs
     ? warning('backup', `${text}, which is more than 36 hours ago.`, 'Run a process with the role maintain.')
-    : ok('backup', `${text}, and was read back.`);
+    : ok('backup', `${text}, ${checkedText(success?.unproved ?? null)}`);
+}
+
+function checkedText(unproved: string | null): string {
+  return unproved === null
+    ? 'was read back, and was loaded into an empty database.'
+    : `and was read back. ${unproved}`;
 }

@@ -9,6 +9,8 @@ export interface BackupRun {
   readonly bytes: number | null;
   /** Why the run failed, as a sentence; null if it succeeded. */
   readonly error: string | null;
+  /** A sentence about what the check of the file did not prove; null if an empty database took all of it. */
+  readonly unproved: string | null;
 }
 
 /** The state of nightly backups, for the next run, for metrics and for operators. */
@@ -28,9 +30,9 @@ export interface LastBackups {
 /** The application_name of a backup's connection, which PostgreSQL shows in pg_stat_activity. */
 export const backupSessionName = 'ownline backup';
 
-const insert = transactionStatement<[Date, Date, string | null, number | null, string | null]>(
+const insert = transactionStatement<[Date, Date, string | null, number | null, string | null, string | null]>(
   'backups.insert',
-  'INSERT INTO backups (started_at, finished_at, file, bytes, error) VALUES ($1, $2, $3, $4, $5)',
+  'INSERT INTO backups (started_at, finished_at, file, bytes, error, unproved) VALUES ($1, $2, $3, $4, $5, $6)',
 );
 
 /** Deletes runs that ended before a moment. */
@@ -64,7 +66,7 @@ export async function readRunningSeconds(db: Queryable): Promise<number> {
 // The latest success and the latest failure.
 const readLast = statement<[], BackupRun>(
   'backups.read-last',
-  `SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error FROM backups
+  `SELECT DISTINCT ON (error IS NULL) started_at, finished_at, file, bytes, error, unproved FROM backups
    ORDER BY error IS NULL, finished_at DESC`,
 );
 
@@ -75,7 +77,7 @@ export async function readLastBackups(db: Queryable): Promise<LastBackups> {
 }
 
 export async function insertBackupRun(trx: Transaction, run: BackupRun): Promise<void> {
-  await insert.run(trx, run.started_at, run.finished_at, run.file, run.bytes, run.error);
+  await insert.run(trx, run.started_at, run.finished_at, run.file, run.bytes, run.error, run.unproved);
 }
 
 export async function readBackupState(db: Queryable): Promise<BackupState> {

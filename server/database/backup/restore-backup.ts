@@ -1,22 +1,18 @@
 import type { Readable } from 'node:stream';
 import type pg from 'pg';
 import type { Config } from '#server/platform/config.ts';
-import { parseSecretsKey, Secrets } from '#server/platform/crypto.ts';
 import { failpoint } from '#server/platform/failpoint.ts';
 import { errorCodeOf, isDatabaseAway } from '../database.ts';
-import { migrateInTransaction } from '../migrate.ts';
 import { schemaVersion } from '../schema-version.ts';
 import { keepSecretsKey, refuseOtherKey } from '../secrets-key.ts';
 import type { Transaction } from '../statement.ts';
-import { BackupError, DamagedBackupError } from './backup-error.ts';
-import type { BackupHeader, BackupManifest, BackupTable } from './backup-format.ts';
-import { BackupReader, type BackupRecord } from './backup-reader.ts';
-import { columnList, listBackupTables, quoteName } from './backup-tables.ts';
-import { CopyIn } from './copy-in.ts';
+import { BackupError } from './backup-error.ts';
+import type { BackupHeader } from './backup-format.ts';
+import { BackupReader } from './backup-reader.ts';
+import { loadBackup } from './load-backup.ts';
 import type { Progress } from './progress.ts';
 import { writeSignedShortcuts } from './signed-shortcuts.ts';
 import { connectForBackup, lockBackups } from './snapshot.ts';
-import { BackupContent, countRows } from './verify-backup.ts';
 
 export interface RestoreTarget {
   readonly databaseUrl: string;
@@ -83,35 +79,22 @@ async function restore(
 ): Promise<RestoreResult> {
   const reader = await BackupReader.open(input, target.passphrase);
   const { header } = reader;
-  refuseNewerBackup(header);
   const client = await connectForBackup(target.databaseUrl, sessionName, signal);
   let processId: number | undefined;
   try {
     processId = await readProcessId(client);
     await lockBackups(client);
     await client.query('BEGIN');
-    await refuseContent(client, header);
-    await migrateInTransaction(client, { upTo: String(header.schema_version).padStart(3, '0') });
-    const tables = await listBackupTables(client);
-    // The lock makes a server that starts meanwhile wait before it creates its first team.
-    await client.query('LOCK TABLE teams IN SHARE ROW EXCLUSIVE MODE');
-    await refuseRows(client, tables);
-    failpoint('restore begun');
-    // Rules across tables are checked after the last row, so that they do not depend on the order of the tables.
-    await client.query('SET CONSTRAINTS ALL DEFERRED');
-    const load = new Load(client, target, tables);
-    for await (const record of reader.records()) await load.take(record).catch(refuseForeignRecord);
-    failpoint('restore rows loaded');
-    const loaded = load.content.finish();
-    await client.query('SET CONSTRAINTS ALL IMMEDIATE').catch(refuseForeignRecord);
-    await refuseOtherFingerprint(client, load.secretsKey);
-    await migrateInTransaction(client, {});
+    const load = await loadBackup(client, reader, {
+      progress: target.progress,
+      checkKey: (key) => refuseOtherKey(target.config, key),
+    });
     await target.afterLoad(asTransaction(client), header);
     // The key is written before the commit: a database without its key would be lost, and a key without a database is
     // harmless.
     await keepSecretsKey(target.config, load.secretsKey);
     failpoint('restore key written');
-    await writeSignedShortcuts(target.config.dataDir, load.content.manifest.shortcuts);
+    await writeSignedShortcuts(target.config.dataDir, load.shortcuts);
     failpoint('restore before commit');
     ignoreSignal();
     signal.throwIfAborted();
@@ -122,7 +105,7 @@ async function restore(
       taken_at: header.taken_at,
       backup_schema_version: header.schema_version,
       schema_version: schemaVersion,
-      ...loaded,
+      ...load.counts,
     };
   } catch (error) {
     throw explain(error);
@@ -183,163 +166,6 @@ async function commit(client: pg.Client): Promise<void> {
       error,
     );
   }
-}
-
-/** Size of the rows of one COPY. PostgreSQL keeps a list of rows to check in memory until the COPY ends. */
-const copyMaxBytes = 32 * 1_024 * 1_024;
-
-/** Loads the records of a backup in their order. */
-class Load {
-  readonly content = new BackupContent();
-  readonly #client: pg.Client;
-  readonly #target: RestoreTarget;
-  readonly #tables: ReadonlyMap<string, BackupTable>;
-  #copy: CopyIn | undefined;
-  #copiedBytes = 0;
-  #copiedRows = 0;
-
-  constructor(client: pg.Client, target: RestoreTarget, tables: readonly BackupTable[]) {
-    this.#client = client;
-    this.#target = target;
-    this.#tables = new Map(tables.map((table) => [table.name, table]));
-  }
-
-  get secretsKey(): Buffer {
-    const key = parseSecretsKey(this.content.manifest.secrets_key);
-    if (!key) throw new DamagedBackupError('it has no secrets key');
-    return key;
-  }
-
-  async take({ kind, payload }: BackupRecord): Promise<void> {
-    const { table } = this.content.take(kind, payload);
-    if (kind === 'manifest') await this.#prepare(this.content.manifest);
-    if (kind === 'rows') await this.#load(table, payload);
-    if (kind === 'table' || kind === 'summary') {
-      await this.#finishCopy();
-      if (kind === 'table') this.#target.progress?.begin(table);
-    }
-  }
-
-  async #prepare({ tables, sequences }: BackupManifest): Promise<void> {
-    await refuseOtherKey(this.#target.config, this.secretsKey);
-    const described = (of: Iterable<BackupTable>) =>
-      JSON.stringify([...of].map(({ name, columns }) => [name, [...columns].sort()]).sort());
-    if (described(tables) !== described(this.#tables.values())) {
-      throw new BackupError(
-        'The tables of the backup are not those of its schema version: another build of Ownline made it. Restore it ' +
-          'with the release that made it.',
-      );
-    }
-    for (const { name, months } of tables) {
-      for (const month of months) {
-        await this.#client.query('SELECT make_partition($1, $2::date, 0)', [name, month]);
-      }
-    }
-    for (const { name, last_value, is_called } of sequences) {
-      await this.#client.query('SELECT setval($1::regclass, $2, $3)', [
-        quoteName(name),
-        last_value,
-        is_called,
-      ]);
-    }
-  }
-
-  async #load(name: string, rows: Buffer): Promise<void> {
-    const table = this.content.manifest.tables.find((known) => known.name === name);
-    if (!table) throw new DamagedBackupError('it has rows before the name of their table');
-    this.#copy ??= await CopyIn.start(
-      this.#client,
-      `COPY ${quoteName(name)} (${columnList(table)}) FROM STDIN`,
-    );
-    await this.#copy.write(rows);
-    this.#target.progress?.add(rows.length);
-    this.#copiedBytes += rows.length;
-    this.#copiedRows += countRows(rows);
-    if (this.#copiedBytes >= copyMaxBytes) await this.#finishCopy();
-  }
-
-  async #finishCopy(): Promise<void> {
-    if (!this.#copy) return;
-    const loaded = await this.#copy.finish();
-    // PostgreSQL ignores all rows after a line `\.`, which only a forged backup contains.
-    if (loaded !== this.#copiedRows) {
-      throw new DamagedBackupError(
-        `the database loaded ${loaded} of the ${this.#copiedRows} rows in the file`,
-      );
-    }
-    this.#copy = undefined;
-    this.#copiedBytes = 0;
-    this.#copiedRows = 0;
-    failpoint('restore table loaded');
-  }
-}
-
-function refuseNewerBackup({ schema_version, product_version }: BackupHeader): void {
-  if (schema_version <= schemaVersion) return;
-  throw new BackupError(
-    `The backup has schema version ${schema_version}, made by Ownline ${product_version}; this release knows ${schemaVersion}. ` +
-      'Restore it with that release or a later one.',
-  );
-}
-
-/**
- * Explains an error of PostgreSQL about values or names that no database of Ownline can contain. @throws BackupError
- * for such an error, otherwise the error itself
- */
-function refuseForeignRecord(error: unknown): never {
-  if (!/^(22|23|42P01|42703)/.test(errorCodeOf(error) ?? '')) throw error;
-  throw new BackupError(
-    `The database refuses what is in the file (${error instanceof Error ? error.message : error}): another program made or changed ` +
-      'the file. Take another copy of it, or another backup. Nothing of it was used.',
-    error,
-  );
-}
-
-/**
- * Refuses a schema version that this release does not know. The restore creates the backup's schema and migrates it,
- * and migrations can't be undone.
- */
-async function refuseContent(client: pg.Client, { schema_version }: BackupHeader): Promise<void> {
-  const tables = await listBackupTables(client);
-  const { rows: known } = await client.query<{ is_ours: boolean }>(
-    "SELECT to_regclass('schema_version') IS NOT NULL AS is_ours",
-  );
-  if (!known[0]?.is_ours) {
-    if (tables[0]) throw notEmpty(`it has a table ${tables[0].name}`);
-    return;
-  }
-  await refuseRows(client, tables);
-  const { rows } = await client.query<{ version: number }>(
-    'SELECT max(version)::int AS version FROM schema_version',
-  );
-  const version = rows[0]?.version ?? 0;
-  if (version <= schema_version) return;
-  throw notEmpty(`it has schema version ${version} already, and the backup ${schema_version}`);
-}
-
-async function refuseRows(client: pg.Client, tables: readonly BackupTable[]): Promise<void> {
-  for (const { name } of tables) {
-    const { rows } = await client.query<{ found: boolean }>(
-      `SELECT EXISTS (SELECT FROM ${quoteName(name)}) AS found`,
-    );
-    if (rows[0]?.found) throw notEmpty(`the table ${name} has rows`);
-  }
-}
-
-function notEmpty(reason: string): BackupError {
-  return new BackupError(
-    `The database is not empty: ${reason}. A restore replaces nothing. With DATABASE_URL, create a new database and name it there. ` +
-      'With the embedded database, stop Ownline and move the folder pg out of DATA_DIR, or name another DATA_DIR.',
-  );
-}
-
-async function refuseOtherFingerprint(client: pg.Client, key: Buffer): Promise<void> {
-  const { rows } = await client.query<{ secrets_key_fingerprint: Buffer }>(
-    'SELECT secrets_key_fingerprint FROM instance',
-  );
-  const fingerprint = new Secrets(key).fingerprint();
-  if (rows.every((row) => row.secrets_key_fingerprint.equals(fingerprint))) return;
-  throw new DamagedBackupError('its secrets key is not the key that its data was sealed with');
 }
 
 /**

@@ -6,6 +6,12 @@ import { BackupReader } from './backup-reader.ts';
 import type { BackupResult } from './create-backup.ts';
 import type { Progress } from './progress.ts';
 
+export interface VerifiedBackup {
+  readonly result: BackupResult;
+  /** Size of all rows in the text format of COPY, uncompressed. */
+  readonly rowBytes: number;
+}
+
 /**
  * Reads a whole backup without a database: its checksums, its compression, and the number of rows of each table.
  * @throws BackupError if a restore would refuse the backup
@@ -14,21 +20,28 @@ export async function verifyBackup(
   input: Readable,
   passphrase: string | undefined,
   progress?: Progress,
-): Promise<BackupResult> {
+): Promise<VerifiedBackup> {
   const reader = await BackupReader.open(input, passphrase);
   const content = new BackupContent();
+  let rowBytes = 0;
   for await (const { kind, payload } of reader.records()) {
     const { table } = content.take(kind, payload);
     if (kind === 'table') progress?.begin(table);
-    if (kind === 'rows') progress?.add(payload.length);
+    if (kind === 'rows') {
+      progress?.add(payload.length);
+      rowBytes += payload.length;
+    }
   }
   const { header } = reader;
   return {
-    ...reader.read(),
-    taken_at: header.taken_at,
-    schema_version: header.schema_version,
-    ...content.finish(),
-    encrypted: header.encryption !== null,
+    result: {
+      ...reader.read(),
+      taken_at: header.taken_at,
+      schema_version: header.schema_version,
+      ...content.finish(),
+      encrypted: header.encryption !== null,
+    },
+    rowBytes,
   };
 }
 

@@ -11,6 +11,16 @@ export function engineUrl(socketFolder: string): string {
   return `postgresql://ownline@/ownline?host=${encodeURIComponent(socketFolder)}&port=${socketPort}`;
 }
 
+/** The URL of another database of the embedded PostgreSQL, for the application's role. */
+export function siblingUrl(databaseUrl: string, database: string): string {
+  return databaseUrl.replace(/\/\w+\?host=/, `/${database}?host=`);
+}
+
+/** The URL of the embedded PostgreSQL's own database, for its superuser. */
+export function administratorUrl(databaseUrl: string): string {
+  return siblingUrl(databaseUrl, 'postgres').replace('://ownline@', '://postgres@');
+}
+
 /**
  * The URL of the embedded database that another process runs in DATA_DIR.
  * @throws EngineError if no database runs there, or it belongs to another user

@@ -1,0 +1,68 @@
+import pg from 'pg';
+import { errorCodeOf } from '../database.ts';
+import { administratorUrl, siblingUrl } from '../engine/engine-url.ts';
+
+/** The name is fixed, so that the next run finds what a killed one left. */
+const name = 'ownline_backup_check';
+
+/** Advisory lock of the scratch database, in the database `postgres`. The number is arbitrary. */
+const scratchLock = 7_061_726_404;
+const lockTimeout = '2s';
+const connectionTimeoutMs = 10_000;
+
+/**
+ * Runs work with an empty scratch database of the embedded PostgreSQL, and drops it afterwards. A killed process leaves
+ * it to the next call, or to `removeScratchDatabase`.
+ * @param databaseUrl the application's database of the embedded PostgreSQL
+ * @returns undefined if another process uses the scratch database
+ */
+export async function withScratchDatabase<T>(
+  databaseUrl: string,
+  work: (scratchUrl: string) => Promise<T>,
+): Promise<T | undefined> {
+  return withScratchLock(databaseUrl, async (administrator) => {
+    await administrator.query(`CREATE DATABASE ${name} OWNER ownline TEMPLATE template0`);
+    try {
+      return await work(siblingUrl(databaseUrl, name));
+    } finally {
+      await drop(administrator);
+    }
+  });
+}
+
+/** Drops the scratch database that a killed process left. Does nothing while a process uses it. */
+export async function removeScratchDatabase(databaseUrl: string): Promise<void> {
+  await withScratchLock(databaseUrl, async () => undefined);
+}
+
+/** Holds the lock of the scratch database, which is dropped first. @returns undefined if another process holds it */
+async function withScratchLock<T>(
+  databaseUrl: string,
+  work: (administrator: pg.Client) => Promise<T>,
+): Promise<T | undefined> {
+  const administrator = new pg.Client({
+    connectionString: administratorUrl(databaseUrl),
+    application_name: 'ownline backup check',
+    connectionTimeoutMillis: connectionTimeoutMs,
+  });
+  // A connection that breaks fails its query. pg may emit the error as well, which needs a handler.
+  administrator.on('error', () => undefined);
+  try {
+    await administrator.connect();
+    await administrator.query(`SET lock_timeout = '${lockTimeout}'`);
+    // The session of a killed process ends within milliseconds, and with it the lock.
+    await administrator.query('SELECT pg_advisory_lock($1)', [scratchLock]);
+    await drop(administrator);
+    return await work(administrator);
+  } catch (error) {
+    if (errorCodeOf(error) === '55P03') return undefined;
+    throw error;
+  } finally {
+    await administrator.end().catch(() => undefined);
+  }
+}
+
+/** FORCE ends a session of a load that was aborted. */
+async function drop(administrator: pg.Client): Promise<void> {
+  await administrator.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+}
