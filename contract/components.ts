@@ -7,7 +7,6 @@ import {
   Invitation,
   InvitationList,
   InviteRequest,
-  MadeInvitation,
   Member,
   MemberList,
 } from './member.ts';
@@ -47,7 +46,6 @@ export const components: Readonly<Record<string, TSchema>> = {
   ChangeRoleRequest,
   Invitation,
   InvitationList,
-  MadeInvitation,
   InviteRequest,
   Number: NumberResource,
   NumberDetail,

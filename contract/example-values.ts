@@ -36,6 +36,8 @@ export const exampleIds = {
   member: exampleId('usr', 2),
   owner: exampleId('usr', 1),
   invitation: exampleId('inv', 1),
+  /** The invitation that replaces `invitation`, once that is sent again. */
+  newInvitation: exampleId('inv', 2),
   /** An id that no team has, in each examples' 404. */
   unknown: (prefix: string) => exampleId(prefix, 9_999),
 } as const;

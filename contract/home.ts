@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { inboundCoverages, NumberResource } from './number.ts';
 import { healthCauses, healthStates } from './number-health.ts';
-import { nullable, strictObject, stringEnum, timestamp } from './schema.ts';
+import { roles } from './permissions.ts';
+import { nullable, publicIdOf, strictObject, stringEnum, timestamp } from './schema.ts';
 import { UsageSummary } from './usage.ts';
 
 /** The highest count on the Home page: 1,000 means 1,000 or more. */
@@ -59,6 +60,23 @@ const FirstRun = strictObject({
 });
 export type FirstRun = Type.Static<typeof FirstRun>;
 
+/** The most changes by API keys that the Home page lists; the audit log has all. */
+export const homeKeyChangesMax = 20;
+
+/** An invitation or a new role by an API key. */
+export const KeyChange = strictObject({
+  id: publicIdOf('aud', 'The entry of the audit log.'),
+  at: timestamp('When the key did it.'),
+  key_id: publicIdOf('key', 'The key.'),
+  key_name: Type.String(),
+  change: stringEnum(['invited', 'invited_again', 'role_changed']),
+  email: Type.String({ description: 'The address of the person.' }),
+  name: Type.String({ description: 'The name of the member; "" for an invitation.' }),
+  role: stringEnum(roles),
+  role_before: nullable(stringEnum(roles, { description: 'The role before; null for an invitation.' })),
+});
+export type KeyChange = Type.Static<typeof KeyChange>;
+
 /** GET /app/teams/:team_id/home (specification section 12.10). */
 export const Home = strictObject({
   waiting_messages: Type.Integer({
@@ -77,5 +95,8 @@ export const Home = strictObject({
   numbers: Type.Array(HomeNumber, { description: 'Oldest first.' }),
   usage: UsageSummary,
   first_run: FirstRun,
+  key_changes: Type.Array(KeyChange, {
+    description: 'Of the last 7 days, newest first; empty for roles that may not read the audit log.',
+  }),
 });
 export type Home = Type.Static<typeof Home>;

@@ -33,11 +33,11 @@ export const Invitation = strictObject({
   invitation_id: publicIdOf('inv', 'The id of the invitation.'),
   email,
   role: givenRole,
-  expires_at: timestamp('7 days after it was created or sent again.'),
+  expires_at: timestamp('7 days after it was created.'),
 });
 export type Invitation = Type.Static<typeof Invitation>;
 
-/** The answer to the creation of an invitation. Without SMTP it includes the link, for the inviter to pass on. */
+/** The answer to a member who invites. Without mail it includes the link, to pass on. An API key gets an `Invitation`. */
 export const MadeInvitation = strictObject({
   ...Invitation.properties,
   accept_url: Type.Optional(

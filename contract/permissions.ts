@@ -54,6 +54,15 @@ export const roleGrants: Readonly<Record<Role, readonly RoleGrant[]>> = {
   viewer: ['messages:read', 'team:read', 'numbers:read', 'webhooks:read'],
 };
 
+/**
+ * The grants that keys may hold whose creator has this role. Only owners make keys with team:write: such a key is worth
+ * an admin, because it invites people and changes roles (decision 0047).
+ */
+export function keyGrants(role: Role): readonly RoleGrant[] {
+  if (role === 'owner') return roleGrants.owner;
+  return roleGrants[role].filter((grant) => grant !== 'team:write');
+}
+
 export function isGrant(text: string): text is Grant {
   return text === '*' || permissions.some((permission) => permission === text);
 }

@@ -74,7 +74,6 @@ function principalOf(row: LiveKeyRow): Principal {
     actor: { kind: 'key', id: publicId('key', row.id), name: row.name },
     permissions: isTest ? withoutTeamWrite(row.permissions) : row.permissions,
     plan: row.plan,
-    ...(row.created_by === null ? {} : { keyCreator: row.created_by }),
     ...(isTest ? { isTest } : {}),
   };
 }

@@ -17,7 +17,7 @@ interface NewKey {
   readonly permissions: readonly Grant[];
   /** The test team for which a test key acts, from `ensureTestTeam`; undefined for a live key. */
   readonly testTeamId?: TeamId;
-  /** The creating member and the grants of their role, read under a lock; undefined for the operator. */
+  /** The creating member and the grants that keys of their role may hold (`keyGrants`); undefined for the operator. */
   readonly creator?: { readonly id: MemberId; readonly grants: readonly RoleGrant[] };
   readonly by: AuditActor;
 }
@@ -25,7 +25,7 @@ interface NewKey {
 /**
  * Creates an API key and returns its text, which is never shown again: only a hash is stored (specification section
  * 5.1).
- * @throws 400 with param, also for a test key with team:write; 403, param permissions, where the key would hold more than its creator
+ * @throws 400 with param, also for a test key with team:write; 403, param permissions, where keys of the creator's role may not hold them
  */
 export async function createKey(
   trx: Transaction,
@@ -72,8 +72,11 @@ export async function createKey(
 function forbidEscalation({ creator, permissions }: NewKey): void {
   const excess = creator && permissions.filter((grant) => !covers(creator.grants, [grant]));
   if (!excess || excess.length === 0) return;
+  const ofOwners = excess.filter((grant) => grant === 'team:write' || grant === '*');
   throw forbidden(
-    `A key can’t have permissions that its creator lacks: your role does not include ${excess.join(', ')}. Leave them out, or ask an owner to create the key.`,
+    ofOwners.length > 0
+      ? `Only owners create keys with ${ofOwners.join(' or ')}: such a key invites people and changes roles, so it is worth an admin. Leave out ${excess.join(', ')}, or ask an owner to create the key.`
+      : `A key can’t have permissions that its creator lacks: your role does not include ${excess.join(', ')}. Leave them out, or ask an owner to create the key.`,
     'permissions',
   );
 }

@@ -1,4 +1,4 @@
-import { covers, type Role, roleGrants } from '#contract/permissions.ts';
+import { covers, keyGrants, type Role } from '#contract/permissions.ts';
 import { recordAudit } from '#server/audit/record-audit.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
@@ -19,7 +19,7 @@ export function revokeMemberKeys(
 }
 
 /**
- * Revokes the API keys that hold more than their creator's new role, in the transaction that sets the role (section
+ * Revokes the API keys that hold more than keys of their creator's new role may, in the transaction that sets the role (section
  * 5.3). The transaction has written the member's row before. So a concurrent creation of a key has either committed, or
  * is checked against the new role.
  */
@@ -30,7 +30,7 @@ export async function revokeExcessKeys(
   by: AuditActor,
 ): Promise<void> {
   const keys = await listLiveKeysByMember(trx, creator.team_id, creator.id);
-  const wider = keys.filter(({ permissions }) => !covers(roleGrants[creator.role], permissions));
+  const wider = keys.filter(({ permissions }) => !covers(keyGrants(creator.role), permissions));
   if (wider.length === 0) return;
   await revoke(
     trx,

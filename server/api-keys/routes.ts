@@ -1,6 +1,6 @@
 import { ApiKeyList, CreateKeyRequest, MadeApiKey } from '#contract/api-key.ts';
 import { Deleted } from '#contract/deleted.ts';
-import { roleGrants } from '#contract/permissions.ts';
+import { keyGrants } from '#contract/permissions.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Principal, type Route, route } from '#server/platform/http/route.ts';
@@ -47,7 +47,7 @@ export function apiKeyRoutes(
           // last key.
           const member = await lockMember(trx, principal.teamId, memberId(principal));
           if (!member) throw notFound('team');
-          const creator = { id: member.id, grants: roleGrants[member.role] };
+          const creator = { id: member.id, grants: keyGrants(member.role) };
           return createKey(trx, services, { ...body, ...testTeam, teamId: principal.teamId, creator, by });
         });
         return { status: 201, body: { ...keyView(made.row), key: made.key } };

@@ -8,6 +8,9 @@ export const invitationMailsPerAddressAndHour = 5;
 
 export const invitationMailsPerTeamAndHour = 100;
 
+/** Limit per hour of a team: invitations and new roles by API keys, because owners get a mail about each. */
+export const keyChangesPerTeamAndHour = 100;
+
 /** Retention of ended invitations (accepted, revoked or expired). It is short, because they name people. */
 export const endedInvitationRetentionMs = 30 * 24 * 3_600_000;
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
 import { markEmailVerified } from '#test/support/people/given-accounts.ts';
 import { newOwnerLink } from '#test/support/people/given-links.ts';
+import { invite as inviteTo } from '#test/support/people/invite.ts';
 import { newPerson } from '#test/support/people/people.ts';
 import type { ApiAnswer } from '#test/support/service/api-client.ts';
 import { givenTeam } from '#test/support/service/given-team.ts';
@@ -14,8 +15,7 @@ describe('switching the account on the sign-in page and on invitations (specific
   const { service, team } = givenTeam();
 
   const invite = async (email: string) => {
-    const { json } = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
-    return new URL(String(json.accept_url)).pathname;
+    return new URL((await inviteTo(service, team, email)).accept_url).pathname;
   };
   const memberId = async (email: string) =>
     ((await team.api.get('/v1/team/members')).json.members as { id: string; email: string }[]).find(
@@ -114,9 +114,9 @@ describe('switching the account on the sign-in page and on invitations (specific
       'signing out everywhere': (ada) => ada.post('/app/account/sign-out-everywhere'),
       removal: async (_, email) => team.api.delete(`/v1/team/members/${await memberId(email)}`),
       'removal of who is in another team': async (ada, email) => {
-        const { json } = await elsewhere.api.post('/v1/team/members/invite', { email, role: 'member' });
+        const { accept_url } = await inviteTo(service, elsewhere, email);
         await markEmailVerified(service, email);
-        assert.equal((await ada.submit(new URL(String(json.accept_url)).pathname)).status, 303);
+        assert.equal((await ada.submit(new URL(accept_url).pathname)).status, 303);
         return team.api.delete(`/v1/team/members/${await memberId(email)}`);
       },
     };
@@ -154,12 +154,12 @@ describe('switching the account on the sign-in page and on invitations (specific
 
     service.clock.advance(61_000);
     const bob = new Browser(service.baseUrl);
-    const invited = { email: 'bob@example.com', role: 'member' };
-    assert.equal((await bob.submit(await invite(invited.email), form)).status, 303);
+    const invited = 'bob@example.com';
+    assert.equal((await bob.submit(await invite(invited), form)).status, 303);
     service.clock.advance(61_000);
-    const elsewhere = await (await service.newTeam()).api.post('/v1/team/members/invite', invited);
-    await markEmailVerified(service, invited.email);
-    const second = new URL(String(elsewhere.json.accept_url)).pathname;
+    const elsewhere = await inviteTo(service, await service.newTeam(), invited);
+    await markEmailVerified(service, invited);
+    const second = new URL(elsewhere.accept_url).pathname;
     assert.equal((await bob.submit(second, form)).status, 303);
     assert.equal((await new Browser(service.baseUrl).submit(second, form)).status, 404);
   });
@@ -170,9 +170,9 @@ describe('switching the account on the sign-in page and on invitations (specific
     try {
       const [ada, eve] = [await newPerson(below), await newPerson(below)];
       const there = await below.newTeam();
-      const { json } = await there.api.post('/v1/team/members/invite', { email: ada.email, role: 'member' });
-      assert.ok(String(json.accept_url).startsWith(`${appUrl}/invite/`));
-      const link = new URL(String(json.accept_url)).pathname.slice('/texts'.length);
+      const { accept_url } = await inviteTo(below, there, ada.email);
+      assert.ok(accept_url.startsWith(`${appUrl}/invite/`));
+      const link = new URL(accept_url).pathname.slice('/texts'.length);
       const nobody = await new Browser(below.baseUrl).open(link);
       assert.ok(nobody.text.includes(`<a href="/texts/sign-in?next=${link}" class="button">`), nobody.text);
       const other = await new Browser(below.baseUrl, { cookie: eve.cookie }).open(link);

@@ -5,6 +5,7 @@ import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-i
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { putPasskey } from '#test/support/people/given-accounts.ts';
 import { setInvitationToken } from '#test/support/people/given-invitations.ts';
+import { invite as inviteTo } from '#test/support/people/invite.ts';
 import { join, newCookie, newPerson, PageClient } from '#test/support/people/people.ts';
 import { storedAccount } from '#test/support/people/stored-accounts.ts';
 import { givenService } from '#test/support/service/given-team.ts';
@@ -25,9 +26,7 @@ describe('an account that a stranger prepared for another person’s address (sp
   const isVerified = async (email: string) => (await storedAccount(service, email)).isEmailVerified;
 
   async function invite(team: TestTeam, email: string): Promise<string> {
-    const { json, text } = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
-    assert.ok(json.accept_url, text);
-    return new URL(String(json.accept_url)).pathname;
+    return new URL((await inviteTo(service, team, email)).accept_url).pathname;
   }
 
   /**

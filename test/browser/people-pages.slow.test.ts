@@ -5,6 +5,7 @@ import { assertSoundPage } from '#test/support/browser/assert-page.ts';
 import { keepPicture, looks, newPage } from '#test/support/browser/browser.ts';
 import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { complaintsAbout, seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
+import { invite as inviteTo } from '#test/support/people/invite.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { given, givenEach } from '#test/support/service/given.ts';
 
@@ -16,9 +17,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
   const owner = given(() => newMember(service, team, 'owner'));
 
   async function invite(email: string): Promise<string> {
-    const answer = await team.api.post('/v1/team/members/invite', { email, role: 'member' });
-    assert.equal(answer.status, 201, answer.text);
-    return String(answer.json.accept_url);
+    return (await inviteTo(service, team, email)).accept_url;
   }
 
   for (const look of looks) {

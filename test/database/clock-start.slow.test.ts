@@ -178,9 +178,9 @@ it('a process that starts with a doubtful clock refuses nothing as expired, and 
     const sent = await send(team.api);
     const verify = await team.api.post('/v1/numbers/verify', { phone_number: '+14155550177' });
     const setupPath = new URL(String(verify.json.setup_url)).pathname;
-    const made = await invite(team.api, 'sam@example.com');
+    const made = await invite(service, team, 'sam@example.com');
     // With these two invitations all seats of the plan are taken.
-    for (const name of ['kim', 'lee']) await invite(team.api, `${name}@example.com`);
+    for (const name of ['kim', 'lee']) await invite(service, team, `${name}@example.com`);
     const person = await newPerson(service);
     await service.app.lifecycle.close();
     // Without readings of earlier processes, as after a boot or on another machine.

@@ -108,7 +108,7 @@ describe('expiry while a clock step is held (specification section 10.7, decisio
     }
     assert.equal((await phone.wire.poll()).action, 'send');
     await phone.wire.call('inbound', { from: '+14155550188', text: 'Hi' });
-    await invite(team.api, 'sam@example.com');
+    await invite(service, team, 'sam@example.com');
     const { account } = await newPerson(service);
     const { database, clock, ids } = service.runtime;
     const soon = clock.in(60_000);

@@ -10,7 +10,7 @@ import { refuseMessages } from '#test/support/database/table-faults.ts';
 import { rawExchange } from '#test/support/http/raw-http.ts';
 import { png } from '#test/support/media/sample-files.ts';
 import { claim, type DeviceWire } from '#test/support/phones/test-phone.ts';
-import { firstKey, spawnService } from '#test/support/processes/spawned-service.ts';
+import { firstKey, firstLink, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { given, givenFolder } from '#test/support/service/given.ts';
 import { until } from '#test/support/service/until.ts';
@@ -104,8 +104,13 @@ describe('the log at LOG_LEVEL=trace (specification section 10.1)', () => {
   });
 
   it('the log covers an invitation, a wrong and a right acceptance, and a member who leaves', async () => {
+    const owner = new Browser(service.baseUrl);
+    const ofOwner = `/invite/${tokenOf(await firstLink(dataDir))}`;
+    assert.equal((await owner.submit(ofOwner, { email: 'owner@example.com', name: mark })).status, 303);
+    keep(owner.token);
+    const path = `/app/teams/${(await api.get('/v1/team')).json.id}/team`;
     const email = `${mark}@example.com`;
-    const made = await api.post('/v1/team/members/invite', { email, role: 'member' });
+    const made = await owner.post(`${path}/members/invite`, { email, role: 'member' });
     const link = `/invite/${tokenOf(made.json.accept_url)}`;
     const guest = new Browser(service.baseUrl);
     assert.ok((await guest.open(link)).text.includes(mark));
@@ -114,7 +119,6 @@ describe('the log at LOG_LEVEL=trace (specification section 10.1)', () => {
     assert.equal((await guest.submit(link, { name: mark, password: secret })).status, 303);
     keep(guest.token);
     assert.equal((await guest.submit(link, { name: mark })).status, 404);
-    const path = `/app/teams/${(await api.get('/v1/team')).json.id}/team`;
     assert.equal((await guest.put(path, { name: mark })).status, 403);
     assert.equal((await guest.post(`${path}/leave`)).status, 200);
     assert.equal((await guest.get(path)).status, 401);

@@ -37,7 +37,9 @@ describe('every operation of the OpenAPI document (specification section 4)', ()
     const invitation = await call('POST', '/v1/team/members/invite', '', invite);
     const invitations = await call('GET', '/v1/team/invitations', '', undefined, '?limit=1');
     await call('GET', '/v1/team/invitations', '', undefined, `?cursor=${invitations.cursor}`);
-    await call('DELETE', '/v1/team/invitations/{id}', String(invitation.invitation_id));
+    const id = String(invitation.invitation_id);
+    const again = await call('POST', '/v1/team/invitations/{id}/resend', id);
+    await call('DELETE', '/v1/team/invitations/{id}', String(again.invitation_id));
 
     await call('POST', '/v1/numbers/verify', '', { phone_number: '+14155550102' });
     await call('PUT', '/v1/numbers/{id}', numberId, {

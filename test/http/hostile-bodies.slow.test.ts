@@ -127,6 +127,7 @@ describe('invalid bodies (specification sections 2.1 and 7.2)', () => {
     'PUT /v1/team/members/:id/role': { role: 'viewer' },
     'DELETE /v1/team/members/:id': {},
     'POST /v1/team/members/invite': { email: 'ada@example.com', role: 'viewer' },
+    'POST /v1/team/invitations/:id/resend': {},
     'DELETE /v1/team/invitations/:id': {},
     'POST /v1/numbers/verify': { phone_number: '+14155550102' },
     'POST /v1/numbers/:id/reconnect': {},

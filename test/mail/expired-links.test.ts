@@ -28,7 +28,7 @@ describe('mail whose link ends before the mail is sent (specification section 10
     assert.deepEqual([row.body, row.lastError, row.failedAt === null], [null, 'useless', false]);
 
     const again = await invite('grace@example.com');
-    assert.equal((await owner.post(owner.in(`/team/invitations/${again}/resend`))).status, 200);
+    assert.equal((await owner.post(owner.in(`/team/invitations/${again}/resend`))).status, 201);
     const mails = await storedMails(mailing.service, 'grace@example.com');
     assert.deepEqual(
       mails.map(({ body }) => body !== null),

@@ -106,6 +106,15 @@ describe('the links of mails (§12.5/links-and-mail)', () => {
         assert.ok(answer.status === 200 || answer.status === 202, `${method} ${pathname}: ${answer.text}`);
       }
     },
+    'server/teams/members/mail-key-change.ts': async () => {
+      const team = await service.newTeam();
+      const owner = await newMember(service, team, 'owner');
+      const member = await newMember(service, team, 'viewer');
+      const path = `/v1/team/members/${member.memberId}/role`;
+      assert.equal((await team.api.put(path, { role: 'admin' })).status, 200);
+      const browser = new Browser(service.baseUrl, { cookie: owner.cookie });
+      assert.deepEqual(await openLinks(await mailTo(owner.email), browser), [`/teams/${team.publicId}/keys`]);
+    },
     'server/backups/backup-mail.ts': async () => {
       const { runtime } = service;
       const to = 'operator@example.com';

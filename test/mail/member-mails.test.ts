@@ -29,7 +29,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
   const linkIn = (text: string): string => /https:\/\/texts\.example\.com\/\S+/.exec(text)?.[0] ?? '';
 
   it('an invitation is mailed with a link below APP_URL, whatever the Host header, and the inviting member does not see the link (§12.5/links-and-mail)', async () => {
-    const answer = await team.api.request('POST', '/v1/team/members/invite', {
+    const answer = await owner.request('POST', owner.in('/team/members/invite'), {
       body: { email: 'Grace@example.com', role: 'viewer' },
       headers: { 'x-forwarded-host': 'evil.example.net' },
     });
@@ -53,7 +53,7 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     });
     const first = linkIn((await server.next()).text);
     const again = await owner.post(owner.in(`/team/invitations/${made.json.invitation_id}/resend`));
-    assert.equal(again.status, 200, again.text);
+    assert.equal(again.status, 201, again.text);
     const second = linkIn((await server.next()).text);
     const browser = new Browser(service.baseUrl);
     assert.notEqual(first, second);
@@ -116,9 +116,13 @@ describe('mails to people (specification sections 12.5 and 12.7)', () => {
     const other = await service.newTeam();
     const boss = await newMember(service, other, 'owner');
     assert.equal((await invite(team, email)).status, 201);
-    const { json } = await invite(other, email.toUpperCase());
-    const resend = () => boss.post(boss.in(`/team/invitations/${json.invitation_id}/resend`));
-    for (let sent = 2; sent < 5; sent += 1) assert.equal((await resend()).status, 200);
+    let { json } = await invite(other, email.toUpperCase());
+    const resend = async () => {
+      const again = await boss.post(boss.in(`/team/invitations/${json.invitation_id}/resend`));
+      if (again.status === 201) json = again.json;
+      return again;
+    };
+    for (let sent = 2; sent < 5; sent += 1) assert.equal((await resend()).status, 201);
     const beyond = await resend();
     assert.equal(beyond.status, 429, beyond.text);
     const seconds = Number(beyond.headers.get('retry-after'));

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { GivenRole } from '#contract/permissions.ts';
 import { checkPassword } from '#server/accounts/account/password.ts';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
 import { newOwnerLink } from '#test/support/people/given-links.ts';
-import { assertRefused } from '#test/support/people/invite.ts';
+import { assertRefused, invite as inviteTo } from '#test/support/people/invite.ts';
 import { newEmail, newMember, newPerson, PageClient } from '#test/support/people/people.ts';
 import { storedAccount, storedSessionMethods } from '#test/support/people/stored-accounts.ts';
 import { type ApiAnswer, field } from '#test/support/service/api-client.ts';
@@ -20,10 +21,8 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
   const visitor = given(() => new PageClient(service.baseUrl, ''));
 
   /** Invites the address. @returns the path below /app at which the dashboard accepts the invitation */
-  async function invite(email: string, to: TestTeam = team, role = 'member'): Promise<string> {
-    const { json, status, text } = await to.api.post('/v1/team/members/invite', { email, role });
-    assert.equal(status, 201, text);
-    return `/app/invitations/${String(json.accept_url).split('/').at(-1)}`;
+  async function invite(email: string, to: TestTeam = team, role: GivenRole = 'member'): Promise<string> {
+    return `/app/invitations/${(await inviteTo(service, to, email, role)).accept_url.split('/').at(-1)}`;
   }
 
   /** Makes an owner link. @returns the path below /app at which the dashboard accepts it */
@@ -257,7 +256,7 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
   });
 
   describe('an invitation that ended', () => {
-    it('a used, revoked or expired invitation is 404 with the reason, and an unknown link is 404 without a reason (§3.5/lifetime)', async () => {
+    it('a used, revoked, replaced or expired invitation is 404 with the reason, and an unknown link is 404 without a reason (§3.5/lifetime)', async () => {
       const wanted = await visitor.get(`/app/invitations/${'x'.repeat(43)}`);
       assertRefused(wanted, 404, 'not_found');
       assert.match(wanted.text, /There is no such invitation/);
@@ -284,7 +283,7 @@ describe('acceptance of an invitation (specification section 12.4)', () => {
         [used, /was used. You have joined already\? Sign in/],
         [revokedLink, /was revoked. Ask an owner or an admin/],
         [expired, /is older than 7 days. Ask an owner or an admin/],
-        [old, /There is no such invitation.*only the newest link works/],
+        [old, /A newer invitation has replaced this one. Open the newest link/],
       ] as const;
       for (const [link, end] of ends) {
         for (const answer of [await visitor.get(link), await visitor.post(link, { name: 'Bob' })]) {

@@ -5,6 +5,7 @@ import { themeScript, themeScriptSource } from '#server/platform/http/theme-scri
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
 import { newOwnerLink } from '#test/support/people/given-links.ts';
+import { invite as inviteTo } from '#test/support/people/invite.ts';
 import { newEmail, newMember, newPerson } from '#test/support/people/people.ts';
 import { field } from '#test/support/service/api-client.ts';
 import { givenTeamBesideCanary } from '#test/support/service/given-team.ts';
@@ -19,8 +20,7 @@ describe('the page of an invitation (specification section 12.4)', () => {
   const browser = (cookie = '') => new Browser(service.baseUrl, { cookie });
 
   async function invite(email: string, to: TestTeam = team): Promise<string> {
-    const { json } = await to.api.post('/v1/team/members/invite', { email, role: 'member' });
-    return String(json.accept_url);
+    return (await inviteTo(service, to, email)).accept_url;
   }
 
   const emails = async (of: TestTeam = team) =>

@@ -15,11 +15,11 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
       cursor: '',
       has_more: false,
     });
-    const expired = await invite(here.api, 'expired@example.com');
+    const expired = await invite(service, here, 'expired@example.com');
     service.clock.advance(7 * dayMs);
-    const revoked = await invite(here.api, 'revoked@example.com');
-    const one = await invite(here.api, 'one@example.com');
-    const two = await invite(here.api, 'two@example.com', 'admin');
+    const revoked = await invite(service, here, 'revoked@example.com');
+    const one = await invite(service, here, 'one@example.com');
+    const two = await invite(service, here, 'two@example.com', 'admin');
     await here.api.delete(`/v1/team/invitations/${revoked.invitation_id}`);
     const { accept_url: _one, ...first } = one;
     const { accept_url: _two, ...second } = two;
@@ -34,7 +34,7 @@ describe('GET /v1/team/invitations (specification sections 2.4 and 4.1)', () => 
   it('the list comes in pages of 50 by default, or of limit, and shows each invitation once (§4.1/list-invitations)', async () => {
     const many = await service.newTeam();
     const emails = Array.from({ length: 53 }, (_, n) => `page${n}@example.com`);
-    for (const email of emails) await invite(many.api, email);
+    for (const email of emails) await invite(service, many, email);
     const first = await many.api.get('/v1/team/invitations');
     const page = (answer: ApiAnswer) => (answer.json.invitations as Made[]).map(({ email }) => email);
     assert.deepEqual(page(first), emails.toReversed().slice(0, 50));

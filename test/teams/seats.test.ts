@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { operator } from '#server/platform/actor.ts';
 import { changePlan } from '#server/teams/team/change-plan.ts';
 import { holdRowLock } from '#test/support/database/row-lock.ts';
-import { assertRefused } from '#test/support/people/invite.ts';
+import { assertRefused, invite as inviteTo } from '#test/support/people/invite.ts';
 import { newEmail, newMember, PageClient } from '#test/support/people/people.ts';
 import { storedAccounts } from '#test/support/people/stored-accounts.ts';
 import { field } from '#test/support/service/api-client.ts';
@@ -17,9 +17,7 @@ describe('seats under concurrency (specification sections 4.1 and 12.4)', () => 
 
   /** Invites the address. @returns the path below /app at which the dashboard accepts the invitation */
   async function invite(email: string, to: TestTeam): Promise<string> {
-    const { json, status, text } = await to.api.post('/v1/team/members/invite', { email, role: 'member' });
-    assert.equal(status, 201, text);
-    return `/app/invitations/${String(json.accept_url).split('/').at(-1)}`;
+    return `/app/invitations/${(await inviteTo(service, to, email)).accept_url.split('/').at(-1)}`;
   }
 
   const members = async (of: TestTeam) =>

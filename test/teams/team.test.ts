@@ -220,6 +220,7 @@ describe('ids of other teams (specification section 7.2)', () => {
       'GET /v1/webhooks/:id/deliveries/:delivery_id',
       'POST /v1/messages/:id/cancel',
       'POST /v1/numbers/:id/reconnect',
+      'POST /v1/team/invitations/:id/resend',
       'POST /v1/webhooks/:id/deliveries/:delivery_id/redeliver',
       'POST /v1/webhooks/:id/replay',
       'POST /v1/webhooks/:id/rotate-secret',

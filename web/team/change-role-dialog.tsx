@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Member } from '#contract/member.ts';
-import { assignableRoles, covers, type Role, roleGrants, roles } from '#contract/permissions.ts';
+import { assignableRoles, covers, keyGrants, type Role, roles } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
 import { Note } from '#web/kit/error-note.tsx';
@@ -24,7 +24,7 @@ export function ChangeRoleDialog({
   const [role, setRole] = useState<Role>(member.role);
   const keys = useQuery(apiKeysQuery(team.id)).data?.keys ?? [];
   const ended = keys.filter(
-    ({ created_by, permissions }) => created_by === member.id && !covers(roleGrants[role], permissions),
+    ({ created_by, permissions }) => created_by === member.id && !covers(keyGrants(role), permissions),
   );
   const isOwn = member.id === team.member_id;
   const change = useMutation({

@@ -63,7 +63,7 @@ export type paths = {
          * Change a role
          * @description Changes what a person may do, from their next request on. Keys of the person with more permissions than the new role are revoked.
          *
-         *     The role of an owner can’t be changed or granted here: owners do that in the dashboard. A key can’t grant permissions that it lacks, nor change the role of the person who created it.
+         *     The role of an owner can’t be changed or granted here: owners do that in the dashboard. Owners get a mail about each role that a key changes.
          *
          *     Permission: `team:write`.
          */
@@ -108,9 +108,9 @@ export type paths = {
         put?: never;
         /**
          * Invite a member
-         * @description Creates a link for one address, good for 7 days, and mails it there. If the server sends no mail, or its mail fails at present, the answer has the link in `accept_url`.
+         * @description Creates a link for one address, good for 7 days, and mails it there. No answer to a key has the link: if the server sends no mail, an owner or admin gets it by sending the invitation again in the dashboard.
          *
-         *     Members and open invitations count against the plan together. A key can’t invite to a role with permissions that it lacks, nor invite the person who created it.
+         *     Members and open invitations count against the plan together. Owners get a mail about each invitation by a key.
          *
          *     Permission: `team:write`.
          */
@@ -160,6 +160,30 @@ export type paths = {
          *     Permission: `team:write`.
          */
         delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/team/invitations/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an invitation again
+         * @description Replaces an invitation by a new one for the same address and role, with a new id, a new link and 7 days, and mails the link. The old invitation ends, and so does its link.
+         *
+         *     It takes no further seat. Owners get a mail about each invitation that a key sends again.
+         *
+         *     Permission: `team:write`.
+         */
+        post: operations["resendInvitation"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -742,7 +766,7 @@ export type components = {
              * @enum {string}
              */
             role: "admin" | "member" | "viewer";
-            /** @description 7 days after it was created or sent again. */
+            /** @description 7 days after it was created. */
             expires_at: string;
         };
         InvitationList: {
@@ -752,21 +776,6 @@ export type components = {
             cursor: string;
             /** @description false: this is the last page. */
             has_more: boolean;
-        };
-        MadeInvitation: {
-            /** @description The id of the invitation. */
-            invitation_id: string;
-            /** @description The address that the account belongs to. */
-            email: string;
-            /**
-             * @description Only an owner can make an owner, in the dashboard.
-             * @enum {string}
-             */
-            role: "admin" | "member" | "viewer";
-            /** @description 7 days after it was created or sent again. */
-            expires_at: string;
-            /** @description Only where this server sends no mail: the link to pass on. It is shown once. */
-            accept_url?: string;
         };
         InviteRequest: {
             /** @description The address of the person to invite. Compared without regard to upper and lower case. */
@@ -1546,7 +1555,6 @@ export type MemberList = components['schemas']['MemberList'];
 export type ChangeRoleRequest = components['schemas']['ChangeRoleRequest'];
 export type Invitation = components['schemas']['Invitation'];
 export type InvitationList = components['schemas']['InvitationList'];
-export type MadeInvitation = components['schemas']['MadeInvitation'];
 export type InviteRequest = components['schemas']['InviteRequest'];
 export type Number = components['schemas']['Number'];
 export type NumberDetail = components['schemas']['NumberDetail'];
@@ -1723,7 +1731,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MadeInvitation"];
+                    "application/json": components["schemas"]["Invitation"];
                 };
             };
         };
@@ -1772,6 +1780,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deleted"];
+                };
+            };
+        };
+    };
+    resendInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the invitation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
                 };
             };
         };

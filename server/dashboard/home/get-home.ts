@@ -2,9 +2,12 @@ import {
   type Home,
   type HomeNumber,
   homeCountMax,
+  homeKeyChangesMax,
   homeNumberCountMax,
+  type KeyChange,
   type SetupLinkState,
 } from '#contract/home.ts';
+import { allows } from '#contract/permissions.ts';
 import { hasUsedKey } from '#server/api-keys/api-key-store.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { anyText, inboundCoverageOf } from '#server/devices/inbound-tests.ts';
@@ -17,15 +20,20 @@ import { likelyCause } from '#server/numbers/likely-cause.ts';
 import { listNumberFacts, type NumberFactsRow } from '#server/numbers/number-facts-store.ts';
 import { firstIdOfDay, listNumbers, type NumberListRow } from '#server/numbers/number-store.ts';
 import { numberView } from '#server/numbers/number-view.ts';
-import type { TeamId } from '#server/platform/ids/ids.ts';
+import type { Principal } from '#server/platform/http/route.ts';
+import { firstIdAt, publicId, type TeamId } from '#server/platform/ids/ids.ts';
 import { getUsageSummary } from '#server/usage/get-usage-summary.ts';
 import { countWebhookHealth } from '#server/webhooks/endpoints/webhook-store.ts';
-import { failedPeriodMs, firstRunMessagesMax } from './limits.ts';
+import { type KeyChangeRow, listKeyChanges } from './key-change-store.ts';
+import { failedPeriodMs, firstRunMessagesMax, keyChangePeriodMs } from './limits.ts';
 
 /**
  * Reads a team's state for the Home page (specification section 12.10). Each statement reads a limited number of rows.
  */
-export async function getHome(services: Pick<Runtime, 'database' | 'clock'>, teamId: TeamId): Promise<Home> {
+export async function getHome(
+  services: Pick<Runtime, 'database' | 'clock'>,
+  { teamId, permissions }: Pick<Principal, 'teamId' | 'permissions'>,
+): Promise<Home> {
   const { database, clock } = services;
   const { pages, pool } = database;
   const now = clock.now();
@@ -46,8 +54,35 @@ export async function getHome(services: Pick<Runtime, 'database' | 'clock'>, tea
       has_webhook: webhooks.total > 0,
       has_key_used: await hasUsedKey(pool, teamId),
     },
+    key_changes: allows(permissions, 'audit:read') ? await readKeyChanges(services, teamId) : [],
   };
 }
+
+/** The invitations and roles by API keys of the last 7 days (specification section 5.3). */
+async function readKeyChanges(
+  { database, clock }: Pick<Runtime, 'database' | 'clock'>,
+  teamId: TeamId,
+): Promise<KeyChange[]> {
+  const after = firstIdAt(clock.in(-keyChangePeriodMs).getTime());
+  const rows = await listKeyChanges(database.pages, teamId, after, homeKeyChangesMax);
+  return rows.map(({ details: { email, role, before = null }, ...row }) => ({
+    id: publicId('aud', row.id),
+    at: row.created_at.toISOString(),
+    key_id: row.actor_id,
+    key_name: row.actor_name,
+    change: keyChangeNames[row.action],
+    email: email ?? row.member_email ?? '',
+    name: row.member_name ?? '',
+    role,
+    role_before: before,
+  }));
+}
+
+const keyChangeNames: Readonly<Record<KeyChangeRow['action'], KeyChange['change']>> = {
+  'invitation.made': 'invited',
+  'invitation.sent_again': 'invited_again',
+  'member.role_changed': 'role_changed',
+};
 
 async function listHomeNumbers(
   { database, clock }: Pick<Runtime, 'database' | 'clock'>,

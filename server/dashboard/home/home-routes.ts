@@ -12,7 +12,7 @@ export function homeRoutes(services: Pick<Runtime, 'database' | 'clock'>): Route
       audience: 'team',
       permission: 'messages:read',
       answers: { 200: Home },
-      handle: async ({ principal }) => ({ body: await getHome(services, principal.teamId) }),
+      handle: async ({ principal }) => ({ body: await getHome(services, principal) }),
     }),
   ];
 }

@@ -31,8 +31,6 @@ export interface Principal {
   readonly actor: Actor;
   readonly permissions: readonly RoleGrant[];
   readonly plan: PlanName;
-  /** The member who created the key, if a member did. */
-  readonly keyCreator?: MemberId;
   /** True for a test key, whose teamId is the test team. */
   readonly isTest?: boolean;
 }
@@ -169,8 +167,8 @@ export interface Route {
    * 0014).
    */
   readonly memberPermission?: PersonalPermission;
-  /** Replaces answers and handler below /app/teams/:team_id, where people see more of each row than programs do. */
-  readonly ofMembers?: Pick<Route, 'answers' | 'handle'>;
+  /** Replaces answers, perhaps with the handler, below /app/teams/:team_id, where people see more than programs do. */
+  readonly ofMembers?: Pick<Route, 'answers'> & Partial<Pick<Route, 'handle'>>;
   /**
    * For `page`: the token in the path authorizes the request, without a cookie. A forged request cannot know the token,
    * so the CSRF guard is skipped. For `device`: the token is in the body.

@@ -41,8 +41,8 @@ export async function loadInvitation(
   return { invitation, needs, signedIn };
 }
 
-/** How an invitation ended; `unknown` for an unknown token, and for one that a newer link replaced. */
-export type InvitationEnd = 'used' | 'revoked' | 'expired' | 'unknown';
+/** How an invitation ended; `unknown` for an unknown token. */
+export type InvitationEnd = 'used' | 'replaced' | 'revoked' | 'expired' | 'unknown';
 
 /**
  * Finds how an invitation ended. The caller knows the invitation's secret token, so the answer may reveal the reason.
@@ -51,6 +51,7 @@ export async function findInvitationEnd(db: Queryable, clock: Clock, token: stri
   const ended = await findEndedInvitation(db, sha256(token));
   if (!ended) return 'unknown';
   if (ended.accepted_at) return 'used';
+  if (ended.is_replaced) return 'replaced';
   if (ended.revoked_at) return 'revoked';
   return ended.expires_at <= clock.expiryNow() ? 'expired' : 'unknown';
 }
@@ -62,6 +63,10 @@ export const invitationEnds: Readonly<
     what: 'This invitation was used',
     next: 'You have joined already? Sign in. Otherwise ask an owner or an admin of the team for a new one.',
   },
+  replaced: {
+    what: 'A newer invitation has replaced this one',
+    next: 'Open the newest link that you were sent. You have joined already? Sign in.',
+  },
   revoked: {
     what: 'This invitation was revoked',
     next: 'Ask an owner or an admin of the team for a new one.',
@@ -72,7 +77,7 @@ export const invitationEnds: Readonly<
   },
   unknown: {
     what: 'There is no such invitation',
-    next: 'Check that the whole link was copied. Where it was sent again, only the newest link works. Else ask an owner or an admin of the team, or the operator of this server, for a new one.',
+    next: 'Check that the whole link was copied. Otherwise ask an owner or an admin of the team, or the operator of this server, for a new one.',
   },
 };
 

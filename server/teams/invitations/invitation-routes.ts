@@ -1,5 +1,11 @@
 import { Deleted } from '#contract/deleted.ts';
-import { InvitationList, InviteRequest, ListInvitationsQuery, MadeInvitation } from '#contract/member.ts';
+import {
+  Invitation,
+  InvitationList,
+  InviteRequest,
+  ListInvitationsQuery,
+  MadeInvitation,
+} from '#contract/member.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
@@ -9,7 +15,12 @@ import { listInvitations } from './list-invitations.ts';
 import type { InvitationMailServices } from './mail-invitation.ts';
 import { resendInvitation } from './resend-invitation.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
-import { inviteMemberExamples, listInvitationsExamples, revokeInvitationExamples } from './route-examples.ts';
+import {
+  inviteMemberExamples,
+  listInvitationsExamples,
+  resendInvitationExamples,
+  revokeInvitationExamples,
+} from './route-examples.ts';
 
 export function invitationRoutes(services: Runtime & InvitationMailServices): Route[] {
   return [
@@ -24,15 +35,16 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
         tag: 'Members',
         summary: 'Invite a member',
         description:
-          'Creates a link for one address, good for 7 days, and mails it there. If the server sends no mail, or its mail fails at present, the answer has the link in `accept_url`.\n\nMembers and open invitations count against the plan together. A key can’t invite to a role with permissions that it lacks, nor invite the person who created it.',
+          'Creates a link for one address, good for 7 days, and mails it there. No answer to a key has the link: if the server sends no mail, an owner or admin gets it by sending the invitation again in the dashboard.\n\nMembers and open invitations count against the plan together. Owners get a mail about each invitation by a key.',
         errorStatuses: [402, 409],
         examples: inviteMemberExamples,
       },
       body: InviteRequest,
-      answers: { 201: MadeInvitation },
+      answers: { 201: Invitation },
+      ofMembers: { answers: { 201: MadeInvitation } },
       handle: async ({ principal, body, by }) => ({
         status: 201,
-        body: await inviteMember(services, principal, body, by),
+        body: await inviteMember(services, principal.teamId, body, by),
       }),
     }),
     route({
@@ -77,12 +89,23 @@ export function invitationRoutes(services: Runtime & InvitationMailServices): Ro
     }),
     route({
       method: 'POST',
-      path: '/app/teams/:team_id/team/invitations/:id/resend',
-      audience: 'team',
+      path: '/v1/team/invitations/:id/resend',
+      audience: 'api',
       permission: 'team:write',
       audit: 'invitation.sent_again',
-      answers: { 200: MadeInvitation },
+      text: {
+        operationId: 'resendInvitation',
+        tag: 'Members',
+        summary: 'Send an invitation again',
+        description:
+          'Replaces an invitation by a new one for the same address and role, with a new id, a new link and 7 days, and mails the link. The old invitation ends, and so does its link.\n\nIt takes no further seat. Owners get a mail about each invitation that a key sends again.',
+        errorStatuses: [404],
+        examples: resendInvitationExamples,
+      },
+      answers: { 201: Invitation },
+      ofMembers: { answers: { 201: MadeInvitation } },
       handle: async ({ principal, params, by }) => ({
+        status: 201,
         body: await resendInvitation(services, principal.teamId, invitationId(params), by),
       }),
     }),

@@ -46,6 +46,8 @@ export interface EndedInvitationRow {
   readonly accepted_at: Date | null;
   readonly revoked_at: Date | null;
   readonly expires_at: Date;
+  /** Whether a newer invitation of the same address is open or was accepted. */
+  readonly is_replaced: boolean;
 }
 
 const columns =
@@ -62,15 +64,6 @@ const insert = transactionStatement<
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
   { changes: 'invitation', team: '$1', ids: '$2' },
 );
-
-export const findLiveInvitation = statement<
-  [teamId: TeamId, invitationId: InvitationId, now: Date],
-  InvitationRow
->(
-  'invitations.find-live',
-  `SELECT ${columns} FROM invitations i
-   WHERE i.team_id = $1 AND i.id = $2 AND ${isMembers} AND ${isOpen} AND i.expires_at > $3`,
-).row;
 
 /** @param key the normalized address (server/accounts/account/email.ts) */
 export const findLiveInvitationByEmail = statement<[teamId: TeamId, key: string, now: Date], InvitationRow>(
@@ -92,7 +85,11 @@ export const findLiveInvitationByToken = statement<[tokenHash: Buffer, now: Date
 
 export const findEndedInvitation = statement<[tokenHash: Buffer], EndedInvitationRow>(
   'invitations.find-ended',
-  'SELECT accepted_at, revoked_at, expires_at FROM invitations WHERE token_hash = $1',
+  `SELECT e.accepted_at, e.revoked_at, e.expires_at, EXISTS (
+     SELECT FROM invitations n WHERE n.team_id = e.team_id AND n.id > e.id AND n.normalized_email = e.normalized_email
+       AND n.revoked_at IS NULL
+   ) AS is_replaced
+   FROM invitations e WHERE e.token_hash = $1`,
 ).row;
 
 /** Lists live invitations, newest first. @param before only invitations with smaller ids are listed */
@@ -130,12 +127,6 @@ export const findAcceptance = statement<[tokenHash: Buffer, since: Date], Accept
   `SELECT team_id, form_token_hash, accepted_by, accepted_at FROM invitations
    WHERE token_hash = $1 AND form_token_hash IS NOT NULL AND accepted_at > $2`,
 ).row;
-const renew = transactionStatement<[TeamId, InvitationId, Buffer, Date, boolean], InvitationRow>(
-  'invitations.renew',
-  `UPDATE invitations i SET token_hash = $3, expires_at = $4, verifies_email = $5
-   WHERE i.team_id = $1 AND i.id = $2 RETURNING ${columns}`,
-  { changes: 'invitation', team: '$1', ids: '$2' },
-);
 
 /** Revokes an invitation. @returns undefined if no live invitation has this id */
 export const markInvitationRevoked = transactionStatement<
@@ -190,16 +181,6 @@ export async function insertInvitation(
 /** Counts live invitations, owner links included, because each takes a seat. */
 export async function countLiveInvitations(db: Queryable, teamId: TeamId, now: Date): Promise<number> {
   return (await countLive.row(db, teamId, now))?.invitations ?? 0;
-}
-
-/** Gives the invitation a new link; the previous link ends. */
-export function renewInvitation(
-  trx: Transaction,
-  teamId: TeamId,
-  invitationId: InvitationId,
-  link: { readonly tokenHash: Buffer; readonly expiresAt: Date; readonly provesAddress: boolean },
-): Promise<InvitationRow | undefined> {
-  return renew.row(trx, teamId, invitationId, link.tokenHash, link.expiresAt, link.provesAddress);
 }
 
 /**

@@ -44,8 +44,8 @@ export interface InvitationMailServices {
 }
 
 /**
- * Whether the answer to an invitation includes its link, because mail is off or fails at present. Such a link verifies
- * no address (section 12.1), even if it is also mailed.
+ * Whether a member who invites gets the link in the answer, because mail is off or fails at present. Such a link
+ * verifies no address (section 12.1), even if it is also mailed.
  */
 export async function needsShownLink(
   trx: Transaction,

@@ -15,13 +15,10 @@ const invitation = { invitation_id: ids.invitation, ...body, expires_at: '2026-1
 
 export const inviteMemberExamples: Examples = {
   invited: {
-    summary: 'An invitation on a server that sends no mail',
+    summary: 'An invitation for 7 days',
     body,
     status: 201,
-    answer: {
-      ...invitation,
-      accept_url: `${exampleServer}/invite/K7jvXwqK3nV2m8sT0dYb4AK7jvXwqK3nV2m8sT0dYb4`,
-    },
+    answer: invitation,
   },
   bad_address: invalidExample(
     'A text that is no mail address',
@@ -44,16 +41,6 @@ export const inviteMemberExamples: Examples = {
       current: 1,
       upgrade_url: `${exampleServer}/billing`,
     },
-  ),
-  beyond_the_key: refusal(
-    'The role has permissions that the key lacks',
-    { body: { ...body, role: 'admin' } },
-    [
-      403,
-      'forbidden',
-      'A key can’t grant permissions that it lacks: the role admin includes team:read, numbers:read, numbers:write, webhooks:manage, messages:send, messages:read. Use a key that has them, or ask an owner or an admin to do it in the dashboard.',
-    ],
-    { param: 'role' },
   ),
   a_member: conflictExample(
     'The person is a member already',
@@ -85,8 +72,24 @@ export const listInvitationsExamples: Examples = {
   ),
 };
 
+export const resendInvitationExamples: Examples = {
+  sent_again: {
+    summary: 'A new invitation replaces the old one',
+    ...own,
+    status: 201,
+    answer: { ...invitation, invitation_id: ids.newInvitation },
+  },
+  unknown_parameter: unknownParameterExample(own),
+  unknown: notFoundExample('invitation', unknown),
+};
+
 export const revokeInvitationExamples: Examples = {
-  revoked: { summary: 'The link no longer works', ...own, status: 200, answer: { deleted: true } },
+  revoked: {
+    summary: 'The link no longer works',
+    params: { id: ids.newInvitation },
+    status: 200,
+    answer: { deleted: true },
+  },
   unknown_parameter: unknownParameterExample(own),
   unknown: notFoundExample('invitation', unknown),
 };

@@ -53,14 +53,14 @@ function publicRoutes(services: Services): Route[] {
         tag: 'Members',
         summary: 'Change a role',
         description:
-          'Changes what a person may do, from their next request on. Keys of the person with more permissions than the new role are revoked.\n\nThe role of an owner can’t be changed or granted here: owners do that in the dashboard. A key can’t grant permissions that it lacks, nor change the role of the person who created it.',
+          'Changes what a person may do, from their next request on. Keys of the person with more permissions than the new role are revoked.\n\nThe role of an owner can’t be changed or granted here: owners do that in the dashboard. Owners get a mail about each role that a key changes.',
         errorStatuses: [404],
         examples: changeRoleExamples,
       },
       body: ChangeRoleRequest,
       answers: { 200: Member },
       handle: async ({ principal, params, body, by }) => ({
-        body: memberView(await changeRole(services, principal, memberId(params), body.role, by)),
+        body: memberView(await changeRole(services, principal.teamId, memberId(params), body.role, by)),
       }),
     }),
     route({

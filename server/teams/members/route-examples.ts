@@ -3,7 +3,6 @@ import {
   type Examples,
   invalidExample,
   notFoundExample,
-  refusal,
   unknownParameterExample,
 } from '#server/platform/http/example.ts';
 
@@ -69,16 +68,6 @@ export const changeRoleExamples: Examples = {
     'id',
     'This member is an owner. Ask an owner to change their role in the dashboard.',
     { ...ofOwner, body: { role: 'member' } },
-  ),
-  beyond_the_key: refusal(
-    'The role has permissions that the key lacks',
-    { ...ofMember, body: { role: 'member' } },
-    [
-      403,
-      'forbidden',
-      'A key can’t grant permissions that it lacks: the role member includes webhooks:manage, messages:send. Use a key that has them, or ask an owner or an admin to do it in the dashboard.',
-    ],
-    { param: 'role' },
   ),
   unknown: notFoundExample('member', { ...unknown, body: { role: 'member' } }),
 };

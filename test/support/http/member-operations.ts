@@ -40,7 +40,6 @@ const personal: Readonly<Record<string, MemberOperation>> = {
     },
   },
   [`POST ${below}/team/leave`]: { permission: undefined, status: 200 },
-  [`POST ${below}/team/invitations/:id/resend`]: { permission: 'team:write', status: 200 },
   [`GET ${below}/keys`]: { permission: 'keys:manage', status: 200 },
   [`POST ${below}/keys`]: {
     permission: 'keys:manage',

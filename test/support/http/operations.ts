@@ -33,8 +33,6 @@ export interface Things {
 
 export interface Operation {
   readonly permission: Permission;
-  /** Permissions that the request grants, which the key has to hold itself (section 5.3). */
-  readonly alsoHolds?: readonly Permission[];
   /** Permission that a member needs, if it differs from that of a key. */
   readonly memberPermission?: PersonalPermission;
   readonly status: number;
@@ -54,18 +52,17 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /v1/team/members': { permission: 'team:read', status: 200 },
   'PUT /v1/team/members/:id/role': {
     permission: 'team:write',
-    alsoHolds: ['messages:send', 'webhooks:manage'],
     status: 200,
     body: () => ({ role: 'member' }),
   },
   'DELETE /v1/team/members/:id': { permission: 'team:write', status: 200 },
   'POST /v1/team/members/invite': {
     permission: 'team:write',
-    alsoHolds: ['team:read', 'numbers:read', 'messages:read'],
     status: 201,
     body: ({ email }) => ({ email, role: 'viewer' }),
   },
   'GET /v1/team/invitations': { permission: 'team:read', status: 200 },
+  'POST /v1/team/invitations/:id/resend': { permission: 'team:write', status: 201 },
   'DELETE /v1/team/invitations/:id': { permission: 'team:write', status: 200 },
   'GET /v1/numbers': { permission: 'numbers:read', status: 200 },
   'GET /v1/numbers/:id': { permission: 'numbers:read', status: 200 },

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import type { GivenRole } from '#contract/permissions.ts';
+import { MailHealth } from '#server/mail/mail-health.ts';
+import { operator } from '#server/platform/actor.ts';
+import { inviteMember } from '#server/teams/invitations/invite-member.ts';
 import { Browser } from '#test/support/browser/browser-client.ts';
 import { type ApiAnswer, type ApiClient, field } from '#test/support/service/api-client.ts';
-import type { TestService } from '#test/support/service/test-service.ts';
+import type { TestService, TestTeam } from '#test/support/service/test-service.ts';
 
 export const dayMs = 24 * 3_600_000;
 
-/** The answer to an invite without SMTP. */
+/** The answer to a person who invites without SMTP. */
 export interface Made {
   readonly invitation_id: string;
   readonly email: string;
@@ -22,10 +26,17 @@ export function assertRefused(answer: ApiAnswer, status: number, code: string, p
 export const ask = (api: ApiClient, email: unknown, role: unknown = 'member') =>
   api.post('/v1/team/members/invite', { email, role });
 
-export async function invite(api: ApiClient, email: string, role = 'member'): Promise<Made> {
-  const answer = await ask(api, email, role);
-  assert.equal(answer.status, 201, answer.text);
-  return answer.json as unknown as Made;
+/** Invites an address without a member and without a key, so that a team needs no seat for it. The service sends no mail. */
+export async function invite(
+  { runtime }: Pick<TestService, 'runtime'>,
+  team: Pick<TestTeam, 'id'>,
+  email: string,
+  role: GivenRole = 'member',
+): Promise<Made> {
+  const services = { ...runtime, mailHealth: new MailHealth() };
+  const { accept_url, ...made } = await inviteMember(services, team.id, { email, role }, operator);
+  assert.ok(accept_url, 'the service sends no mail');
+  return { ...made, accept_url };
 }
 
 /** Addresses on the first page of the list, newest first. */

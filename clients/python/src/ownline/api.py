@@ -79,8 +79,8 @@ Deleted = TypedDict(
 )
 
 
-MadeInvitation = TypedDict(
-    "MadeInvitation",
+Invitation = TypedDict(
+    "Invitation",
     {
         # The id of the invitation.
         "invitation_id": str,
@@ -88,10 +88,8 @@ MadeInvitation = TypedDict(
         "email": str,
         # Only an owner can make an owner, in the dashboard.
         "role": Literal["admin", "member", "viewer"],
-        # 7 days after it was created or sent again.
+        # 7 days after it was created.
         "expires_at": str,
-        # Only where this server sends no mail: the link to pass on. It is shown once.
-        "accept_url": NotRequired[str],
     },
 )
 
@@ -103,21 +101,6 @@ InviteRequest = TypedDict(
         "email": str,
         # Only an owner can make an owner, in the dashboard.
         "role": Literal["admin", "member", "viewer"],
-    },
-)
-
-
-Invitation = TypedDict(
-    "Invitation",
-    {
-        # The id of the invitation.
-        "invitation_id": str,
-        # The address that the account belongs to.
-        "email": str,
-        # Only an owner can make an owner, in the dashboard.
-        "role": Literal["admin", "member", "viewer"],
-        # 7 days after it was created or sent again.
-        "expires_at": str,
     },
 )
 
@@ -1076,9 +1059,9 @@ class Api:
         answer: Deleted = self._request("DELETE", f"/v1/team/members/{quote(id, safe='')}", query={"revoke_keys": revoke_keys})
         return answer
 
-    def invite_member(self, body: InviteRequest) -> MadeInvitation:
+    def invite_member(self, body: InviteRequest) -> Invitation:
         """Invite a member."""
-        answer: MadeInvitation = self._request("POST", "/v1/team/members/invite", body=body)
+        answer: Invitation = self._request("POST", "/v1/team/members/invite", body=body)
         return answer
 
     def list_invitations(self, *, limit: int | None = None, cursor: str | None = None) -> InvitationList:
@@ -1099,6 +1082,11 @@ class Api:
     def revoke_invitation(self, id: str) -> Deleted:
         """Revoke an invitation."""
         answer: Deleted = self._request("DELETE", f"/v1/team/invitations/{quote(id, safe='')}")
+        return answer
+
+    def resend_invitation(self, id: str) -> Invitation:
+        """Send an invitation again."""
+        answer: Invitation = self._request("POST", f"/v1/team/invitations/{quote(id, safe='')}/resend")
         return answer
 
     def list_numbers(self) -> NumberList:

@@ -1,0 +1,49 @@
+import { countInWindow } from '#server/accounts/throttling/count-in-window.ts';
+import type { Runtime } from '#server/database/runtime.ts';
+import type { Transaction } from '#server/database/statement.ts';
+import { isMailEnabled, queueMail } from '#server/mail/queue-mail.ts';
+import type { AuditActor } from '#server/platform/actor.ts';
+import { rateLimited } from '#server/platform/app-error.ts';
+import { publicId } from '#server/platform/ids/ids.ts';
+import { keyChangesPerTeamAndHour } from '#server/teams/limits.ts';
+import type { TeamRow } from '#server/teams/team/team-store.ts';
+import { listMembers } from './member-store.ts';
+
+/**
+ * Mails the owners that an API key invited a person or changed a role, in the transaction of that change (specification
+ * section 5.3, decision 0047). Nothing is mailed for another actor. The changes of a team are limited per hour, so that a
+ * key can’t flood its owners.
+ * @param deed the predicate of the sentence: `invited ada@example.com as admin`
+ * @throws AppError 429 with retry-after
+ */
+export async function mailKeyChange(
+  trx: Transaction,
+  services: Pick<Runtime, 'config' | 'ids' | 'clock' | 'secrets'>,
+  team: TeamRow,
+  by: AuditActor,
+  deed: string,
+): Promise<void> {
+  const { config } = services;
+  if (by.kind !== 'key' || !isMailEnabled(config)) return;
+  const teamId = publicId('team', team.id);
+  const { counts, secondsLeft } = await countInWindow(trx, services, [`key changes team ${teamId}`]);
+  if ((counts[0] ?? 0) > keyChangesPerTeamAndHour) {
+    throw rateLimited(
+      secondsLeft,
+      'Too many people were invited or given roles by keys of this team in this hour',
+    );
+  }
+  const owners = (await listMembers(trx, team.id)).filter((member) => member.role === 'owner');
+  const message = {
+    subject: `An API key ${deed}`,
+    heading: `An API key ${deed}`,
+    paragraphs: [
+      `The API key “${by.name}” of the team ${team.name} ${deed}.`,
+      'If no owner expects this, first revoke the key, then undo the change on the page Team.',
+    ],
+    action: { label: 'See the API keys', url: `${config.appUrl}/teams/${teamId}/keys` },
+    footnote:
+      'You get this because you are an owner of the team. Owners get it for every invitation and every new role that a key gives.',
+  };
+  for (const { email } of owners) await queueMail(trx, services, { to: email, message });
+}
