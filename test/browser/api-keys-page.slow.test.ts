@@ -224,6 +224,27 @@ describe('the page API keys in a browser (specification section 12.12)', () => {
     await page.context().close();
   });
 
+  it('the page says why only owners make a key that may invite people (§5.3/keys-of-owners, §12.12/page-api-keys)', async () => {
+    const admin = await newMember(service, team, 'admin');
+    for (const look of [desktop, phone]) {
+      for (const [person, text, boxes] of [
+        [owner, /Worth an admin: the key can also change roles/, 1],
+        [admin, /worth an admin, so only owners make one\. Ask Ada Example/, 0],
+      ] as const) {
+        const { page } = await open(person, look);
+        await page.getByRole('button', { name: 'Create key' }).first().click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByText(text).scrollIntoViewIfNeeded();
+        assert.equal(
+          await dialog.getByRole('checkbox', { name: /invite and remove members/ }).count(),
+          boxes,
+        );
+        await assertSound(page, `team-write-${boxes === 1 ? 'owner' : 'admin'}-${nameOfLook(look)}`);
+        await page.context().close();
+      }
+    }
+  });
+
   it("the refusal of a key's name is shown at its field, and the typed name stays (§12.12/page-errors)", async () => {
     const { page } = await open(owner, phone);
     await page.getByRole('button', { name: 'Create key' }).first().click();

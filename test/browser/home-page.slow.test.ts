@@ -71,6 +71,32 @@ describe('Home in a browser (specification section 12.10)', () => {
       await page.context().close();
     });
 
+    it(`${name}: Home shows an owner at once whom API keys invited and gave roles, and a member nothing of it (§5.3/key-changes-told)`, async () => {
+      const team = await service.newTeam();
+      const grace = await newMember(service, team, 'member', { name: 'Grace Example' });
+      const owner = await newMember(service, team, 'owner');
+      const { page, complaints } = await openWatchedDashboard(browser, owner, '', look);
+      await page.getByRole('heading', { name: 'Get started' }).waitFor();
+      const invited = { email: 'mary@example.com', role: 'admin' };
+      await team.api.post('/v1/team/members/invite', invited);
+      await page.getByText('invited mary@example.com as admin').waitFor();
+      await team.api.put(`/v1/team/members/${grace.memberId}/role`, { role: 'viewer' });
+      await page.getByText('made Grace Example a viewer instead of a member').waitFor();
+      await assertSoundInBothThemes(page, 'home-key-changes', look);
+      await page
+        .getByRole('link', { name: 'API keys', exact: true })
+        .filter({ visible: true })
+        .last()
+        .click();
+      await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+      const other = await openDashboard(browser, grace, '', look);
+      await other.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+      assert.equal(await other.getByText('Changes to the team by API keys').count(), 0);
+      await other.context().close();
+    });
+
     it(`${name}: Home guides an owner to a first message by a simulated iPhone, which gets a reply`, async () => {
       const owner = await newMember(service, await service.newTeam(), 'owner');
       const { page, complaints } = await openWatchedDashboard(browser, owner, '', look);

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { allows, type Permission, roleGrants } from '#contract/permissions.ts';
+import { allows, keyGrants, type Permission } from '#contract/permissions.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Checkbox } from '#web/kit/checkbox.tsx';
@@ -16,11 +16,16 @@ import { permissionsInOrder, permissionTexts } from './permission-texts.ts';
 /** Preselected permissions, which suit a program that sends. Every role that may create keys has them. */
 const startingPermissions: ReadonlySet<Permission> = new Set(['messages:send', 'numbers:read']);
 
+/** Warns the only role that may choose it, because the key can do what an admin does in the team. */
+const teamWriteHint =
+  'team:write. Worth an admin: the key can also change roles. Owners are told of each invitation and role.';
+
 /** Asks for a name and permissions, then shows the key. After the dialog is closed the key cannot be shown again. */
 export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
   const team = useTeam();
   const administrators = useAdministratorNames();
-  const mine = permissionsInOrder.filter((permission) => allows(roleGrants[team.role], permission));
+  const owners = useAdministratorNames(['owner']);
+  const mine = permissionsInOrder.filter((permission) => allows(keyGrants(team.role), permission));
   const [chosen, setChosen] = useState(startingPermissions);
   const [isTest, setIsTest] = useState(false);
   // A test key may not change the team.
@@ -86,14 +91,16 @@ export function CreateKeyDialog({ isOpen, onClose }: DialogState): ReactNode {
           <Checkbox
             key={permission}
             label={permissionTexts[permission]}
-            hint={permission}
+            hint={permission === 'team:write' ? teamWriteHint : permission}
             isOn={chosen.has(permission)}
             onChange={(isOn) => toggle(permission, isOn)}
           />
         ))}
         {mine.length < permissionsInOrder.length && (
           <p className="text-[0.8125rem] text-quiet">
-            A key can’t do more than its maker. Ask {administrators} for one that may do more.
+            {team.can('team:write')
+              ? `A key that may invite people and change roles is worth an admin, so only owners make one. Ask ${owners}.`
+              : `A key can’t do more than its maker. Ask ${administrators} for one that may do more.`}
           </p>
         )}
       </fieldset>

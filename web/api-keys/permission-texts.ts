@@ -7,7 +7,7 @@ export const permissionTexts: Readonly<Record<Permission, string>> = {
   'numbers:write': 'Connect, pause and delete numbers',
   'webhooks:manage': 'See and change webhooks',
   'team:read': 'See the team and its members',
-  'team:write': 'Rename the team, invite and remove members',
+  'team:write': 'Rename the team, invite and remove members, change roles',
 };
 
 /** Permissions in the order of the page: those that most keys need come first. */

@@ -6,6 +6,7 @@ import { Page } from '#web/kit/page.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { FirstRunCard } from './first-run-card.tsx';
 import { homeQuery } from './home-queries.ts';
+import { KeyChangesCard } from './key-changes-card.tsx';
 import { LatestCard } from './latest-card.tsx';
 import { NumbersCard } from './numbers-card.tsx';
 import { StandingCard } from './standing-card.tsx';
@@ -21,6 +22,7 @@ export function HomePage(): ReactNode {
         {(data) => (
           <div className="flex flex-col gap-5">
             {isBeginning(data) ? <FirstRunCard home={data} /> : <StandingCard home={data} />}
+            {data.key_changes.length > 0 && <KeyChangesCard changes={data.key_changes} />}
             {data.numbers.length > 0 && (
               <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[1.6fr_1fr]">
                 <LatestCard />
