@@ -13,6 +13,7 @@ async function run(order: BackupOrder): Promise<BackupOutcome> {
   try {
     const { databaseUrl, dataDir, serviceOffsetMs, passphraseFile, folder, name } = order;
     const passphrase = passphraseFile === undefined ? undefined : await readPassphraseFile(passphraseFile);
+    const serviceTime = () => new Date(steadyNowMs() + serviceOffsetMs);
     const file = join(folder, name);
     let unproved: string | null = null;
     const { bytes } = await writeNewFile(
@@ -24,13 +25,13 @@ async function run(order: BackupOrder): Promise<BackupOutcome> {
             dataDir,
             passphrase,
             secretsKey: Buffer.from(order.secretsKey, 'base64'),
-            serviceTime: () => new Date(steadyNowMs() + serviceOffsetMs),
+            serviceTime,
           },
           destination,
         ),
       async (partial) => {
         const open = () => createReadStream(partial);
-        ({ unproved } = await checkBackup(open, { passphrase, scratch: order.scratch }));
+        ({ unproved } = await checkBackup(open, { passphrase, scratch: order.scratch, now: serviceTime() }));
       },
     );
     return { kind: 'done', file, bytes, unproved };

@@ -52,4 +52,14 @@ describe('a backup of each table (specification section 10.10)', () => {
     await database.pool.query(`${key} DEFERRABLE`);
     await backUp({ databaseUrl: database.url });
   });
+
+  it('a database of another encoding is named as the reason, and not the file (§10.10/empty-only)', async () => {
+    const target = await createEmptyDatabase("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    const backup = await backUp({ databaseUrl: database.url });
+    await assert.rejects(
+      restoreCopy(backup, target.url),
+      /^BackupError: The database has the encoding LATIN1, .* `CREATE DATABASE ownline ENCODING 'UTF8'/,
+    );
+    await target.close();
+  });
 });

@@ -23,12 +23,18 @@ const plainHeader: BackupHeader = {
   encryption: null,
 };
 
+const manifest = {
+  tables: [{ name: 'teams', columns: ['id'], months: [] }],
+  sequences: [],
+  secrets_key: '',
+  shortcuts: [],
+};
+
 /** Writes a backup of one table, whose rows do not compress and fill three frames. */
 async function write(header: BackupHeader = plainHeader, key?: Buffer): Promise<Buffer> {
   const { stream, bytes } = memoryDestination();
   const writer = new BackupWriter(stream, header, key);
-  const tables = [{ name: 'teams', columns: ['id'], months: [] }];
-  await writer.writeJson('manifest', { tables, sequences: [], secrets_key: '', shortcuts: [] });
+  await writer.writeJson('manifest', manifest);
   await writer.writeJson('table', { name: 'teams' });
   for (let block = 0; block < 20; block += 1) {
     await writer.write('rows', Buffer.from(`${randomBytes(40_000).toString('base64')}\n`));
@@ -61,6 +67,8 @@ describe('the file of a backup (§10.10/backup-file)', () => {
       'text',
       { ...plainHeader, format: '1' },
       { ...plainHeader, taken_at: 'today' },
+      { ...plainHeader, taken_at: '1' },
+      { ...plainHeader, product_version: '1.0.0\0' },
     ];
     for (const header of [...headers, { ...plainHeader, encryption: { cipher: 'aes-256-gcm' } }]) {
       const { bytes } = encodePrologue(header as BackupHeader);
@@ -69,12 +77,47 @@ describe('the file of a backup (§10.10/backup-file)', () => {
     const backup = await write();
     const parts = { manifest: 'list of tables', table: 'record of a table', summary: 'summary' } as const;
     for (const [kind, name] of Object.entries(parts)) {
-      for (const json of ['{', 'null', '[]', '{}', '{"name":7}', '{"rows":{"teams":"20"}}']) {
+      const withNul = JSON.stringify({
+        ...manifest,
+        name: 'a\0',
+        shortcuts: [{ name: 'a\0.shortcut', data: '' }],
+      });
+      for (const json of ['{', 'null', '[]', '{}', '{"name":7}', '{"rows":{"teams":"20"}}', withNul]) {
         const changed = await rewriteBackup(backup, (record) =>
           record.kind === kind ? Buffer.from(json) : record.payload,
         );
         await assert.rejects(read(changed), isForeign(name), `${kind} ${json}`);
       }
+    }
+  });
+
+  it('a backup from the future is refused with advice, and one of a clock that is some minutes ahead is not', async () => {
+    const takenIn = (ms: number) =>
+      write({ ...plainHeader, taken_at: new Date(Date.now() + ms).toISOString() });
+    for (const bytes of [
+      await takenIn(2 * 86_400_000),
+      await write({ ...plainHeader, taken_at: '9999-12-31T23:59:59.999Z' }),
+    ])
+      await assert.rejects(
+        read(bytes),
+        /^BackupError: The backup says that it was taken at \d{4}-.*set the clock/,
+      );
+    await read(await takenIn(600_000));
+  });
+
+  it('an encrypted backup whose header asks for impossible parameters is refused as damaged', async () => {
+    const { key, encryption } = await createKey('correct horse');
+    for (const scrypt of [
+      { n: 3, r: 8, p: 1 },
+      { n: 1, r: 8, p: 1 },
+      { n: 2, r: 4_000_000, p: 4 },
+      { n: 16_384, r: 8, p: 0 },
+    ]) {
+      const bytes = await write({ ...plainHeader, encryption: { ...encryption, scrypt } }, key);
+      await assert.rejects(
+        read(bytes, 'correct horse'),
+        /damaged: its header asks for an encryption that no release/,
+      );
     }
   });
 

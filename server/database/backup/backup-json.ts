@@ -8,12 +8,14 @@ import type { BackupHeader, BackupManifest, BackupSummary } from './backup-forma
 
 type Check = (value: unknown) => boolean;
 
-const isText: Check = (value) => typeof value === 'string';
+/** PostgreSQL and file systems refuse NUL. */
+const isText: Check = (value) => typeof value === 'string' && !value.includes('\0');
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isFlag: Check = (value) => typeof value === 'boolean';
 const isInteger: Check = (value) => typeof value === 'string' && /^-?\d{1,19}$/.test(value);
 const isMonth: Check = (value) => typeof value === 'string' && /^\d{4}-(0[1-9]|1[0-2])-01$/.test(value);
-const isMoment: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const isMoment: Check = (value) =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) && !Number.isNaN(Date.parse(value));
 const isListOf =
   (isItem: Check): Check =>
   (value) =>
@@ -49,11 +51,14 @@ const isManifest = hasFields({
 const isTable = hasFields({ name: isText });
 const isSummary = hasFields({ rows: isObjectOf(isCount) });
 
+/** How far the clock of the machine that wrote a backup may be ahead. */
+const aheadMaxMs = 86_400_000;
+
 /**
- * Parses and checks the header of a backup. @throws BackupError if the JSON is no header, or the header of a newer
- * format
+ * Parses and checks the header of a backup. @throws BackupError if the JSON is no header, the header of a newer format,
+ * or one from the future
  */
-export function parseHeader(json: Buffer, formatMax: number): BackupHeader {
+export function parseHeader(json: Buffer, formatMax: number, now: Date): BackupHeader {
   const value = parse(json, 'header');
   const { format, product_version: release } = isObject(value) ? value : {};
   if (typeof format === 'number' && format > formatMax) {
@@ -62,7 +67,12 @@ export function parseHeader(json: Buffer, formatMax: number): BackupHeader {
         'that this one does not read. Use that release or a later one.',
     );
   }
-  return checked<BackupHeader>(value, isHeader, 'header');
+  const header = checked<BackupHeader>(value, isHeader, 'header');
+  if (Date.parse(header.taken_at) - now.getTime() <= aheadMaxMs) return header;
+  throw new BackupError(
+    `The backup says that it was taken at ${header.taken_at}, and here it is ${now.toISOString()}. If that is wrong, set the clock of ` +
+      'this machine, and try again. Otherwise another program made or changed the file: take another backup.',
+  );
 }
 
 /** @throws BackupError */

@@ -48,12 +48,17 @@ export class BackupReader {
 
   /**
    * @param passphrase undefined where none was given
+   * @param now the time that a backup may not be later than, by default this machine's
    * @throws BackupError if the input is no backup, is damaged, or needs another passphrase
    */
-  static async open(input: Readable, passphrase: string | undefined): Promise<BackupReader> {
+  static async open(
+    input: Readable,
+    passphrase: string | undefined,
+    now = new Date(),
+  ): Promise<BackupReader> {
     const source = new FileBytes(input);
     const { json, hash } = await readPrologue(source);
-    const header = parseHeader(json, formatVersion);
+    const header = parseHeader(json, formatVersion, now);
     if (header.encryption === null) {
       if (passphrase === undefined) return new BackupReader(header, source, new FrameSeal(hash, undefined));
       throw new BackupError(

@@ -30,6 +30,8 @@ interface CheckOptions {
   readonly passphrase: string | undefined;
   readonly scratch: ScratchServer;
   readonly progress?: Progress;
+  /** The time that the backup may not be later than, by default this machine's. */
+  readonly now?: Date;
   /** Aborts the check, which then fails. */
   readonly signal?: AbortSignal;
 }
@@ -47,8 +49,8 @@ class NotLoadedError extends Error {}
  * @throws BackupError if the backup is damaged, or a database refuses its rows
  */
 export async function checkBackup(open: () => Readable, options: CheckOptions): Promise<CheckedBackup> {
-  const { passphrase, scratch, progress } = options;
-  const { result, rowBytes } = await verifyBackup(open(), passphrase, progress);
+  const { passphrase, scratch, progress, now } = options;
+  const { result, rowBytes } = await verifyBackup(open(), passphrase, progress, now);
   const reason = 'reason' in scratch ? scratch.reason : await loadOnTrial(open, scratch, rowBytes, options);
   return {
     result,
@@ -90,12 +92,12 @@ async function loadOnTrial(
 async function load(
   input: Readable,
   scratchUrl: string,
-  { passphrase, progress, signal }: CheckOptions,
+  { passphrase, progress, now, signal }: CheckOptions,
   beforeCopy: () => Promise<void>,
 ): Promise<void> {
   const client = await connectForBackup(scratchUrl, 'ownline backup check', signal);
   try {
-    const reader = await BackupReader.open(input, passphrase);
+    const reader = await BackupReader.open(input, passphrase, now);
     await client.query('BEGIN');
     await loadBackup(client, reader, { progress, beforeCopy });
   } finally {

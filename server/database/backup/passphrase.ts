@@ -50,13 +50,20 @@ export async function createKey(
 export async function openKey(passphrase: string, encryption: Encryption): Promise<Buffer> {
   const { n, r, p } = encryption.scrypt;
   const isBounded = [n, r, p].every((value) => Number.isSafeInteger(value) && value > 0) && p <= 4;
-  if (encryption.cipher !== 'aes-256-gcm' || !isBounded || 128 * n * r > memoryMaxBytes / 2) {
-    throw new DamagedBackupError('its header asks for an encryption that no release has used');
-  }
-  const { key, check } = await deriveKey(passphrase, Buffer.from(encryption.salt, 'base64'), { n, r, p });
+  if (encryption.cipher !== 'aes-256-gcm' || !isBounded || 128 * n * r > memoryMaxBytes / 2)
+    throw unknownEncryption();
+  const salt = Buffer.from(encryption.salt, 'base64');
+  // Node refuses some parameters, such as an `n` that is no power of 2.
+  const { key, check } = await deriveKey(passphrase, salt, { n, r, p }).catch((error: unknown) => {
+    throw unknownEncryption(error);
+  });
   const kept = Buffer.from(encryption.key_check, 'base64');
   if (kept.length === check.length && timingSafeEqual(kept, check)) return key;
   throw new BackupError('The passphrase is wrong. Use the one that this backup was written with.');
+}
+
+function unknownEncryption(cause?: unknown): DamagedBackupError {
+  return new DamagedBackupError('its header asks for an encryption that no release has used', cause);
 }
 
 async function deriveKey(

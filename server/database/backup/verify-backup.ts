@@ -20,8 +20,9 @@ export async function verifyBackup(
   input: Readable,
   passphrase: string | undefined,
   progress?: Progress,
+  now?: Date,
 ): Promise<VerifiedBackup> {
-  const reader = await BackupReader.open(input, passphrase);
+  const reader = await BackupReader.open(input, passphrase, now);
   const content = new BackupContent();
   let rowBytes = 0;
   for await (const { kind, payload } of reader.records()) {

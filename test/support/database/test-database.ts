@@ -12,9 +12,9 @@ export function createTestDatabase(): Promise<TestDatabase> {
   return createDatabase('TEMPLATE template_ownline STRATEGY FILE_COPY');
 }
 
-/** Makes a database without tables. */
-export function createEmptyDatabase(): Promise<TestDatabase> {
-  return createDatabase('');
+/** Makes a database without tables. @param options of CREATE DATABASE */
+export function createEmptyDatabase(options = ''): Promise<TestDatabase> {
+  return createDatabase(options);
 }
 
 async function createDatabase(options: string): Promise<TestDatabase> {
