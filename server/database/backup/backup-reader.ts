@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
+import { Clock } from '#server/platform/time/clock.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import {
   type BackupHeader,
@@ -54,7 +55,7 @@ export class BackupReader {
   static async open(
     input: Readable,
     passphrase: string | undefined,
-    now = new Date(),
+    now = new Date(new Clock().nowMs()),
   ): Promise<BackupReader> {
     const source = new FileBytes(input);
     const { json, hash } = await readPrologue(source);
