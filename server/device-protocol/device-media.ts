@@ -1,16 +1,19 @@
-import { type DeviceBody, optionalField } from './device-body.ts';
+import { optionalField } from './device-body.ts';
+import { decodeFile, type InboundBody } from './inbound-body.ts';
 
 /**
  * Decodes the base64 file of an inbound message (specification section 11.5), ignoring line breaks. Its type is
  * detected from its bytes; `media_type` is ignored.
  * @returns undefined without a file; `unreadable` if it is no base64
  */
-export function readMedia(
-  body: DeviceBody,
-): { readonly bytes: Buffer; readonly name: string | undefined } | 'unreadable' | undefined {
-  const written = optionalField(body, 'media');
-  if (written === undefined) return undefined;
-  const text = /\s/.test(written) ? written.replaceAll(/\s+/g, '') : written;
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) return 'unreadable';
-  return { bytes: Buffer.from(text, 'base64'), name: optionalField(body, 'media_name') };
+export async function readMedia({
+  fields,
+  file,
+}: InboundBody): Promise<
+  { readonly bytes: Buffer; readonly name: string | undefined } | 'unreadable' | undefined
+> {
+  const written = optionalField(fields, 'media');
+  if (written === undefined && file === undefined) return undefined;
+  const bytes = await decodeFile(file ?? Buffer.from(JSON.stringify(written).slice(1, -1)));
+  return bytes ? { bytes, name: optionalField(fields, 'media_name') } : 'unreadable';
 }

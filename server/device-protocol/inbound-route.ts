@@ -8,9 +8,10 @@ import { failpoint } from '#server/platform/failpoint.ts';
 import { type DeviceCaller, type Route, route } from '#server/platform/http/route.ts';
 import { textFieldsSchema } from '#server/platform/http/text-fields-schema.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
-import { optionalField, parseDeviceBody } from './device-body.ts';
+import { optionalField } from './device-body.ts';
 import { readMedia } from './device-media.ts';
 import { flatStrings } from './flat-strings.ts';
+import { parseInboundBody } from './inbound-body.ts';
 import { inboundBodyMaxBytes, inboundPerMinute } from './limits.ts';
 import type { PollServices } from './poll.ts';
 import { onFailure, refuse } from './refusal.ts';
@@ -43,9 +44,10 @@ export function inboundRoute(services: Services): Route {
     permitsInParts: true,
     onFailure,
     handle: async ({ request, device, withPermit }) => {
-      const body = parseDeviceBody(request.body);
-      if (!body) return refuse('unreadable');
-      const media = readMedia(body);
+      const parsed = parseInboundBody(request.body);
+      if (!parsed || parsed === 'too_large') return refuse(parsed ?? 'unreadable');
+      const body = parsed.fields;
+      const media = await readMedia(parsed);
       const inbound: Inbound = {
         from: optionalField(body, 'from') ?? '',
         text: body.get('text') ?? '',

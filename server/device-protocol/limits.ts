@@ -55,6 +55,12 @@ export const claimBodyMaxBytes = 4 * 1_024;
  */
 export const inboundBodyMaxBytes = 8 * 1_024 * 1_024;
 
+/** Bytes of an inbound message beside its file: a text of 170,000 escaped characters. */
+export const textBodyMaxBytes = 1_024 * 1_024;
+
+/** A file is decoded in pieces of this size, about a millisecond each, so that other requests run between them. */
+export const mediaPieceBytes = 128 * 1_024;
+
 /** Bytes of the body of a poll or a status. */
 export const pollBodyMaxBytes = 256 * 1_024;
 

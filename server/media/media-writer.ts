@@ -65,10 +65,11 @@ export class MediaWriter {
     if (this.#problem) return false;
     this.#sizeBytes += bytes.length;
     if (this.#sizeBytes > mediaMaxBytes) return this.#refuse('too_large');
-    this.#hash.update(bytes);
     for (let taken = 0; taken < bytes.length; ) {
       this.#buffer ??= Buffer.allocUnsafeSlow(mediaChunkBytes);
       const part = bytes.subarray(taken, taken + mediaChunkBytes - this.#buffered);
+      // Hashed part by part: hashing 5 MB at once blocks the event loop.
+      this.#hash.update(part);
       this.#buffer.set(part, this.#buffered);
       this.#buffered += part.length;
       taken += part.length;

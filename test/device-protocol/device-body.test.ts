@@ -71,12 +71,16 @@ describe('bodies of phones (specification sections 8 and 11.1)', () => {
     }
   });
 
-  it('an inbound message may have 8 MiB, and a larger one is answered too_large (§8/body-sizes)', async () => {
+  it('an inbound message may have 1 MiB, 8 MiB with its file, and a larger one is answered too_large (§8/body-sizes)', async () => {
     const escaped = '\\u00e9'.repeat(170_000);
     const answer = await wire.call('inbound', `{"from":"+12125550100","text":"${escaped}"}`);
     assert.equal(answer.ok, '1', 'a text of 170,000 characters, each of them escaped');
-    const largest = '{"from":"+12125550100","text":"Hello"}'.padEnd(8_192 * kibibyte);
-    assert.equal((await wire.call('inbound', largest)).ok, '1');
+    const largestText = '{"from":"+12125550100","text":"Hello"}'.padEnd(kibibyte * kibibyte);
+    assert.equal((await wire.call('inbound', largestText)).ok, '1');
+    assert.deepEqual(await wire.call('inbound', `${largestText} `), { ok: '0', reason: 'too_large' });
+    const start = '{"from":"+12125550100","text":"With a file","media":"';
+    const largest = `${start.padEnd(8_192 * kibibyte - 2, 'A')}"}`;
+    assert.deepEqual((await wire.call('inbound', largest)).media, 'too_large');
     assert.deepEqual(await wire.call('inbound', `${largest} `), { ok: '0', reason: 'too_large' });
   });
 

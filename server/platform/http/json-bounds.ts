@@ -60,7 +60,7 @@ export function checkJsonBounds(bytes: Uint8Array, max = jsonValuesMax): void {
 }
 
 /** Finds the end of a JSON string. @returns the index of the closing quote, or the number of bytes */
-function endOfString(bytes: Uint8Array, start: number): number {
+export function endOfString(bytes: Uint8Array, start: number): number {
   let index = start;
   while (index < bytes.length && bytes[index] !== quote) index += bytes[index] === backslash ? 2 : 1;
   return index;
