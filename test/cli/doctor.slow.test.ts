@@ -209,6 +209,22 @@ describe('ownline doctor (specification section 10.11)', () => {
       assert.deepEqual(await check({ databaseUrl: '' }, last), ['backup_folder ok', 'backup warning']);
   });
 
+  it('ownline doctor says of BACKUP_DIR whether the service has written there, or only this command could', async () => {
+    const messageWith = async (file: string | null) => {
+      const at = service.clock.now();
+      const run = { started_at: at, finished_at: at, file, bytes: 1_000, error: null, unproved: null };
+      const config = {
+        backup: { folder, keep: 7, passphraseFile: undefined },
+        dataDir: service.dataDir,
+        databaseUrl: '',
+      };
+      const [check] = await checkBackups(config, { latest: run, success: run }, at.getTime());
+      return check?.message ?? '';
+    };
+    assert.match(await messageWith(join(folder, 'a.backup')), /can be written to by the service/);
+    assert.match(await messageWith('/elsewhere/a.backup'), /by this command; .* ReadWritePaths=/);
+  });
+
   it('the check of the disk fails if the disk is too small for the database', {
     skip: !canMountDisk(),
   }, async () => {

@@ -1,4 +1,5 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { LastBackups } from '#server/database/backup/backups-store.ts';
 import { errorCodeOf } from '#server/database/database.ts';
 import type { Config } from '#server/platform/config.ts';
@@ -40,7 +41,7 @@ export async function checkBackups(
       ),
     ];
   }
-  const checks = [await checkSpace(folder, last?.success?.bytes ?? undefined)];
+  const checks = [await checkSpace(folder, last?.success)];
   if (databaseUrl === undefined && (await isOnOneDisk(folder, dataDir))) {
     checks.push(
       warning(
@@ -54,10 +55,16 @@ export async function checkBackups(
 }
 
 /** The oldest backup is deleted after the next one was written: both have to fit. */
-async function checkSpace(folder: string, lastBytes: number | undefined): Promise<Check> {
+async function checkSpace(folder: string, success: LastBackups['success']): Promise<Check> {
   const space = await statfs(folder);
   const freeBytes = space.bavail * space.bsize;
-  const text = `BACKUP_DIR ${folder} can be written to, with ${sizeText(freeBytes)} free`;
+  const lastBytes = success?.bytes ?? undefined;
+  // A sandbox of systemd, such as ProtectSystem, binds the service and not this command.
+  const writer =
+    success?.file != null && dirname(success.file) === resolve(folder)
+      ? 'by the service, whose last backup is there'
+      : 'by this command; under systemd the service needs it in ReadWritePaths= of its unit, too';
+  const text = `BACKUP_DIR ${folder} can be written to ${writer}. It has ${sizeText(freeBytes)} free`;
   if (lastBytes === undefined) return ok('backup_folder', `${text}.`);
   const compared = `${text}; the last backup has ${sizeText(lastBytes)}.`;
   const fix = 'Free space on its disk, lower BACKUP_KEEP, or choose another folder.';
