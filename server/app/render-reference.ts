@@ -32,5 +32,7 @@ await renderer.register(scalar, {
 const page = await renderer.inject('/docs/');
 const script = await renderer.inject('/docs/js/scalar.js');
 await renderer.close();
-const rendered: RenderedReference = { page: page.body, script: Uint8Array.from(script.rawPayload) };
+// The renderer's placeholder of a credential looks like a real one, and no option changes it.
+const readable = script.body.replaceAll('QUxMIFlPVVIgQkFTRSBBUkUgQkVMT05HIFRPIFVT', 'own_live_your_key');
+const rendered: RenderedReference = { page: page.body, script: new TextEncoder().encode(readable) };
 parentPort?.postMessage(rendered, [rendered.script.buffer]);

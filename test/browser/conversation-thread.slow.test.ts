@@ -94,14 +94,39 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     }
   });
 
-  it('“Edit and send again” copies a failed message into the reply (§12.12/page-conversations)', async () => {
+  for (const look of looks) {
+    it(`${nameOfLook(look)}: the reply stays in the window while the page has no connection (§12.12/page-conversations)`, async () => {
+      const page = await open(bob, look);
+      const reply = page.getByRole('textbox', { name: 'Reply' });
+      await reply.waitFor();
+      const bottomOf = async () => {
+        const box = await reply.boundingBox();
+        return box === null ? Number.NaN : box.y + box.height;
+      };
+      const before = await bottomOf();
+      // A reload that finds no stream shows the banner after some seconds.
+      await page.route('**/live', (route) => route.abort());
+      await page.reload();
+      await page.getByText('No connection to Ownline.').waitFor();
+      assert.ok(Math.abs((await bottomOf()) - before) < 2, `${await bottomOf()} instead of ${before}`);
+      await assertSoundDashboard(page, `conversations-away-${nameOfLook(look)}`);
+      await page.context().close();
+    });
+  }
+
+  it('a failed message can be sent again as it is, or be edited as another one (§12.12/page-conversations)', async () => {
     const contact = '+14155550145';
     const page = await open(contact);
     await send(contact, 'The first try');
     const { id = '' } = await number.wire.poll();
     await number.wire.call('status', { id, status: 'failed', error: 'no network' });
     await page.getByText('Not sent.').waitFor();
-    await page.getByRole('button', { name: 'Edit and send again' }).click();
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('Waiting.').waitFor();
+    await sendNext(number);
+    await page.getByText(/Delivered /).waitFor();
+    assert.equal(await page.getByText('The first try', { exact: true }).count(), 2);
+    await page.getByRole('button', { name: 'Edit as another message' }).click();
     const reply = page.getByRole('textbox', { name: 'Reply' });
     assert.equal(await reply.inputValue(), 'The first try');
     await assertSoundDashboard(page, 'conversations-failed');
@@ -119,7 +144,7 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     await team.api.put(`/v1/numbers/${number.numberId}`, { status: 'active' });
     await sendNext(number);
     await receive(number, contact, 'STOP');
-    await page.getByText('This contact wrote that it wants no more messages').waitFor();
+    await page.getByText('This contact asked for no more messages').waitFor();
     assert.equal(await reply.count(), 0);
     await assertSoundDashboard(page, 'conversations-opted-out');
     await page.getByRole('button', { name: 'Allow messages again' }).click();

@@ -29,6 +29,18 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await send(bob, 'We are, from ten to four.');
     const cancelled = await send(ada, 'This one was a mistake.');
     assert.equal((await team.api.post(`/v1/messages/${cancelled}/cancel`)).status, 200);
+    await team.api.put(`/v1/numbers/${number.numberId}`, { label: 'Reception' });
+  });
+
+  it('the list and the drawer name a number by its label (§12.12/page-number-names)', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const page = await openDashboard(browser, member, '/messages', look);
+    const row = page.getByRole('row').filter({ hasText: 'Your table for two' });
+    await row.getByText('Reception').waitFor();
+    await row.getByRole('link').click();
+    await page.getByRole('dialog').getByText('Reception to +1 415 555 0142').waitFor();
+    await page.context().close();
   });
 
   for (const look of looks) {
@@ -80,7 +92,7 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await page.getByText('This one was a mistake.').waitFor();
     assert.equal(await page.getByRole('row').count(), 2, 'the head and one message');
     await page.getByRole('link', { name: /0142/ }).click();
-    await page.getByText('The message failed from the API key “test”.').waitFor();
+    await page.getByText('The message failed because of a request with the API key “test”.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByLabel('Status').selectOption('');
     await page.getByLabel('Number or address').fill('+1 415 555 0143');
@@ -92,6 +104,22 @@ describe('the page of messages in a browser (specification section 12.8)', () =>
     await page.getByLabel('Direction').selectOption('inbound');
     await page.getByText('We are, from ten to four.').waitFor({ state: 'detached' });
     await page.getByText('Are you open on Sunday?').waitFor();
+    await page.context().close();
+  });
+
+  it('the drawer sends a cancelled message again, once, and says who cancelled it (§12.12/page-messages)', async () => {
+    const [look] = looks;
+    assert.ok(look);
+    const page = await openDashboard(browser, member, '/messages', look);
+    await page.getByRole('row').filter({ hasText: 'This one was a mistake.' }).getByRole('link').click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('The message failed because of a request with the API key “test”.').waitFor();
+    const again = drawer.getByRole('button', { name: 'Send again' });
+    await again.click();
+    await page.getByText('Sent again', { exact: true }).waitFor();
+    assert.equal(await again.isDisabled(), true);
+    await page.keyboard.press('Escape');
+    await page.getByRole('row').filter({ hasText: 'This one was a mistake.' }).nth(1).waitFor();
     await page.context().close();
   });
 });

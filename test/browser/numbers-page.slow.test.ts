@@ -95,6 +95,7 @@ describe('the pages of numbers in a browser (specification section 12.12)', () =
       const { page, complaints } = await open(owner, look);
       await page.getByRole('button', { name: 'Connect an iPhone' }).click();
       const dialog = page.getByRole('dialog');
+      await dialog.getByText('iOS 18 and newer: Settings › Apps › Phone').waitFor();
       await keepPicture(page, `dashboard-numbers-connect-${nameOfLook(look)}`);
       const phoneNumber = newPhoneNumber();
       await dialog.getByLabel('Number of the iPhone').fill(`+1 (415) 555-${phoneNumber.slice(-4)}`);

@@ -65,6 +65,13 @@ describe('the reference in a browser (§9/openapi)', () => {
     );
   });
 
+  it('the field of the API key has a placeholder that is no key (§9/openapi)', async () => {
+    await page.goto(`${service.baseUrl}/docs`);
+    await page.getByText('Send a message').first().waitFor();
+    await page.getByPlaceholder('own_live_your_key').first().waitFor();
+    assert.doesNotMatch(await page.content(), /QUxMIFlPVV/);
+  });
+
   it('the API reference fills in no filter of a list by itself', async () => {
     await page.goto(`${service.baseUrl}/docs#tag/messages/GET/v1/messages`);
     const sample = page.getByText(/curl .*\/v1\/messages\?/).first();

@@ -71,6 +71,25 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     });
   }
 
+  it('on a phone, each day below the chart stands on one line and in the card (§12.12/page-sound)', async () => {
+    const look = { width: 390, height: 844, colorScheme: 'light' } as const;
+    // June has 30 days, so the last label is as far to the right as it can be.
+    const year = service.clock.now().getUTCFullYear();
+    const { page } = await openWatchedDashboard(browser, full, `/usage?month=${year}-06`, look);
+    await page.getByRole('slider', { name: 'Day' }).waitFor();
+    const labels = await page.evaluate<number[][]>(`(() => {
+      const figure = document.querySelector('figure').getBoundingClientRect();
+      const spans = [...document.querySelectorAll('figure > div:last-child > span')];
+      return spans.map((span) => {
+        const { height, right } = span.getBoundingClientRect();
+        return [Math.round(height), Math.max(0, right - figure.right)];
+      });
+    })()`);
+    assert.ok(labels.length >= 4);
+    assert.deepEqual([...new Set(labels.map(String))], [`${labels[0]?.[0]},0`], 'one line each, in the card');
+    await page.context().close();
+  });
+
   it("the keyboard moves through the usage chart by day, and the month is in the page's address", async () => {
     const [look] = looks;
     assert.ok(look);

@@ -37,6 +37,21 @@ describe('drafts and sends of the dashboard (specification section 12.12)', () =
     assert.deepEqual(compositions.get(conversation), { draft: { text: 'Second' } });
   });
 
+  it('a failed message that is sent again leaves the draft, and returns to it once it is refused (§12.12/page-conversations)', async () => {
+    compositions.write(conversation, { text: 'Meanwhile' });
+    const sent: string[] = [];
+    const accept = async ({ text }: { readonly text: string }) => void sent.push(text);
+    assert.equal(await compositions.send(conversation, accept, { text: 'The first try' }), 'sent');
+    assert.deepEqual([sent, textOf()], [['The first try'], 'Meanwhile']);
+    const refuse = () => Promise.reject(refusal);
+    assert.equal(await compositions.send(conversation, refuse, { text: 'The first try' }), 'refused');
+    assert.equal(textOf(), 'The first try\nMeanwhile');
+    const lose = () => Promise.reject(loss);
+    assert.equal(await compositions.send(conversation, lose), 'unanswered');
+    assert.equal(await compositions.send(conversation, accept, { text: 'Another' }), undefined);
+    assert.equal(sent.length, 1, 'the unanswered message comes first');
+  });
+
   it('the text of a refused message is put before text typed meanwhile, and its error stays until the text changes (§12.12/page-conversations)', async () => {
     compositions.write(conversation, { text: 'First', mediaUrl: 'https://example.com/menu.pdf' });
     assert.equal(await sendWhileTyping('Second', refusal), 'refused');

@@ -5,6 +5,7 @@ import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { WebhookList } from '#contract/webhook.ts';
 import { teamQuery } from '#web/api/team-requests.ts';
 import { apiKeysQuery } from '#web/api-keys/api-key-queries.ts';
+import { numberName } from '#web/numbers/number-name.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { membersQuery } from '#web/team/member-queries.ts';
@@ -31,7 +32,7 @@ export function useTargetNames(entries: readonly AuditEntry[]): TargetNames {
     if (typeof name === 'string' && name !== '' && !names.has(target))
       names.set(target, formatPhoneNumber(name));
   }
-  for (const { id, phone_number } of numbers) names.set(id, formatPhoneNumber(phone_number));
+  for (const number of numbers) names.set(number.id, numberName(number));
   for (const { id, name } of keys) names.set(id, name);
   for (const { id, url } of webhooks) names.set(id, url);
   for (const { id, email, name } of members) names.set(id, name).set(email, name);

@@ -10,6 +10,14 @@ import { statusTexts, waitingTexts } from '#web/messages/status-texts.ts';
 
 type Waiting = ConversationMessageList['waiting'];
 
+/** Actions that a person may take on a failed message. */
+export interface Retry {
+  /** Copies the message into the reply. */
+  readonly edit: (message: ConversationMessage) => void;
+  /** Sends the message as a new one. */
+  readonly send: (message: ConversationMessage) => void;
+}
+
 interface BubbleProps {
   readonly message: ConversationMessage;
   readonly waiting: Waiting;
@@ -19,8 +27,8 @@ interface BubbleProps {
   readonly isTimeShown: boolean;
   /** The sender of the last message of a group; undefined for the reader's own messages. */
   readonly senderName: string | undefined;
-  /** Copies the message into the reply; undefined where the person may not send in this conversation. */
-  readonly onSendAgain: ((message: ConversationMessage) => void) | undefined;
+  /** undefined where the person may not send in this conversation. */
+  readonly retry: Retry | undefined;
 }
 
 const pictographs = /^(?:\p{Extended_Pictographic}|\p{Emoji_Component}|\s)+$/u;
@@ -68,7 +76,7 @@ export const Bubble = memo(function Bubble(props: BubbleProps): ReactNode {
 });
 
 function State(props: BubbleProps): ReactNode {
-  const { message, waiting, isStatusShown, isTimeShown, senderName, onSendAgain } = props;
+  const { message, waiting, isStatusShown, isTimeShown, senderName, retry } = props;
   const { status, direction, created_at } = message;
   if (direction === 'inbound') {
     return (
@@ -85,15 +93,10 @@ function State(props: BubbleProps): ReactNode {
       <p className="px-1 text-right text-xs text-bad-ink">
         {by}Not sent. {message.error_message}
         {message.may_have_been_sent && ' It may have arrived all the same: ask before you send it again.'}
-        {onSendAgain && (
-          <button
-            type="button"
-            onClick={() => onSendAgain(message)}
-            className="ml-1.5 font-medium underline underline-offset-2 max-sm:py-2"
-          >
-            Edit and send again
-          </button>
+        {retry && !message.may_have_been_sent && (
+          <RetryButton text="Send again" onClick={() => retry.send(message)} />
         )}
+        {retry && <RetryButton text="Edit as another message" onClick={() => retry.edit(message)} />}
       </p>
     );
   }
@@ -115,6 +118,18 @@ function State(props: BubbleProps): ReactNode {
       {by}
       {statusTexts[status].text} {timeOfDay(at)}
     </p>
+  );
+}
+
+function RetryButton({ text, onClick }: { readonly text: string; readonly onClick: () => void }): ReactNode {
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      className="ml-2 font-medium whitespace-nowrap underline underline-offset-2 max-sm:py-2"
+    >
+      {text}
+    </button>
   );
 }
 

@@ -60,16 +60,23 @@ export class CompositionStore {
     this.#set(conversation, { draft, outgoing, error: outgoing ? error : undefined });
   }
 
-  /** Sends the draft, or repeats the unanswered message. One message at a time keeps a conversation in order. */
+  /**
+   * Sends the draft, or repeats the unanswered message. One message at a time keeps a conversation in order.
+   * @param again an earlier message to send as a new one, instead of the draft
+   */
   async send(
     conversation: string,
     accept: (message: Draft, idempotencyKey: string) => Promise<unknown>,
+    again?: Draft,
   ): Promise<Outcome | undefined> {
     const { draft, outgoing } = this.get(conversation);
-    if (outgoing && !outgoing.isUnanswered) return undefined;
-    const { message, idempotencyKey } = outgoing ?? { message: draft, idempotencyKey: this.#newKey() };
+    if (outgoing && (!outgoing.isUnanswered || again)) return undefined;
+    const { message, idempotencyKey } = outgoing ?? {
+      message: again ?? draft,
+      idempotencyKey: this.#newKey(),
+    };
     const sending: Outgoing = { message, idempotencyKey, isUnanswered: false };
-    this.#set(conversation, { draft: outgoing ? draft : empty.draft, outgoing: sending });
+    this.#set(conversation, { draft: outgoing || again ? draft : empty.draft, outgoing: sending });
     try {
       await accept(message, idempotencyKey);
       this.#set(conversation, { draft: this.get(conversation).draft });

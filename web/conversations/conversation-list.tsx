@@ -3,13 +3,13 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { MessageSquarePlus, MessagesSquare } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { Conversation } from '#contract/conversation.ts';
-import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { IconButton } from '#web/kit/button.tsx';
 import { Select } from '#web/kit/field.tsx';
 import { LoadMore } from '#web/kit/load-more.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState } from '#web/kit/page.tsx';
 import { Segments } from '#web/kit/segments.tsx';
+import { numberName } from '#web/numbers/number-name.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
 import {
@@ -60,9 +60,7 @@ export function ConversationList({ open }: { readonly open: ConversationKey | un
               value={filters.number ?? ''}
               options={[
                 ['', 'All numbers'],
-                ...numbers.map(
-                  (one) => [one.phone_number, one.label || formatPhoneNumber(one.phone_number)] as const,
-                ),
+                ...numbers.map((one) => [one.phone_number, numberName(one)] as const),
               ]}
               onChange={(number) => filterBy({ number: number || undefined })}
             />

@@ -5,6 +5,7 @@ import type { Conversation } from '#contract/conversation.ts';
 import type { Message } from '#contract/message.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
+import { numberName } from '#web/numbers/number-name.ts';
 import { openedOver } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { isUnread, unreadText } from './unread.ts';
@@ -59,7 +60,7 @@ export function ConversationRow({
           <span className="mt-1 flex items-center gap-1.5 text-xs text-faint">
             {isNumberShown && (
               <span className="truncate">
-                {number_label || <Handle value={phone_number} />}
+                <bdi>{numberName({ label: number_label, phone_number })}</bdi>
                 {number_removed && ' (deleted)'}
               </span>
             )}

@@ -19,7 +19,8 @@ export function ConversationsPage(): ReactNode {
     document.title = `${title} · Ownline`;
   }, [title]);
   return (
-    <div className="flex h-[calc(100dvh-7.5rem)] min-h-0 md:h-dvh">
+    // No height of its own: it takes the room that the header, banners and the tab bar leave.
+    <div className="flex h-0 min-h-0 grow">
       <section
         ref={list}
         aria-label="Conversations"

@@ -28,9 +28,9 @@ export function OptOutBanner({
         <p>
           {optOut.message_id === null
             ? 'This contact was opted out by request'
-            : 'This contact wrote that it wants no more messages'}{' '}
+            : 'This contact asked for no more messages'}{' '}
           (<Time at={optOut.opted_out_at} />
-          ). Sends to it are refused.
+          ). Nothing is sent to this contact.
         </p>
         {team.can('messages:send') && (
           <Button size="small" onClick={() => setIsOptingIn(true)}>

@@ -4,7 +4,7 @@ import { Button } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
 import { dayOf } from '#web/kit/format.ts';
 import { useTeam } from '#web/shell/session.ts';
-import { Bubble } from './bubble.tsx';
+import { Bubble, type Retry } from './bubble.tsx';
 
 /** A new message scrolls to the end only if the view is within this distance of the end. */
 const nearEndPixels = 120;
@@ -16,7 +16,7 @@ export function ThreadMessages({
   hasEarlier,
   isLoadingEarlier,
   onLoadEarlier,
-  onSendAgain,
+  retry,
 }: {
   readonly waiting: ConversationMessageList['waiting'];
   /** Newest first. */
@@ -24,7 +24,7 @@ export function ThreadMessages({
   readonly hasEarlier: boolean;
   readonly isLoadingEarlier: boolean;
   readonly onLoadEarlier: () => void;
-  readonly onSendAgain: ((message: ConversationMessage) => void) | undefined;
+  readonly retry: Retry | undefined;
 }): ReactNode {
   const { member_id: ownId } = useTeam();
   const frame = useRef<HTMLDivElement>(null);
@@ -72,7 +72,7 @@ export function ThreadMessages({
                 isStatusShown={message.id === lastOutbound?.id}
                 isTimeShown={endsGroup(message, shown[index + 1])}
                 senderName={senderNameOf(message, shown[index + 1], ownId)}
-                onSendAgain={message.status === 'failed' ? onSendAgain : undefined}
+                retry={message.status === 'failed' ? retry : undefined}
               />
             </li>
           );

@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
-import { type ReactNode, useCallback, useRef } from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import type { ConversationMessage } from '#contract/conversation.ts';
 import { Failure, Loaded } from '#web/kit/load-state.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import type { Retry } from './bubble.tsx';
 import { type ConversationKey, loadEarlier, threadQuery } from './conversation-queries.ts';
 import { useHindrance } from './hindrance.ts';
 import { OptOutBanner } from './opt-out-banner.tsx';
@@ -32,6 +33,11 @@ export function Thread({ open }: { readonly open: ConversationKey }): ReactNode 
   );
 }
 
+const draftOf = ({ content, media_url }: ConversationMessage) => ({
+  text: content,
+  mediaUrl: media_url ?? undefined,
+});
+
 function OtherSpelling({ open }: { readonly open: ConversationKey }): ReactNode {
   const team = useTeam();
   return (
@@ -57,13 +63,16 @@ function Content({
   const hindrance = useHindrance(latest);
   const [composition, actions] = useComposition(team.id, open);
   const field = useRef<HTMLTextAreaElement>(null);
-  const { writeAgain } = actions;
-  const sendAgain = useCallback(
-    ({ content, media_url }: ConversationMessage) => {
-      writeAgain({ text: content, mediaUrl: media_url ?? undefined });
-      field.current?.focus();
-    },
-    [writeAgain],
+  const { writeAgain, sendAgain } = actions;
+  const retry = useMemo<Retry>(
+    () => ({
+      edit: (message) => {
+        writeAgain(draftOf(message));
+        field.current?.focus();
+      },
+      send: (message) => sendAgain(draftOf(message)),
+    }),
+    [writeAgain, sendAgain],
   );
   const isGroup = messages.find(({ direction }) => direction === 'inbound')?.group ?? false;
   return (
@@ -76,7 +85,7 @@ function Content({
         hasEarlier={hasEarlier}
         isLoadingEarlier={loading.isPending}
         onLoadEarlier={() => loading.mutate()}
-        onSendAgain={hindrance === undefined ? sendAgain : undefined}
+        retry={hindrance === undefined ? retry : undefined}
       />
       {loading.error && (
         <Failure error={loading.error} onRetry={() => loading.mutate()} isBusy={loading.isPending} />

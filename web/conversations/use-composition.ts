@@ -25,6 +25,8 @@ export interface CompositionActions {
   /** Inserts a text before the draft. */
   readonly writeAgain: (draft: Draft) => void;
   readonly send: () => void;
+  /** Sends an earlier message as a new one. The draft stays. */
+  readonly sendAgain: (message: Draft) => void;
   readonly takeBack: () => void;
   readonly forget: () => void;
 }
@@ -52,8 +54,8 @@ export function useComposition(
         to: '/teams/$teamId/conversations/$phoneNumber/$contact',
         params: { teamId, phoneNumber, contact },
       });
-    const send = async () => {
-      const outcome = await compositions.send(key, accept);
+    const send = async (again?: Draft) => {
+      const outcome = await compositions.send(key, accept, again);
       if (outcome !== undefined) void rereadConversations(teamId, { phoneNumber, contact });
       if (outcome === undefined || outcome === 'sent' || compositions.isShown(key)) return;
       const to = formatPhoneNumber(contact);
@@ -64,6 +66,7 @@ export function useComposition(
       write: (draft: Draft) => compositions.write(key, draft),
       writeAgain: (draft: Draft) => compositions.write(key, joinDrafts(draft, compositions.get(key).draft)),
       send: () => void send(),
+      sendAgain: (message: Draft) => void send(message),
       takeBack: () => compositions.takeBack(key),
       forget: () => compositions.forget(key),
     };

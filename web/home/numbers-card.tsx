@@ -6,6 +6,7 @@ import { Card } from '#web/kit/card.tsx';
 import { counted } from '#web/kit/format.ts';
 import { rowLink } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
+import { numberName } from '#web/numbers/number-name.ts';
 import { numberStateTexts } from '#web/numbers/number-state-texts.ts';
 import { isReceivingUntested } from '#web/numbers/number-texts.ts';
 import { useTeam } from '#web/shell/session.ts';
@@ -29,7 +30,7 @@ function NumberRow({ number }: { readonly number: HomeNumber }): ReactNode {
     <li className="relative flex items-center justify-between gap-3 border-b border-line px-5 py-3 last:border-0 hover:bg-sunken/60 max-sm:px-4">
       <div className="min-w-0">
         <Link to="/teams/$teamId/numbers/$id" params={{ teamId: team.id, id: number.id }} className={rowLink}>
-          {number.label || <Handle value={number.phone_number} />}
+          <bdi>{numberName(number)}</bdi>
         </Link>
         {number.label !== '' && (
           <p className="truncate text-[0.8125rem] text-quiet">

@@ -1,11 +1,11 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronRight, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { Home, HomeNumber } from '#contract/home.ts';
 import { healthCauseTexts } from '#contract/number-health.ts';
 import { classNames } from '#web/kit/class-names.ts';
 import { amount } from '#web/kit/format.ts';
+import { numberName } from '#web/numbers/number-name.ts';
 import { useOverview, useTeam } from '#web/shell/session.ts';
 
 /** The highest count that the API returns for Home (contract/home.ts). */
@@ -119,7 +119,7 @@ function mattersOf(home: Home, teamId: string): readonly Matter[] {
         state === 'pending' || state === 'offline' || (state === 'paused' && waiting > 0),
     )
     .map((number) => ({
-      text: `${number.label || formatPhoneNumber(number.phone_number)} is ${stateWords[number.state]}`,
+      text: `${numberName(number)} is ${stateWords[number.state]}`,
       hint: [
         number.likely_cause && healthCauseTexts[number.likely_cause].cause,
         number.waiting_messages > 0 && `${counted(number.waiting_messages)} waiting.`,

@@ -31,7 +31,8 @@ export function Menu({
   readonly trigger: ReactElement<object>;
   readonly children: ReactNode;
   readonly side?: 'top' | 'bottom';
-  readonly align?: 'start' | 'end';
+  /** `edge`: ends a little before its button does, for a button at the edge of the window. */
+  readonly align?: 'start' | 'end' | 'edge';
 }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
@@ -75,7 +76,7 @@ export function Menu({
           className={classNames(
             'absolute z-50 w-max max-w-72 min-w-48 animate-in rounded-xl border border-line bg-raised p-1.5 font-normal whitespace-normal text-ink shadow-raised',
             side === 'bottom' ? 'top-full mt-1.5' : 'bottom-full mb-1.5',
-            align === 'end' ? 'right-0' : 'left-0',
+            { start: 'left-0', end: 'right-0', edge: 'right-2' }[align],
           )}
         >
           <CloseMenu value={close}>{children}</CloseMenu>

@@ -1,10 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { MessagesSquare } from 'lucide-react';
+import { MessagesSquare, RotateCw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { MessageDetail } from '#contract/message.ts';
 import type { Timeline } from '#contract/timeline.ts';
 import { queryClient } from '#web/api/query-client.ts';
+import { sendMessage } from '#web/conversations/conversation-queries.ts';
+import { newIdempotencyKey } from '#web/conversations/idempotency-key.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Button, buttonStyle } from '#web/kit/button.tsx';
 import { nowMs } from '#web/kit/clock.ts';
@@ -14,6 +16,8 @@ import { ErrorNote, Note } from '#web/kit/error-note.tsx';
 import { dueTime } from '#web/kit/format.ts';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { Handle } from '#web/kit/text.tsx';
+import { notify } from '#web/kit/toast.tsx';
+import { useNumberNames } from '#web/numbers/number-name.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { cancelMessage, timelineQuery } from './message-queries.ts';
 import { statusTexts, waitingTexts } from './status-texts.ts';
@@ -41,19 +45,22 @@ export function MessageDrawer({
 }
 
 /** A message has no handle if its contact was erased or its sender is unknown. */
-function Side({ handle }: { readonly handle: string }): ReactNode {
+function Contact({ handle }: { readonly handle: string }): ReactNode {
   return handle === '' ? 'An unknown or erased contact' : <Handle value={handle} />;
 }
 
 function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
   const { message, sender, steps, events } = timeline;
   const isInbound = message.direction === 'inbound';
+  const nameOf = useNumberNames();
+  const ownName = <bdi className="tabular-nums">{nameOf(isInbound ? message.to : message.from)}</bdi>;
   return (
     <div className="flex flex-col gap-6">
       <section className="flex flex-col gap-3">
         <div className="flex flex-wrap items-center justify-between gap-2">
           <p className="text-quiet">
-            <Side handle={message.from} /> to <Side handle={message.to} />
+            {isInbound ? <Contact handle={message.from} /> : ownName} to{' '}
+            {isInbound ? ownName : <Contact handle={message.to} />}
           </p>
           <Badge tone={statusTexts[message.status].tone} hasDot>
             {statusTexts[message.status].text}
@@ -85,6 +92,9 @@ function Details({ timeline }: { readonly timeline: Timeline }): ReactNode {
           <ConversationLink message={message} isInbound={isInbound} />
           <CopyButton text={message.id} label="Copy the id" />
           {message.status === 'queued' && <CancelButton message={message} />}
+          {message.status === 'failed' && !message.may_have_been_sent && (
+            <SendAgainButton message={message} />
+          )}
         </div>
       </section>
       <section>
@@ -151,6 +161,32 @@ function ConversationLink({
     >
       <MessagesSquare /> Open the conversation
     </Link>
+  );
+}
+
+/** Sends a message that failed as a new one. It stands only if the first one cannot have arrived. */
+function SendAgainButton({ message }: { readonly message: MessageDetail }): ReactNode {
+  const team = useTeam();
+  // A second try after a lost answer repeats the first one, and sends nothing twice.
+  const [idempotencyKey] = useState(newIdempotencyKey);
+  const { from, to, content, media_url } = message;
+  const sending = useMutation({
+    mutationFn: () => sendMessage(team.id, { from, to, content, media_url }, idempotencyKey),
+    onSuccess: () => notify('Sent again', 'It is a new message. The failed one stays in the list.'),
+  });
+  if (!team.can('messages:send') || (content === '' && media_url === null)) return null;
+  return (
+    <>
+      <Button
+        size="small"
+        isBusy={sending.isPending}
+        disabled={sending.isSuccess}
+        onClick={() => sending.mutate()}
+      >
+        <RotateCw /> Send again
+      </Button>
+      {sending.error && <ErrorNote error={sending.error} />}
+    </>
   );
 }
 

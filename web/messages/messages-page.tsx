@@ -14,6 +14,7 @@ import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
 import { Handle, Time } from '#web/kit/text.tsx';
+import { useNumberNames } from '#web/numbers/number-name.ts';
 import { openedOver, useLeave } from '#web/shell/leave.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { MessageDrawer } from './message-drawer.tsx';
@@ -28,8 +29,8 @@ export function MessagesPage(): ReactNode {
   const navigate = useNavigate();
   const log = useInfiniteQuery(messagesQuery(team.id, filters));
   // Listed messages have no reason for waiting, so it is derived from the state of the number.
-  const isSomeWaiting = log.data?.pages.some((page) => page.messages.some(isWaiting)) ?? false;
-  const numbers = useQuery({ ...homeQuery(team.id), enabled: isSomeWaiting }).data?.numbers ?? [];
+  const numbers = useQuery(homeQuery(team.id)).data?.numbers ?? [];
+  const nameOf = useNumberNames();
   const change = (changed: MessagesSearch) =>
     void navigate({ to: '.', search: { ...filters, ...changed }, replace: true });
   const leave = useLeave(() => change({ message: undefined }));
@@ -53,7 +54,7 @@ export function MessagesPage(): ReactNode {
             return (
               <Table
                 label="Messages"
-                columns={columns(filters, numbers)}
+                columns={columns(filters, numbers, nameOf)}
                 rows={messages}
                 keyOf={({ id }) => id}
               />
@@ -76,7 +77,11 @@ const sidesOf = ({ direction, from, to }: Message) =>
 const isErased = (message: Message) =>
   sidesOf(message).contact === '' && message.content === '' && message.media_url === null;
 
-function columns(filters: MessagesSearch, numbers: readonly HomeNumber[]): readonly Column<ListedMessage>[] {
+function columns(
+  filters: MessagesSearch,
+  numbers: readonly HomeNumber[],
+  nameOf: (phoneNumber: string) => string,
+): readonly Column<ListedMessage>[] {
   return [
     {
       head: 'Contact',
@@ -114,9 +119,7 @@ function columns(filters: MessagesSearch, numbers: readonly HomeNumber[]): reado
       className: 'w-40',
       isDesktopOnly: true,
       cell: (message) => (
-        <span className="text-quiet">
-          <Handle value={sidesOf(message).own} />
-        </span>
+        <bdi className="line-clamp-2 text-quiet tabular-nums">{nameOf(sidesOf(message).own)}</bdi>
       ),
     },
     {

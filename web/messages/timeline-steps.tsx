@@ -64,12 +64,29 @@ function sentenceOf({ kind, actor, details }: TimelineStep): string {
     case 'delivered':
       return `${device} reported that the message was delivered.`;
     case 'failed':
-      return `The message failed${by(actor)}. ${details.error_message ?? ''}`.trim();
+      return `The message failed${because(actor)}. ${details.error_message ?? ''}`.trim();
     case 'opted_out':
-      return 'With this message the contact opted out. Nothing more is sent to it.';
+      return 'With this message the contact opted out. Nothing more is sent to this contact.';
   }
 }
 
+/** Names who made a message fail: the person who cancelled it or deleted its number, or the contact who opted out. */
+function because(actor: TimelineActor | null): string {
+  switch (actor?.kind) {
+    case 'key':
+      return ` because of a request with the API key “${actor.name}”`;
+    case 'member':
+      return ` because of ${actor.name}`;
+    case 'operator':
+      return ' because of a command of the operator';
+    case 'contact':
+      return ` because of ${formatPhoneNumber(actor.name)}`;
+    default:
+      return '';
+  }
+}
+
+/** Names who sent a message. */
 function by(actor: TimelineActor | null): string {
   switch (actor?.kind) {
     case 'key':
@@ -78,8 +95,6 @@ function by(actor: TimelineActor | null): string {
       return ` from ${actor.name}`;
     case 'operator':
       return ' from the operator';
-    case 'contact':
-      return ` because of ${formatPhoneNumber(actor.name)}`;
     default:
       return '';
   }

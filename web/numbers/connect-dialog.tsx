@@ -77,7 +77,7 @@ export function ConnectDialog({
         autoComplete="tel"
         placeholder="+1 415 555 0100"
         required
-        hint="With + and its country code. It is in Settings › Phone › My Number."
+        hint="With + and its country code. It is in Settings › Phone › My Number (iOS 18 and newer: Settings › Apps › Phone)."
       />
     </FormDialog>
   );

@@ -15,6 +15,7 @@ import { useAdministratorNames } from '#web/team/administrators.ts';
 import { DeleteCard } from './delete-card.tsx';
 import { DeviceChangeNote } from './device-change-note.tsx';
 import { DoctorCard } from './doctor-card.tsx';
+import { numberName } from './number-name.ts';
 import { firstPollRereadMs } from './number-queries.ts';
 import { NumberSettings } from './number-settings.tsx';
 import { ReconnectDialog } from './reconnect-dialog.tsx';
@@ -33,7 +34,7 @@ export function NumberPage(): ReactNode {
     ),
   });
   const number = home.data?.numbers.find(({ id }) => id === numberId);
-  const name = number === undefined ? 'Number' : number.label || formatPhoneNumber(number.phone_number);
+  const name = number === undefined ? 'Number' : numberName(number);
   return (
     <Page
       title={name}

@@ -11,6 +11,7 @@ export function MoreMenu({ items }: { readonly items: readonly NavigationItem[] 
   return (
     <Menu
       side="top"
+      align="edge"
       className="flex-1"
       trigger={
         <button

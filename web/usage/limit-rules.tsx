@@ -22,7 +22,10 @@ export function LimitRules({ usage }: { readonly usage: Usage }): ReactNode {
           After {amount(limit)} sent messages in a month, further sends are refused. Messages that were
           accepted before are still sent.
         </li>
-        <li>Messages that you receive do not count and always arrive.</li>
+        <li>
+          Messages that you receive do not count and always arrive. A simulated iPhone counts neither as a
+          number nor with its messages.
+        </li>
         <li>
           Counting begins anew on <b className="font-medium text-ink">{utcDay(resets_at)}</b>, at 0:00 UTC.
         </li>

@@ -110,7 +110,7 @@ export function MonthChart({
           .map((day) => (
             <span
               key={day}
-              className="absolute -translate-x-1/2"
+              className="absolute -translate-x-1/2 whitespace-nowrap"
               style={{ left: `${((day - 0.5) / slots) * 100}%` }}
             >
               {day}

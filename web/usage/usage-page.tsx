@@ -117,7 +117,7 @@ function Limits({
         used={members.used}
         limit={members.limit ?? undefined}
       />
-      <UsageMeter label="Numbers" used={numbers.used} limit={numbers.limit ?? undefined} />
+      <UsageMeter label="Numbers of iPhones" used={numbers.used} limit={numbers.limit ?? undefined} />
       <UsageMeter label="Webhooks" used={webhooks.used} limit={webhooks.limit ?? undefined} />
       {limit !== plans[plan].monthlyMessages && (
         <p className="text-[0.8125rem] text-quiet">

@@ -2,10 +2,12 @@ import type { ReactNode } from 'react';
 import type { Webhook } from '#contract/webhook.ts';
 import { Badge } from '#web/kit/badge.tsx';
 import { Card } from '#web/kit/card.tsx';
-import { Code, Handle, Time } from '#web/kit/text.tsx';
+import { Code, Time } from '#web/kit/text.tsx';
+import { useNumberNames } from '#web/numbers/number-name.ts';
 
 export function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const { events, phone_number: number, last_triggered_at: lastAt, created_at: createdAt, id } = webhook;
+  const nameOf = useNumberNames();
   return (
     <Card>
       <dl className="grid grid-cols-2 gap-x-8 gap-y-4 lg:grid-cols-[repeat(3,1fr)_auto]">
@@ -16,7 +18,7 @@ export function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactN
             ))}
           </span>
         </Fact>
-        <Fact name="Number">{number === null ? 'All numbers of the team' : <Handle value={number} />}</Fact>
+        <Fact name="Number">{number === null ? 'All numbers of the team' : <bdi>{nameOf(number)}</bdi>}</Fact>
         <Fact name="Last attempt">{lastAt === null ? 'None yet' : <Time at={lastAt} />}</Fact>
         <Fact name="Created">
           <Time at={createdAt} />

@@ -2,10 +2,10 @@ import { Field } from '@base-ui/react/field';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { EventType } from '#contract/event.ts';
-import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { plans } from '#contract/plans.ts';
 import { Checkbox } from '#web/kit/checkbox.tsx';
 import { Select, TextField } from '#web/kit/field.tsx';
+import { useNumberNames } from '#web/numbers/number-name.ts';
 import { numbersQuery } from '#web/numbers/number-queries.ts';
 import { useTeam } from '#web/shell/session.ts';
 import { planUsageQuery } from '#web/usage/usage-queries.ts';
@@ -80,6 +80,7 @@ function NumberChoice({
 }): ReactNode {
   const team = useTeam();
   const numbers = useQuery(numbersQuery(team.id)).data?.numbers ?? [];
+  const nameOf = useNumberNames();
   const known = numbers.map(({ phone_number }) => phone_number);
   // The webhook's number may be deleted or not loaded yet.
   const all = value === '' || known.includes(value) ? known : [...known, value];
@@ -87,10 +88,7 @@ function NumberChoice({
     <Select
       label="Number"
       value={value}
-      options={[
-        ['', 'All numbers of the team'],
-        ...all.map((number) => [number, formatPhoneNumber(number)] as const),
-      ]}
+      options={[['', 'All numbers of the team'], ...all.map((number) => [number, nameOf(number)] as const)]}
       onChange={onChange}
     />
   );

@@ -2,13 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import type { Webhook } from '#contract/webhook.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { Loaded } from '#web/kit/load-state.tsx';
 import { EmptyState, Page } from '#web/kit/page.tsx';
 import { type Column, rowLink, Table } from '#web/kit/table.tsx';
+import { useNumberNames } from '#web/numbers/number-name.ts';
 import { type CurrentTeam, useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
 import { CreateWebhook } from './create-webhook.tsx';
@@ -19,6 +19,7 @@ export function WebhooksPage(): ReactNode {
   const team = useTeam();
   const webhooks = useQuery(webhooksQuery(team.id));
   const administrators = useAdministratorNames();
+  const nameOf = useNumberNames();
   const [isCreating, setIsCreating] = useState(false);
   const create = team.can('webhooks:manage') && (
     <Button look="primary" onClick={() => setIsCreating(true)}>
@@ -43,7 +44,7 @@ export function WebhooksPage(): ReactNode {
             ) : (
               <Table
                 label="Webhooks"
-                columns={columnsFor(team)}
+                columns={columnsFor(team, nameOf)}
                 rows={list.webhooks}
                 keyOf={({ id }) => id}
               />
@@ -56,7 +57,10 @@ export function WebhooksPage(): ReactNode {
   );
 }
 
-function columnsFor({ id: teamId }: CurrentTeam): readonly Column<Webhook>[] {
+function columnsFor(
+  { id: teamId }: CurrentTeam,
+  nameOf: (phoneNumber: string) => string,
+): readonly Column<Webhook>[] {
   return [
     {
       head: 'Address',
@@ -71,7 +75,9 @@ function columnsFor({ id: teamId }: CurrentTeam): readonly Column<Webhook>[] {
             {url}
           </Link>
           {phone_number !== null && (
-            <div className="text-quiet">Only events of {formatPhoneNumber(phone_number)}</div>
+            <div className="text-quiet">
+              Only events of <bdi>{nameOf(phone_number)}</bdi>
+            </div>
           )}
         </>
       ),

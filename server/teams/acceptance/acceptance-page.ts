@@ -59,7 +59,7 @@ function invitationSentence({
 }: LoadedInvitation['invitation']): string {
   const isolated = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`;
   const team = `the team ${isolated(team_name)}`;
-  if (email === null) return `This link makes the owner of ${team}.`;
+  if (email === null) return `With this link you become the owner of ${team}.`;
   if (inviter_name === null) return `${escapeHtml(email)} is invited to ${team}.`;
   return `${isolated(inviter_name)} (${escapeHtml(inviter_email ?? '')}) invites ${escapeHtml(email)} to ${team}.`;
 }
