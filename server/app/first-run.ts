@@ -48,6 +48,8 @@ The link that makes you the owner of the team, for the dashboard:
   ${url}
 
 It works once, for 7 days. For another one: ${commandLine} link --email you@example.com
+
+Fill a team with demo data, beside yours: ${commandLine} demo
 `;
     if (terminal.isTTY) return text;
     return `Your first API key and your link to the dashboard are in ${await writeForOwner(config.dataDir, text)}\n`;

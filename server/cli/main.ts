@@ -6,6 +6,7 @@ import { productVersion } from '#server/platform/process/product-version.ts';
 import { addBackupCommands } from './backup-commands.ts';
 import { addClockCommands } from './clock-commands.ts';
 import { databaseUrlOf, describeCommandError } from './command-context.ts';
+import { addDemoCommands } from './demo-commands.ts';
 import { addDoctorCommands } from './doctor-commands.ts';
 import { addErasureCommands } from './erasure-commands.ts';
 import { InterruptedError } from './interruption.ts';
@@ -47,6 +48,7 @@ addPhoneCommands(program);
 addShortcutCommands(program);
 addWebhookCommands(program);
 addErasureCommands(program);
+addDemoCommands(program);
 addRouteCommands(program);
 program
   .command('database-url')

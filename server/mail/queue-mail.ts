@@ -1,6 +1,7 @@
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import type { Config } from '#server/platform/config.ts';
+import { isDemoAddress } from '#server/platform/demo-domain.ts';
 import { isMailAddress } from '#server/platform/mail-address.ts';
 import { insertMail, markMailsCancelled } from './mail-store.ts';
 import { type MailContent, renderMail } from './mail-template.ts';
@@ -24,7 +25,7 @@ interface QueuedMail {
  * Queues a mail in the transaction of its cause (specification section 10.6). It is sent after the commit, and a
  * rollback removes it.
  * @param mail `to` is one address, validated by the caller
- * @returns false where mail is off; no mail was queued, and the caller shows the link
+ * @returns false where mail is off, or if `to` is an address of a demo; no mail was queued
  * @throws Error for an invalid `to` or an invalid action URL
  */
 export async function queueMail(
@@ -32,7 +33,7 @@ export async function queueMail(
   { config, clock, ids, secrets }: Pick<Runtime, 'config' | 'clock' | 'ids' | 'secrets'>,
   mail: QueuedMail,
 ): Promise<boolean> {
-  if (!isMailEnabled(config)) return false;
+  if (!isMailEnabled(config) || isDemoAddress(mail.to)) return false;
   if (!isMailAddress(mail.to)) throw new Error('the recipient of a mail is not a mail address');
   const envelope = { id: ids.next('mail'), recipient: mail.to };
   await insertMail(trx, {

@@ -46,6 +46,21 @@ const recordChanges = transactionStatement<[Date, TeamId], HealthChangeRow>(
   { changes: 'number', team: '$2', ids: 'id' },
 );
 
+/** Records that a number of a demo went offline after its last poll. No mail is due about it. */
+export const recordDemoOffline = transactionStatement<
+  [teamId: TeamId, numberId: NumberId, at: Date],
+  HealthChangeRow
+>(
+  'numbers.record-demo-offline',
+  `INSERT INTO number_health (number_id, team_id, state, since, last_seen_at, sequence, mailed_state)
+   SELECT n.id, n.team_id, 'offline', $3, s.last_seen_at, 1, 'offline'
+   FROM numbers n JOIN device_sessions s ON s.number_id = n.id WHERE n.team_id = $1 AND n.id = $2
+   RETURNING number_id AS id, (SELECT phone_number FROM numbers WHERE id = number_id) AS phone_number,
+     (SELECT label FROM numbers WHERE id = number_id) AS label, state, sequence, last_seen_at,
+     (SELECT count(*) FROM send_queue q WHERE q.number_id = number_health.number_id) AS queued`,
+  { changes: 'number', team: '$1', ids: '$2' },
+).row;
+
 // Numbers whose health change is due in a mail. A paused number may be silent on purpose, and a simulated number has no
 // iPhone: both are skipped. A number with an unreported change waits for its report.
 const unmailed = `FROM number_health h

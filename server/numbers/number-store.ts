@@ -232,3 +232,12 @@ export function changeNumber(
     change.pacing ?? null,
   );
 }
+
+/** Locks all numbers of teams, deleted ones included, against every other use of them. */
+export const lockNumbersOfTeams = transactionStatement<
+  [teamIds: readonly TeamId[]],
+  Pick<NumberRow, 'team_id' | 'id'>
+>(
+  'numbers.lock-of-teams',
+  'SELECT team_id, id FROM numbers WHERE team_id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE',
+).rows;

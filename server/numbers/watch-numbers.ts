@@ -9,6 +9,7 @@ import { findTeam } from '#server/teams/team/team-store.ts';
 import { healthMails } from './health-mails.ts';
 import { listNumberFacts } from './number-facts-store.ts';
 import {
+  type HealthChangeRow,
   listTeamsToMail,
   listTeamsWithHealthChanges,
   markHealthMailed,
@@ -54,7 +55,21 @@ async function eachTeam(
 }
 
 const reportChanges: TeamWork = async (trx, services, teamId) => {
-  const changes = await recordHealthChanges(trx, teamId, services.clock.now());
+  await appendHealthEvents(
+    trx,
+    services,
+    teamId,
+    await recordHealthChanges(trx, teamId, services.clock.now()),
+  );
+};
+
+/** Writes the events of numbers that went offline or came back. */
+export async function appendHealthEvents(
+  trx: Transaction,
+  services: Pick<Runtime, 'clock' | 'ids'>,
+  teamId: TeamId,
+  changes: readonly HealthChangeRow[],
+): Promise<void> {
   await appendEvents(
     trx,
     services,
@@ -72,7 +87,7 @@ const reportChanges: TeamWork = async (trx, services, teamId) => {
       },
     })),
   );
-};
+}
 
 const mailChanges: TeamWork = async (trx, services, teamId) => {
   const now = services.clock.now();

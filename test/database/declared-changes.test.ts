@@ -35,6 +35,7 @@ const seen: Readonly<Record<string, ResourceType>> = {
 
 /** Tables whose changes are not notified, with the reason. */
 const unseen: Readonly<Record<string, string>> = {
+  demo_team: 'a row comes with its team, which has a change of its own',
   test_teams: 'a row comes with its test team, which no member sees',
   accounts: 'of one person; where teams show the name, its statement says so',
   account_sessions: 'of one person',

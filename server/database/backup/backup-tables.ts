@@ -40,6 +40,11 @@ interface TableRow extends BackupTable {
  * @throws BackupError if the foreign keys form a circle
  */
 export async function listBackupTables(client: ClientBase): Promise<BackupTable[]> {
+  return (await listTables(client)).filter(({ name }) => !Object.hasOwn(excludedTables, name));
+}
+
+/** All tables, each after those that its foreign keys refer to. */
+export async function listTables(client: ClientBase): Promise<BackupTable[]> {
   const { rows } = await client.query<TableRow>(tablesSql);
   const left = new Map(rows.map((row) => [Number(row.oid), row]));
   const ordered: BackupTable[] = [];
@@ -48,7 +53,7 @@ export async function listBackupTables(client: ClientBase): Promise<BackupTable[
     if (ready.length === 0) throw circle(left);
     for (const { oid, name, columns, months } of ready) {
       left.delete(Number(oid));
-      if (!Object.hasOwn(excludedTables, name)) ordered.push({ name, columns, months });
+      ordered.push({ name, columns, months });
     }
   }
   return ordered;

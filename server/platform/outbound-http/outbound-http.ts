@@ -1,4 +1,5 @@
 import type { TransportFailure } from '#contract/attempt-outcome.ts';
+import { isDemoHost } from '#server/platform/demo-domain.ts';
 import type { AddressRange } from '#server/platform/network/ip-address.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Deadline } from './deadline.ts';
@@ -58,6 +59,18 @@ const networkSuspectFailures: ReadonlySet<TransportFailure> = new Set(['dns', 'u
  */
 const lateMs = 3_500;
 
+/** The answer to each request to a host of a demo. No connection is opened, and nothing is looked up. */
+const demoAnswer: Result = {
+  exchanged: {
+    kind: 'answered',
+    status: 200,
+    headers: {},
+    body: Buffer.from('Ownline answered this request itself: the receiver is part of a demo.'),
+    truncated: false,
+  },
+  address: undefined,
+};
+
 type Result = { readonly exchanged: ExchangeResult; readonly address: string | undefined };
 
 /**
@@ -112,6 +125,7 @@ export class OutboundHttp {
     const validated = this.validate(request.url);
     if (this.#isClosed) return failed('aborted');
     if ('refused' in validated) return failed('forbidden_address');
+    if (isDemoHost(validated.target.host)) return demoAnswer;
     const startedMs = performance.now();
     let { target } = validated;
     const deadline = new Deadline(request.timeoutMs, Math.min(lateMs, request.timeoutMs / 2), () => {

@@ -131,3 +131,14 @@ export async function countOwners(trx: Transaction, teamId: TeamId): Promise<num
 export async function countMembers(db: Queryable, teamId: TeamId): Promise<number> {
   return (await countOf.row(db, teamId))?.members ?? 0;
 }
+
+/** Lists the accounts whose only team is this one, and whose address matches a LIKE pattern. */
+export const listAccountsOnlyOf = statement<
+  [teamId: TeamId, addresses: string],
+  { readonly account_id: AccountId }
+>(
+  'members.list-accounts-only-of',
+  `SELECT DISTINCT m.account_id FROM members m JOIN accounts a ON a.id = m.account_id
+   WHERE m.team_id = $1 AND a.normalized_email LIKE $2
+     AND NOT EXISTS (SELECT FROM members o WHERE o.account_id = m.account_id AND o.team_id <> $1)`,
+).rows;

@@ -62,8 +62,20 @@ export const listTeams = statement<[], TeamRow>(
 ).rows;
 const firstTwo = statement<[], TeamRow>(
   'teams.first-two',
-  `SELECT ${columns} FROM teams WHERE id NOT IN (SELECT test_team_id FROM test_teams) ORDER BY id LIMIT 2`,
+  `SELECT ${columns} FROM teams
+   WHERE id NOT IN (SELECT test_team_id FROM test_teams) AND id NOT IN (SELECT team_id FROM demo_team) ORDER BY id LIMIT 2`,
 );
+
+/** Marks a team as the demo (specification section 10.12). @returns false if there is a demo team */
+export const markAsDemo = statement<[teamId: TeamId]>(
+  'teams.mark-as-demo',
+  'INSERT INTO demo_team (team_id) VALUES ($1) ON CONFLICT DO NOTHING',
+).hasRow;
+
+export const findDemoTeam = statement<[], TeamRow>(
+  'teams.find-demo',
+  `SELECT ${columns} FROM teams WHERE id = (SELECT team_id FROM demo_team)`,
+).row;
 
 /**
  * Locks a team, so that other changes of its resources wait. This lock is the first in the lock order
@@ -74,7 +86,11 @@ export const lockTeam = statement<[teamId: TeamId], TeamRow>(
   `SELECT ${columns} FROM teams WHERE id = $1 FOR NO KEY UPDATE`,
 ).row;
 
-export const anyTeamExists = statement('teams.find-any', 'SELECT id FROM teams LIMIT 1').hasRow;
+/** True if any team exists that is no demo. */
+export const anyTeamExists = statement(
+  'teams.find-any',
+  'SELECT id FROM teams WHERE id NOT IN (SELECT team_id FROM demo_team) LIMIT 1',
+).hasRow;
 
 /** Locks the table teams, so that no other transaction creates a team until the caller's commit. */
 export async function lockTeams(trx: Transaction): Promise<void> {
@@ -87,12 +103,12 @@ export async function insertTeam(db: Queryable, team: TeamRow): Promise<void> {
   if (testOf !== null) await insertTestTeam.run(db, testOf, id);
 }
 
-/** Finds the oldest team, which the first start created for the operator. */
+/** Finds the oldest team, which the first start created for the operator; never a demo. */
 export async function findFirstTeam(db: Queryable): Promise<TeamRow | undefined> {
   return (await firstTwo.rows(db))[0];
 }
 
-/** Finds the only team of the server; undefined if there are several teams, or none. */
+/** Finds the only team of the server besides demos; undefined if there are several teams, or none. */
 export async function findOnlyTeam(db: Queryable): Promise<TeamRow | undefined> {
   const [team, another] = await firstTwo.rows(db);
   return another ? undefined : team;

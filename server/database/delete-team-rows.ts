@@ -1,0 +1,63 @@
+import type { AccountId, NumberId, TeamId } from '#server/platform/ids/ids.ts';
+import { listTables, quoteName } from './backup/backup-tables.ts';
+import type { Transaction } from './statement.ts';
+
+/** The ids by which rows belong to teams that are deleted. */
+export interface TeamRowIds {
+  readonly teams: readonly TeamId[];
+  /** Accounts that are deleted with the teams. */
+  readonly accounts: readonly AccountId[];
+  readonly numbers: readonly NumberId[];
+}
+
+/**
+ * Deletes all rows of teams, and of accounts that go with them, from all tables of the catalogue. So a table of a later
+ * migration needs no change here. A row belongs to a team by its column team_id, or else number_id or account_id; tables
+ * that are kept by message have their own condition. These go first, and so does the audit log, whose trigger looks
+ * accounts up.
+ * @returns the number of deleted rows
+ */
+export async function deleteTeamRows(trx: Transaction, ids: TeamRowIds): Promise<number> {
+  const tables = (await listTables(trx)).reverse();
+  const isFirst = ({ name }: { readonly name: string }) => name === 'audit_log' || keptByMessage.has(name);
+  let deleted = 0;
+  for (const { name, columns } of [...tables.filter(isFirst), ...tables.filter((table) => !isFirst(table))]) {
+    const found = conditionOf(name, new Set(columns), ids);
+    if (!found) continue;
+    const { rowCount } = await trx.query(`DELETE FROM ${quoteName(name)} WHERE ${found.sql}`, [
+      ...found.values,
+    ]);
+    deleted += rowCount ?? 0;
+  }
+  return deleted;
+}
+
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly (readonly string[])[];
+}
+
+/** Histories that have no index by team: their keys begin with the message. */
+const keptByMessage: ReadonlySet<string> = new Set(['hand_outs', 'media', 'media_chunks']);
+
+function conditionOf(table: string, columns: ReadonlySet<string>, ids: TeamRowIds): Condition | undefined {
+  const { teams, accounts, numbers } = ids;
+  const by = (column: string, values: readonly string[]) => ({
+    sql: `${column} = ANY ($1::uuid[])`,
+    values: [values],
+  });
+  if (table === 'teams') return by('id', teams);
+  if (table === 'accounts') return by('id', accounts);
+  if (table === 'audit_log') {
+    const sql = 'team_id = ANY ($1::uuid[]) OR team_id IS NULL AND account_id = ANY ($2::uuid[])';
+    return { sql, values: [teams, accounts] };
+  }
+  if (keptByMessage.has(table))
+    return {
+      sql: `message_id IN (SELECT id FROM messages WHERE team_id = ANY ($1::uuid[]))`,
+      values: [teams],
+    };
+  if (columns.has('team_id')) return by('team_id', teams);
+  if (columns.has('number_id')) return by('number_id', numbers);
+  return columns.has('account_id') ? by('account_id', accounts) : undefined;
+}

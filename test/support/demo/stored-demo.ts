@@ -1,0 +1,79 @@
+import type { TestService } from '#test/support/service/test-service.ts';
+
+type Service = Pick<TestService, 'query'>;
+
+/** The values of a column of messages in a team, each once. */
+export async function storedMessageValues(
+  { query }: Service,
+  teamId: string,
+  column: 'status' | 'error_code' | 'direction',
+): Promise<string[]> {
+  const rows = await query<{ value: string }>(
+    `SELECT DISTINCT ${column} AS value FROM messages WHERE team_id = $1 AND ${column} IS NOT NULL`,
+    [teamId],
+  );
+  return rows.map(({ value }) => value).sort();
+}
+
+/** The statuses of deliveries, and the outcomes of attempts, in a team. */
+export async function storedDeliveryValues({ query }: Service, teamId: string): Promise<string[]> {
+  const rows = await query<{ value: string }>(
+    `SELECT DISTINCT status AS value FROM deliveries WHERE team_id = $1
+     UNION SELECT DISTINCT 'attempt ' || outcome FROM attempts WHERE team_id = $1`,
+    [teamId],
+  );
+  return rows.map(({ value }) => value).sort();
+}
+
+/** The number of rows of each table, partitions with their table. */
+export async function countRowsOfTables({ query }: Service): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of await listTableNames({ query })) {
+    const [row] = await query<{ count: number }>(`SELECT count(*)::int AS count FROM ${name}`);
+    counts[name] = row?.count ?? 0;
+  }
+  return counts;
+}
+
+/** Tables that have a row of the team, by any column of type uuid. */
+export async function listTablesNaming({ query }: Service, ids: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await listTableNames({ query })) {
+    const columns = await query<{ column: string }>(
+      `SELECT attname AS column FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND atttypid = 'uuid'::regtype`,
+      [name],
+    );
+    if (columns.length === 0) continue;
+    const condition = columns.map(({ column }) => `${column} = ANY ($1::uuid[])`).join(' OR ');
+    if ((await query(`SELECT FROM ${name} WHERE ${condition} LIMIT 1`, [ids])).length > 0) found.push(name);
+  }
+  return found;
+}
+
+async function listTableNames({ query }: Service): Promise<string[]> {
+  const tables = await query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname`,
+  );
+  return tables.map(({ name }) => name);
+}
+
+/** The ids of a team, its numbers, messages, members and accounts. */
+export async function storedIdsOfTeam({ query }: Service, teamId: string): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    `SELECT $1::uuid AS id UNION SELECT id FROM numbers WHERE team_id = $1 UNION SELECT id FROM messages WHERE team_id = $1
+     UNION SELECT id FROM members WHERE team_id = $1 UNION SELECT account_id FROM members WHERE team_id = $1`,
+    [teamId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Counts messages again and again until the signal aborts. @returns the counts that were seen */
+export async function countMessagesUntil({ query }: Service, signal: AbortSignal): Promise<Set<number>> {
+  const seen = new Set<number>();
+  while (!signal.aborted) {
+    const [row] = await query<{ count: number }>('SELECT count(*)::int AS count FROM messages');
+    seen.add(row?.count ?? 0);
+  }
+  return seen;
+}
