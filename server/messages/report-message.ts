@@ -1,4 +1,5 @@
 import { plans } from '#contract/plans.ts';
+import { pacingChannel } from '#server/database/channels.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { lockCurrentSession } from '#server/devices/device-store.ts';
@@ -42,7 +43,8 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
 /**
  * Applies a report (specification sections 3.2 and 11.3). Reports may be repeated, late, or for a hand-out that was
- * resolved. A report that the state table does not allow changes nothing.
+ * resolved. A report that the state table does not allow changes nothing. The commit wakes the number's held poll on every
+ * process, because the report may free the number or a contact's pacing.
  * @returns false if the message does not belong to this device's number, or was never handed out
  */
 export async function reportMessage(
@@ -59,6 +61,7 @@ export async function reportMessage(
     const latest = all.at(-1);
     const meant = all.findLast((handOut) => handOut.session_id === report.sessionId) ?? latest;
     if (!meant || !latest) return false;
+    trx.notifyAfterCommit(pacingChannel, [numberId]);
     if (report.status === 'failed' || report.status === 'not_delivered') {
       // A failure of an older hand-out does not concern the newer one.
       if (meant.hand_out === latest.hand_out) await reportFailed(services, trx, message, meant, report);

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { pacingChannel } from '#server/database/channels.ts';
+import { hearNotifications } from '#test/support/database/hear-notifications.ts';
+import { findDeviceSession } from '#test/support/devices/stored-device-sessions.ts';
 import { storedMessages } from '#test/support/messages/stored-messages.ts';
 import { heldPoll } from '#test/support/phones/held-poll.ts';
 import { givenPhoneTeam } from '#test/support/phones/phone-team.ts';
 import { DeviceWire } from '#test/support/phones/test-phone.ts';
+import { until } from '#test/support/service/until.ts';
+import { uuidOf } from '#test/support/webhooks/make-webhooks.ts';
 
 describe('hand-outs (specification section 11.4)', () => {
   const phones = givenPhoneTeam();
@@ -33,6 +38,29 @@ describe('hand-outs (specification section 11.4)', () => {
       const { answer } = await heldPoll(service, number, wire);
       const id = await phones.send(number, 'across processes');
       assert.equal((await answer).id, id);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('a report by status wakes the held poll of its number on every process, without waiting for the sweep', async () => {
+    const number = await phones.connect();
+    const other = await service.startAnother();
+    try {
+      const [first, second] = [await phones.send(number, 'one'), await phones.send(number, 'two')];
+      assert.equal((await number.wire.poll()).id, first);
+      service.clock.advance(61_000);
+      const sessionOf = async () => (await findDeviceSession(service, number.phoneNumber))?.sessionId;
+      const before = await sessionOf();
+      const answer = new DeviceWire(other.baseUrl, number.wire.token).poll();
+      await until('the poll has a session of its own', async () => (await sessionOf()) !== before);
+      const notified = await hearNotifications(service, pacingChannel);
+      const report = { id: first, status: 'failed', error: 'No service' };
+      assert.equal((await number.wire.call('status', report)).ok, '1');
+      assert.equal((await answer).id, second);
+      await until('the notification is heard', () => notified.heard.length > 0);
+      await notified.stop();
+      assert.deepEqual(notified.heard, [{ channel: pacingChannel, payload: uuidOf('num', number.numberId) }]);
     } finally {
       await other.close();
     }
