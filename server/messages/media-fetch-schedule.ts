@@ -1,7 +1,11 @@
 /** The pauses between the tries of a fetch (specification section 3.2). */
 const pausesMs = [10_000, 60_000] as const;
 
-export const mediaTriesMax = pausesMs.length + 1;
+/**
+ * Claims of a fetch whose process died before their outcome was written. More of them fail the message, so that a file
+ * that ends the process is not fetched for ever.
+ */
+export const mediaLostClaimsMax = 20;
 
 export const mediaRetryPauseMaxMs = Math.max(...pausesMs);
 

@@ -23,8 +23,10 @@ export interface ClaimedFetch {
   readonly message_id: MessageId;
   readonly url: string;
   readonly origin: string;
-  /** Number of tries so far, the current one included. */
+  /** Number of claims so far, the current one included. */
   readonly tries: number;
+  /** Number of tries that ended in a failure. */
+  readonly failed_tries: number;
 }
 
 /**
@@ -91,11 +93,11 @@ const claim = statement<[Date, Date, TeamId[], string[]], ClaimedFetch>(
    )
    UPDATE media_fetches f SET tries = f.tries + 1, due_at = $2
    FROM locked l WHERE f.team_id = l.team_id AND f.message_id = l.message_id
-   RETURNING f.team_id, f.message_id, f.url, f.origin, f.tries`,
+   RETURNING f.team_id, f.message_id, f.url, f.origin, f.tries, f.failed_tries`,
 );
-const retry = transactionStatement<[TeamId, MessageId, number, Date, number]>(
+const retry = transactionStatement<[TeamId, MessageId, number, Date, number, number]>(
   'messages.retry-media-fetch',
-  `UPDATE media_fetches SET due_at = $4, tries = $5 WHERE team_id = $1 AND message_id = $2 AND tries = $3
+  `UPDATE media_fetches SET due_at = $4, tries = $5, failed_tries = $6 WHERE team_id = $1 AND message_id = $2 AND tries = $3
    RETURNING tries`,
 );
 const isCurrent = statement<[TeamId, MessageId, number]>(
@@ -142,9 +144,9 @@ export async function postponeMediaFetch(
   dueAt: Date,
   { isCounted }: { readonly isCounted: boolean },
 ): Promise<boolean> {
-  const { team_id, message_id, tries } = fetch;
-  const at = isCounted ? tries : tries - 1;
-  return retry.hasRow(trx, team_id, message_id, tries, dueAt, at);
+  const { team_id, message_id, tries, failed_tries } = fetch;
+  const [claims, failed] = isCounted ? [tries, failed_tries + 1] : [tries - 1, failed_tries];
+  return retry.hasRow(trx, team_id, message_id, tries, dueAt, claims, failed);
 }
 
 /** True if the fetch still exists and no other process has claimed it. */

@@ -9,7 +9,7 @@ import { publicId } from '#server/platform/ids/ids.ts';
 import type { OutboundHttp } from '#server/platform/outbound-http/outbound-http.ts';
 import { failMediaFetch, finishMediaFetch } from './finish-media-fetch.ts';
 import { mediaFetchesWithReserveMax, mediaLeaseMarginMs } from './limits.ts';
-import { mediaRetryPauseMs, mediaTriesMax } from './media-fetch-schedule.ts';
+import { mediaLostClaimsMax, mediaRetryPauseMs } from './media-fetch-schedule.ts';
 import { type ClaimedFetch, claimMediaFetches, postponeMediaFetch } from './media-fetch-store.ts';
 import { removeEarlierTries } from './remove-earlier-tries.ts';
 
@@ -21,7 +21,8 @@ type Services = Runtime & { readonly outbound: OutboundHttp };
  * Fetches the media of queued messages (specification section 3.2). A fetch is claimed with a lease, runs outside a
  * transaction, and its outcome is written afterwards. If the process dies, another process claims the fetch after the
  * lease, and first removes the bytes of earlier tries. During a restore hold no fetch begins. A stop aborts running
- * fetches: their tries do not count, and another process may claim them at once.
+ * fetches: their tries do not count, and another process may claim them at once. A try that a kill ended does not count
+ * either, up to a bound of its own.
  */
 export class MediaFetchWorker {
   readonly #services: Services;
@@ -78,8 +79,9 @@ export class MediaFetchWorker {
   async #try(fetch: ClaimedFetch, signal: AbortSignal): Promise<void> {
     const { config } = this.#services;
     if (fetch.tries > 1) await removeEarlierTries(this.#services, fetch);
-    // More tries than the maximum: the process died during each earlier try.
-    if (fetch.tries > mediaTriesMax) return failMediaFetch(this.#services, fetch, 'interrupted');
+    // Each earlier claim without an outcome is a death of its process. A file that is its cause ends here.
+    if (fetch.tries - 1 - fetch.failed_tries >= mediaLostClaimsMax)
+      return failMediaFetch(this.#services, fetch, 'interrupted');
     const result: MediaFetchResult = await fetchMedia(this.#services, {
       teamId: fetch.team_id,
       messageId: fetch.message_id,
@@ -94,9 +96,9 @@ export class MediaFetchWorker {
 
   async #fail(fetch: ClaimedFetch, failure: MediaFailure): Promise<void> {
     const { clock, logger } = this.#services;
-    const line = { messageId: publicId('msg', fetch.message_id), tries: fetch.tries, failure };
+    const line = { messageId: publicId('msg', fetch.message_id), tries: fetch.failed_tries + 1, failure };
     if (failure === 'aborted') return this.#postpone(fetch, clock.now(), { isCounted: false });
-    const pauseMs = isTransientMediaFailure(failure) ? mediaRetryPauseMs(fetch.tries) : undefined;
+    const pauseMs = isTransientMediaFailure(failure) ? mediaRetryPauseMs(fetch.failed_tries + 1) : undefined;
     if (pauseMs === undefined) {
       await failMediaFetch(this.#services, fetch, failure);
       logger.info(line, 'the media of a message could not be fetched');

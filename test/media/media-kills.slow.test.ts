@@ -19,7 +19,7 @@ import { connectToDatabase, type DatabaseConnection } from '#test/support/databa
 import { createTestDatabase, type TestDatabase } from '#test/support/database/test-database.ts';
 import { answerOf, type MediaHost, startMediaHost } from '#test/support/media/media-host.ts';
 import { jpegOf } from '#test/support/media/sample-files.ts';
-import { countStoredMedia, endFetchLeases } from '#test/support/media/stored-media.ts';
+import { countStoredMedia, endFetchLeases, setClaims } from '#test/support/media/stored-media.ts';
 import { sendRow } from '#test/support/messages/send-row.ts';
 import { putNumber } from '#test/support/numbers/given-numbers.ts';
 import { spawnService } from '#test/support/processes/spawned-service.ts';
@@ -94,13 +94,24 @@ describe('a process that is killed while it fetches media (specification section
     assert.deepEqual(await countStoredMedia(stored), { complete: 1, incomplete: 0, chunks: 12 });
   });
 
-  it('a message fails if the process dies in each try to fetch its file (§3.2/media-tries)', async () => {
-    host.set('/deadly.jpg', answerOf(200, jpegOf(1_000_000)));
-    const id = await send('/deadly.jpg');
-    for (let tries = 0; tries < 3; tries += 1) {
+  it('kills of the process use up no try of a fetch (§3.2/media-tries)', async () => {
+    host.set('/unlucky.jpg', answerOf(200, jpegOf(1_000_000)));
+    const id = await send('/unlucky.jpg');
+    for (let kills = 0; kills < 3; kills += 1) {
       await killWhileFetching(5);
       await endFetchLeases(stored);
     }
+    const service = await spawnService({ settings });
+    await until('the file is complete', () => findMediaFile(runtime.database.pool, id));
+    assert.equal(await service.kill('SIGTERM'), 0, service.output());
+  });
+
+  it('a message fails if the process died during 20 fetches of its file (§3.2/media-tries)', async () => {
+    host.set('/deadly.jpg', answerOf(200, jpegOf(1_000_000)));
+    const id = await send('/deadly.jpg');
+    await killWhileFetching(5);
+    await setClaims(stored, id, 20);
+    await endFetchLeases(stored);
     const service = await spawnService({ settings });
     const failed = await until('it failed', async () => {
       const message = await findMessage(runtime.database.pool, teamId, id);

@@ -1,3 +1,4 @@
+import type { MessageId } from '#server/platform/ids/ids.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 /** Counts the rows of complete files, incomplete files and chunks. */
@@ -37,4 +38,13 @@ export function isPaused({ tries, dueInMs }: StoredFetch, leaseMs: number): bool
 /** Makes every fetch due, as the end of its lease does. */
 export async function endFetchLeases({ query }: Pick<TestService, 'query'>): Promise<void> {
   await query("UPDATE media_fetches SET due_at = due_at - interval '1 hour'");
+}
+
+/** Sets how often a fetch was claimed. Claims that no failure ended count as deaths of the process. */
+export async function setClaims(
+  { query }: Pick<TestService, 'query'>,
+  messageId: MessageId,
+  claims: number,
+): Promise<void> {
+  await query('UPDATE media_fetches SET tries = $2 WHERE message_id = $1', [messageId, claims]);
 }
