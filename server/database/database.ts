@@ -136,12 +136,20 @@ export class Database {
     this.#notifier.notify(channel, ids);
   }
 
-  /** Commits the work, and then sends its notifications. If `work` throws, it is rolled back and nothing is sent. */
-  async transaction<T>(
-    work: (trx: Transaction) => Promise<T>,
-    pool: pg.Pool = this.pool,
-    begin = 'BEGIN',
-  ): Promise<T> {
+  /**
+   * Commits the work, and then sends its notifications. If `work` throws, it is rolled back and nothing is sent. The
+   * loser of a deadlock is repeated once, so `work` has no effect outside its transaction.
+   */
+  async transaction<T>(work: (trx: Transaction) => Promise<T>, pool: pg.Pool = this.pool): Promise<T> {
+    try {
+      return await this.#runTransaction(work, pool, 'BEGIN');
+    } catch (error) {
+      if (!isRepeatable(error)) throw error;
+      return this.#runTransaction(work, pool, 'BEGIN');
+    }
+  }
+
+  async #runTransaction<T>(work: (trx: Transaction) => Promise<T>, pool: pg.Pool, begin: string): Promise<T> {
     const client = await pool.connect().catch(rethrowPoolTimeout);
     let broken: Error | undefined;
     const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
@@ -189,10 +197,10 @@ export class Database {
 
   /**
    * The transaction of a group commit, on a connection of the hot pool. Where it can't avoid a wait for a lock it fails
-   * after a moment, so that no team waits for the lock of another one.
+   * after a moment, so that no team waits for the lock of another one. The group commit runs each row alone then.
    */
   sharedTransaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    return this.transaction(work, this.hot, `BEGIN; SET LOCAL lock_timeout = ${sharedLockTimeoutMs}`);
+    return this.#runTransaction(work, this.hot, `BEGIN; SET LOCAL lock_timeout = ${sharedLockTimeoutMs}`);
   }
 
   async close(): Promise<void> {
@@ -251,6 +259,12 @@ const idleInTransaction = '25P03';
 /** Messages of pg's errors for lost connections, which have no code. */
 const lostConnection =
   /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i;
+
+/** True if PostgreSQL chose the transaction as the loser of a deadlock or of a serialization conflict. */
+function isRepeatable(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  return code === '40P01' || code === '40001';
+}
 
 /** True if PostgreSQL cancelled the statement; the connection is still usable. */
 export function isStatementTimeout(error: unknown): boolean {

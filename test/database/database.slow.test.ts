@@ -7,6 +7,7 @@ import { NotificationListener } from '#server/database/listener.ts';
 import { NotifySender } from '#server/database/notify-sender.ts';
 import { PoolTimeoutError } from '#server/database/pool-timeout.ts';
 import { initializeClock } from '#server/database/start-clock.ts';
+import type { Transaction } from '#server/database/statement.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { Clock } from '#server/platform/time/clock.ts';
 import { anyTeamExists } from '#server/teams/team/team-store.ts';
@@ -171,6 +172,34 @@ describe('connections to the database (specification section 10.3)', () => {
     }
     assert.equal(await anyTeamExists(small.pool), false);
     await small.close();
+  });
+
+  it('the loser of a deadlock is repeated once, and both transactions commit (docs/architecture.md)', async () => {
+    const holding: number[] = [];
+    const both = Promise.withResolvers<void>();
+    const takeBoth = (first: number, second: number) =>
+      database.transaction(async (trx) => {
+        await trx.query('SELECT pg_advisory_xact_lock(77, $1)', [first]);
+        holding.push(first);
+        if (holding.length === 2) both.resolve();
+        await both.promise;
+        await trx.query('SELECT pg_advisory_xact_lock(77, $1)', [second]);
+        return first;
+      });
+    assert.deepEqual(await Promise.all([takeBoth(1, 2), takeBoth(2, 1)]), [1, 2]);
+    assert.equal(holding.length, 3);
+  });
+
+  it('a transaction that fails again in its repeat, and one of a group commit, fail with the deadlock', async () => {
+    let tries = 0;
+    const lose = async (trx: Transaction) => {
+      tries += 1;
+      await trx.query("DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40P01'; END $$");
+    };
+    await assert.rejects(database.transaction(lose), /lost/);
+    assert.equal(tries, 2);
+    await assert.rejects(database.sharedTransaction(lose), /lost/);
+    assert.equal(tries, 3);
   });
 
   it('a connection that ends within a transaction counts as the database going away, so the work is retried', async () => {
