@@ -36,6 +36,7 @@ import { Loop } from '#server/platform/concurrency/loop.ts';
 import type { ProcessRole } from '#server/platform/config.ts';
 import type { Logger } from '#server/platform/process/logger.ts';
 import { sendLockTexts } from '#server/setup/send-lock-texts.ts';
+import { purgeTestRecipients } from '#server/setup/setup-store.ts';
 import { purgeInvitations } from '#server/teams/invitations/purge-invitations.ts';
 import { notifyUsageLimits } from '#server/usage/notify-usage-limits.ts';
 import { purgeAttempts } from '#server/webhooks/deliveries/purge-attempts.ts';
@@ -179,6 +180,9 @@ export function createBackgroundJobs(
     ),
     ...loop('maintain', 'purge attempts', 3_600 * second, 'expires', () => purgeAttempts(services)),
     ...loop('maintain', 'purge setup links', 3_600 * second, 'expires', () => purgeSetupLinks(services)),
+    ...loop('maintain', 'purge recipients of test texts', 60 * second, 'keeps', () =>
+      purgeTestRecipients(database.pool, clock.now()),
+    ),
     ...loop('maintain', 'erase contacts', 5 * second, 'keeps', () => continueErasures(services)),
     ...loop('maintain', 'purge history', second, 'expires', () => historyPurge.run()),
     ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => purgeAudit(services)),

@@ -120,6 +120,15 @@ export const listDueLockTexts = statement<[since: Date, until: Date, limit: numb
    JOIN numbers n ON n.team_id = l.team_id AND n.id = l.number_id
    WHERE l.ended_at IS NULL AND t.lock_text_to IS NOT NULL AND t.lock_started_at > $1 AND t.lock_started_at <= $2 LIMIT $3`,
 ).rows;
+/** Removes the recipients of test texts from setup links that have ended or expired, because their pages send no text any more. */
+export const purgeTestRecipients = statement<[now: Date], { team_id: TeamId; number_id: string }>(
+  'setup.purge-test-recipients',
+  `UPDATE setup_tests t SET lock_text_to = NULL, text_recipients = '{}' FROM setup_links l
+   WHERE l.team_id = t.team_id AND l.id = t.setup_link_id AND (l.ended_at IS NOT NULL OR l.expires_at <= $1)
+     AND (t.lock_text_to IS NOT NULL OR t.text_recipients <> '{}')
+   RETURNING t.team_id, l.number_id`,
+  { changes: 'number', team: 'team_id', ids: 'number_id' },
+).run;
 // If the recipient was erased meanwhile, neither message nor refusal is stored.
 const endLockText = statement<
   [TeamId, SetupLinkId, Date, MessageId | null, null | string],

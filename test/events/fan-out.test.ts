@@ -4,9 +4,11 @@ import { pino } from 'pino';
 import { openRuntime } from '#server/app/open-runtime.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { writeFanOutDeliveries } from '#server/events/fan-out.ts';
+import { listTeamsWithErasedEvents, noteErasedEvents } from '#server/webhooks/deliveries/erase-answers.ts';
 import { refuseInsertsOf } from '#test/support/database/table-faults.ts';
 import { putSubscriptions } from '#test/support/events/given-subscriptions.ts';
 import { countDue, countFanOuts, writtenDeliveries } from '#test/support/events/stored-deliveries.ts';
+import { storedEvents } from '#test/support/events/stored-events.ts';
 import { type ConnectedNumber, connectNumber } from '#test/support/phones/test-phone.ts';
 import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
@@ -47,6 +49,19 @@ describe('an event for many webhooks (decision 0023) (§6.3/fan-out)', () => {
   const counted = async () => (await deliveries()).length;
   const due = () => countDue(service, team.id);
   const fanOuts = () => countFanOuts(service, team.id);
+
+  it('an event that is erased during its fan-out is noted, so that the answers to its deliveries are erased (§12.14/erased-answers)', async () => {
+    await newTeam(101);
+    await cancelOne();
+    const [event] = await storedEvents(service, { teamId: team.id });
+    assert.ok(event);
+    await service.runtime.database.transaction(async (trx) => {
+      await noteErasedEvents(trx, team.id, [event.id]);
+      await writeFanOutDeliveries(other);
+      assert.deepEqual(await listTeamsWithErasedEvents(trx), [team.id]);
+    });
+    assert.equal(await counted(), 101);
+  });
 
   it('an event for 2,000 webhooks writes one row, and several processes then write each delivery once', async () => {
     await newTeam(many);

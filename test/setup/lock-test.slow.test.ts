@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { purgeTestRecipients } from '#server/setup/setup-store.ts';
 import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { connectNumber, type DeviceWire, newPhoneNumber } from '#test/support/phones/test-phone.ts';
@@ -109,6 +110,22 @@ describe('the lock test of the setup page (specification section 11.8)', () => {
     for (let sent = 2; sent <= 5; sent += 1) statuses.push((await sendText(setupUrl)).status);
     assert.deepEqual(statuses, [200, 200, 200, 409]);
     assert.equal((await lock(setupUrl)).status, 200, 'the text of this test was counted');
+  });
+
+  it('the recipients of test texts are removed from a setup link that has ended or expired (§11.8/lock-test)', async () => {
+    const recipients = ['+14155559903', '+14155559904'] as const;
+    const numbers = [await connectTested(recipients[0]), await connectTested(recipients[1])] as const;
+    for (const { setupUrl } of numbers) await lock(setupUrl);
+    const stored = async () => {
+      await purgeTestRecipients(service.runtime.database.pool, service.clock.now());
+      const rows = (await allStoredRowTexts(service)).get('public.setup_tests') ?? [];
+      return recipients.filter((to) => rows.some((row) => row.includes(to)));
+    };
+    assert.deepEqual(await stored(), recipients);
+    assert.equal((await team.api.post(`/v1/numbers/${numbers[0].numberId}/reconnect`)).status, 200);
+    assert.deepEqual(await stored(), [recipients[1]]);
+    service.clock.advance(24 * 3_600_000);
+    assert.deepEqual(await stored(), []);
   });
 
   it('a lock test whose recipient is erased fails, and no longer shows the recipient (§12.14/erased-lock-test)', async () => {

@@ -11,14 +11,14 @@ import type { AttemptId, DeliveryId, EventId, TeamId } from '#server/platform/id
 const batchMax = { events: 100, deliveries: 500, answers: 1_000 } as const;
 
 // Records events for which the receivers' answers have to be erased. An event without a delivery has no answers, and is
-// left out.
+// left out. A fan-out may write deliveries of the unerased event before the erasure commits, so its event is recorded.
 const note = transactionStatement<[TeamId, readonly EventId[]]>(
   'webhooks.note-erased-events',
   `INSERT INTO erased_events (team_id, event_id)
    SELECT $1, i.event_id FROM unnest($2::uuid[]) AS i (event_id)
    WHERE EXISTS (
      SELECT FROM deliveries d WHERE d.team_id = $1 AND ${sqlDeliveryIdRange('d.id', 'i.event_id')} OFFSET 0
-   )
+   ) OR EXISTS (SELECT FROM fan_outs f WHERE f.team_id = $1 AND f.event_id = i.event_id OFFSET 0)
    ON CONFLICT (team_id, event_id) DO NOTHING`,
 );
 const listTeams = statement<[], { readonly team_id: TeamId }>(
