@@ -123,7 +123,7 @@ export class DemoSends {
 
   #fetchOf(messageId: MessageId) {
     const origin = new URL(mediaUrl).origin;
-    return { team_id: this.#teamId, message_id: messageId, url: mediaUrl, origin, tries: 0 };
+    return { team_id: this.#teamId, message_id: messageId, url: mediaUrl, origin, tries: 0, failed_tries: 0 };
   }
 
   #pass(seconds: number): void {
