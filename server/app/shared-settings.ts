@@ -31,6 +31,8 @@ function sharedSettings(config: Config): Readonly<Record<string, string>> {
     SMTP_URL: mail === undefined ? '' : `${mail.server.host}:${mail.server.port}`,
     MAIL_FROM: mail?.from.address ?? '',
     DEFAULT_PLAN: config.defaultPlan,
+    PLAN_CHANGES: config.largestChosenPlan ?? 'operator',
+    OPERATOR_EMAIL: config.operatorEmails.join(','),
     RATE_LIMITS: String(config.rateLimits),
     PACING: config.pacing,
     DEVICE_HOLD_SECONDS: String(config.deviceHoldMs),

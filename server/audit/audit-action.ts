@@ -5,6 +5,7 @@ export const auditActions = [
   'team.created',
   'team.renamed',
   'team.plan_changed',
+  'team.plan_requested',
   'member.joined',
   'member.role_changed',
   'member.removed',

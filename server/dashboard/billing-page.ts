@@ -3,6 +3,7 @@ import { type PlanName, planNames, plans } from '#contract/plans.ts';
 import { escapeHtml } from '#server/platform/escape-html.ts';
 import { pageHeadersFor, renderPage } from '#server/platform/http/html-page.ts';
 import { dayForPeople } from '#server/platform/time/day-for-people.ts';
+import { hasOwnLimit, type PlanChoice } from '#server/teams/team/plan-choice.ts';
 import type { ResourceCounts } from './plan-usage.ts';
 
 /** A team's plan, and how much of its limits is used. */
@@ -16,6 +17,17 @@ export interface PlanInUse extends ResourceCounts {
   readonly sent: number;
   /** The start of the next month, when the count of messages begins at 0 again. */
   readonly resetsAt: Date;
+  /** The plans that the reader may choose or ask for; undefined for a reader who is no owner of the team. */
+  readonly choice: PlanChoice | undefined;
+  /** Requests for another plan of the last day, newest first; only for owners. */
+  readonly asked: readonly { readonly plan: PlanName; readonly at: Date; readonly command: string }[];
+}
+
+/** A submit of one of the page's forms: its success, or its refusal with the error's text. */
+export interface PlanNotice {
+  readonly teamId: string;
+  readonly text: string;
+  readonly isRefused: boolean;
 }
 
 const style = `
@@ -29,26 +41,40 @@ dt { color: var(--quiet); } dd { margin: 0; font-weight: 500; font-variant-numer
 .team-of { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.75rem; } .team-of h2 { margin: 0; }
 .badge { border-radius: 99px; padding: 0.05rem 0.6rem; font-size: 0.8125rem; font-weight: 500; background: var(--accent-tint); color: var(--accent-ink); }
 .sides { display: grid; gap: 0.5rem 2.5rem; grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); margin-top: 0.75rem; }
-.sides p:first-child { margin-top: 0; }`;
+.sides p:first-child { margin-top: 0; }
+.manage { border-top: 1px solid var(--line); margin-top: 0.75rem; padding-top: 0.75rem; }
+.manage form { display: flex; flex-wrap: wrap; align-items: end; gap: 0.5rem; margin: 0.5rem 0; }
+.manage label { flex: 1 1 12rem; } .manage button { flex: 0 1 auto; width: auto; margin: 0; }
+@media (max-width: 30rem) { .manage button { flex: 1 1 100%; } }
+select { font: inherit; display: block; width: 100%; min-height: 44px; padding: 0.5rem 0.7rem; margin-top: 0.3rem; border: 1px solid var(--line-strong); border-radius: 8px; background: var(--surface); color: inherit; }
+@media (pointer: coarse) { select { font-size: 16px; } }`;
 
 /** @param base the path of APP_URL, without a slash at its end */
 export const plansPageHeaders = (base: string) => pageHeadersFor({ base, style });
 
+/** Parameters of all parts of the page. */
+interface PlansPage {
+  /** Puts the path of APP_URL before a path. */
+  readonly pathTo: (path: string) => string;
+  /** Whether requests are mailed to the operator; otherwise the page shows the command to pass on. */
+  readonly isOperatorMailed: boolean;
+  readonly notice?: PlanNotice | undefined;
+}
+
 /**
- * Renders the page about plans of a server that sells none (specification section 8), with the rows of the dashboard's
- * usage page.
+ * Renders the page about plans (specification section 8), with the rows of the dashboard's usage page. Owners choose a
+ * plan there or ask the operator for one.
  * @param teams undefined without a session
- * @param pathTo puts the path of APP_URL before a path
  */
 export function renderPlans(
   teams: readonly PlanInUse[] | undefined,
-  pathTo: (path: string) => string,
+  { pathTo, isOperatorMailed, notice }: PlansPage,
 ): string {
   return renderPage(
     'Plans and limits',
     `<main class="plans"><h1>Plans and limits</h1>
-<p>Nothing is sold here. The operator of this server gives each team its plan, and can change it at any time.</p>
-${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, pathTo)}
+<p>A plan is a set of limits that the operator of this server gives a team. Plans cost nothing: Ownline sells none, and has no paid version.</p>
+${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing'))}">Sign in</a> to see the plans of your teams.</p>` : teamsHtml(teams, { pathTo, isOperatorMailed, notice })}
 <section><h2>Plans</h2>
 <p class="quiet">Per team. On a smaller plan everything that a team has goes on working; only more is refused.</p>
 <div class="grid">${planNames.map(planHtml).join('\n')}</div></section></main>`,
@@ -56,14 +82,14 @@ ${teams === undefined ? `<p><a href="${escapeHtml(pathTo('/sign-in?next=/billing
   );
 }
 
-function teamsHtml(teams: readonly PlanInUse[], pathTo: (path: string) => string): string {
+function teamsHtml(teams: readonly PlanInUse[], page: PlansPage): string {
   if (teams.length > 0) {
-    return teams.map((team) => teamHtml(team, pathTo(`/teams/${team.teamId}/usage`))).join('\n');
+    return teams.map((team) => teamHtml(team, page)).join('\n');
   }
   return '<p>You are in no team yet. Ask an owner or an admin of a team to invite you.</p>';
 }
 
-function teamHtml(team: PlanInUse, usagePath: string): string {
+function teamHtml(team: PlanInUse, page: PlansPage): string {
   const { members, numbers, webhooks } = plans[team.plan];
   const lines = linesHtml([
     ['Messages sent this month', used(team.sent, team.monthlyMessageLimit)],
@@ -72,19 +98,83 @@ function teamHtml(team: PlanInUse, usagePath: string): string {
     ['Webhooks', used(team.webhooks, webhooks)],
   ]);
   const name = escapeHtml(team.teamName);
-  return `<section><div class="team-of"><h2>${name}</h2><span class="badge">Plan ${planTitles[team.plan]}</span></div>
+  const notice = page.notice?.teamId === team.teamId ? noticeHtml(page.notice) : '';
+  const usagePath = page.pathTo(`/teams/${team.teamId}/usage`);
+  return `<section id="${team.teamId}"><div class="team-of"><h2>${name}</h2><span class="badge">Plan ${planTitles[team.plan]}</span></div>${notice}
 <div class="sides">${lines}<div><p>Counting of messages begins anew on ${dayForPeople(team.resetsAt)}, at 0:00 UTC.</p>
-${raiseHtml(team)}
-<p><a href="${escapeHtml(usagePath)}">See the usage of ${name}</a></p></div></div></section>`;
+<p><a href="${escapeHtml(usagePath)}">See the usage of ${name}</a></p></div></div>
+${manageHtml(team, page)}</section>`;
 }
 
-/** Says which plan to ask the operator for, or that no plan allows more. */
-function raiseHtml({ teamId, plan, monthlyMessageLimit }: PlanInUse): string {
-  const isBelowPlan = monthlyMessageLimit < plans[plan].monthlyMessages;
-  const next = planNames[planNames.indexOf(plan) + 1] ?? (isBelowPlan ? plan : undefined);
-  if (next === undefined) return '<p class="quiet">No plan allows more.</p>';
-  return `<p>For higher limits, ask the operator for the plan <b>${planTitles[next]}</b>, or for another number of messages than the plan’s. Give them the id of the team:</p>
-<code class="value">${teamId}</code>`;
+function noticeHtml({ text, isRefused }: PlanNotice): string {
+  return `<p class="${isRefused ? 'error' : 'done'}" role="${isRefused ? 'alert' : 'status'}">${escapeHtml(text)}</p>`;
+}
+
+/** The forms of an owner; for others a sentence that says who manages the plan. */
+function manageHtml(team: PlanInUse, page: PlansPage): string {
+  const { choice, plan, monthlyMessageLimit } = team;
+  if (choice === undefined) {
+    return '<p class="quiet manage">Owners of the team manage its plan. Ask one of them for higher limits.</p>';
+  }
+  const { choosable, askable } = choice;
+  if (
+    choosable.length === 0 &&
+    askable.every((name) => isSmaller(name, plan)) &&
+    isUnlimited(monthlyMessageLimit)
+  ) {
+    return '<p class="quiet manage">No plan allows more.</p>';
+  }
+  const ownLimit = hasOwnLimit({ plan, monthly_message_limit: monthlyMessageLimit })
+    ? `<p>The operator set the messages of this team apart from its plan, which has ${limitText(plans[plan].monthlyMessages)}. So only the operator changes the plan.</p>`
+    : '';
+  return `<div class="manage">${ownLimit}${chooseHtml(team, choice, page)}${askHtml(team, choice, page)}${askedHtml(team, page)}</div>`;
+}
+
+function chooseHtml(team: PlanInUse, { choosable, mayReturn }: PlanChoice, { pathTo }: PlansPage): string {
+  if (choosable.length === 0) return '';
+  const button = '<button type="submit">Change the plan</button>';
+  const back = mayReturn ? '' : ` Only the operator can give the plan ${planTitles[team.plan]} again.`;
+  return `${formHtml(team, pathTo('/billing/plan'), 'Choose a plan', choosable, button)}
+<p class="quiet">The new limits hold at once.${back}</p>`;
+}
+
+function askHtml(team: PlanInUse, { choosable, askable }: PlanChoice, { pathTo }: PlansPage): string {
+  if (askable.length === 0) return '';
+  const label = 'Ask the operator of this server for a plan';
+  const look = choosable.length === 0 ? '' : ' class="second"';
+  const button = `<button${look} type="submit">Ask for this plan</button>`;
+  return formHtml(team, pathTo('/billing/request'), label, preferred(askable, team.plan), button);
+}
+
+const isSmaller = (name: PlanName, than: PlanName) => planNames.indexOf(name) < planNames.indexOf(than);
+
+/** Larger plans first, because a form offers its first option. */
+function preferred(names: readonly PlanName[], plan: PlanName): readonly PlanName[] {
+  return [...names].sort((one, other) => Number(isSmaller(one, plan)) - Number(isSmaller(other, plan)));
+}
+
+function formHtml(
+  { teamId, teamName }: PlanInUse,
+  action: string,
+  label: string,
+  names: readonly PlanName[],
+  button: string,
+): string {
+  const options = names.map((name) => `<option value="${name}">${planTitles[name]}</option>`).join('');
+  return `<form method="post" action="${escapeHtml(action)}"><input type="hidden" name="team_id" value="${teamId}">
+<label>${label}<select name="plan" aria-label="${label}, for ${escapeHtml(teamName)}">${options}</select></label>${button}</form>`;
+}
+
+/** The requests of the last day. Without mail to the operator each has its command, to pass on. */
+function askedHtml({ asked }: PlanInUse, { isOperatorMailed }: PlansPage): string {
+  return asked
+    .map(({ plan, at, command }) => {
+      const when = `${dayForPeople(at)}, ${at.toISOString().slice(11, 16)} UTC`;
+      const said = `<p>The operator was asked for the plan <b>${planTitles[plan]}</b> on ${when}.`;
+      if (isOperatorMailed) return `${said} They got a mail.</p>`;
+      return `${said} This server can’t mail its operator, so give them this command:</p><code class="value">${command}</code>`;
+    })
+    .join('');
 }
 
 function planHtml(name: PlanName): string {

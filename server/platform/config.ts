@@ -47,6 +47,8 @@ export interface Config {
   readonly secretsKey: Buffer | undefined;
   readonly processRoles: ReadonlySet<ProcessRole>;
   readonly defaultPlan: PlanName;
+  /** PLAN_CHANGES: the largest plan that a team's owners may choose themselves; undefined leaves plans to the operator. */
+  readonly largestChosenPlan: PlanName | undefined;
   /** RATE_LIMITS; false turns the rate limits per minute off, for benchmarks. */
   readonly rateLimits: boolean;
   /** Pacing of numbers without their own pacing (specification section 8). */
@@ -65,7 +67,7 @@ export interface Config {
   readonly backup:
     | { readonly folder: string; readonly keep: number; readonly passphraseFile: string | undefined }
     | undefined;
-  /** Recipients of mail about the server itself; if empty, the owners of the oldest team. */
+  /** Recipients of requests for plans and of mail about the server itself. The latter goes to the owners of the oldest team if this is empty. */
   readonly operatorEmails: readonly string[];
   /** Private address ranges that outgoing requests may reach (specification section 6.5). */
   readonly egressAllowed: readonly AddressRange[];
@@ -126,6 +128,7 @@ export function readConfig(environment: Environment, userId = process.getuid?.()
     ),
     processRoles: readProcessRoles(settings),
     defaultPlan: settings.oneOf('DEFAULT_PLAN', 'enterprise', planNames),
+    largestChosenPlan: readPlanChanges(settings),
     pacing: settings.oneOf('PACING', 'gentle', pacingModes),
     rateLimits: settings.oneOf('RATE_LIMITS', 'on', ['on', 'off']) === 'on',
     deviceHoldMs: settings.integer('DEVICE_HOLD_SECONDS', 25, 1, 50) * 1_000,
@@ -244,6 +247,16 @@ function readBackup(settings: SettingReader): Config['backup'] {
   const file = settings.text('BACKUP_PASSPHRASE_FILE');
   const passphraseFile = file === undefined ? undefined : resolve(file);
   return folder === undefined ? undefined : { folder: resolve(folder), keep, passphraseFile };
+}
+
+function readPlanChanges(settings: SettingReader): PlanName | undefined {
+  const changes = settings.parsed(
+    'PLAN_CHANGES',
+    (text) => ['operator', ...planNames.map((plan) => `owner:${plan}`)].find((known) => known === text),
+    (text) =>
+      `PLAN_CHANGES must be operator, or owner: with the largest plan that owners may choose, such as owner:pro (${planNames.join(', ')}), not "${text}".`,
+  );
+  return planNames.find((plan) => changes === `owner:${plan}`);
 }
 
 function readOperatorEmails(settings: SettingReader): string[] {

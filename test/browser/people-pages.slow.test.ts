@@ -132,7 +132,7 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         assert.equal((await page.goto(`${service.baseUrl}/plans/none`))?.status(), 404);
         await assertSound('astray', [/There is no page at this address/], [/Go to the start/]);
         assert.equal((await page.goto(`${service.baseUrl}/billing`))?.status(), 200);
-        await assertSound('plans', [/Nothing is sold here/, /Free\s+Messages a month\s+100/], [/Sign in/]);
+        await assertSound('plans', [/Plans cost nothing/, /Free\s+Messages a month\s+100/], [/Sign in/]);
         await page.getByRole('link', { name: 'Sign in' }).click();
         await page.getByLabel('E-mail address').fill(person.email);
         await page.getByLabel('Password').fill(password);
@@ -140,8 +140,8 @@ describe('the pages of people in a browser (specification sections 12.2 to 12.4)
         await page.waitForURL(`${service.baseUrl}/billing`);
         await assertSound(
           'billing',
-          [/Plan Free/, /of 100/, /ask the operator for the plan Starter/],
-          [/See the usage of/],
+          [/Plan Free/, /of 100/, /Ask the operator of this server for a plan/],
+          [/See the usage of/, /Ask the operator of this server for a plan/, /Ask for this plan/],
         );
       });
     });

@@ -6,6 +6,7 @@ import { givenBrowserTeam } from '#test/support/browser/browser-team.ts';
 import { nameOfLook, openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
 import { seriousAxeFindings, sidewaysOverflow } from '#test/support/browser/page-checks.ts';
 import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { givenService } from '#test/support/service/given-team.ts';
 import { putAccepted, putDay } from '#test/support/usage/given-usage.ts';
 
 describe('the page of usage in a browser (specification section 12.3)', () => {
@@ -13,6 +14,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
   let empty: TeamMember;
   let spent: TeamMember;
   const { service, browser } = givenBrowserTeam();
+  const choosing = givenService({ PLAN_CHANGES: 'owner:pro' });
 
   before(async () => {
     const team = await service.newTeam({ plan: 'starter' });
@@ -55,7 +57,7 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
       const shown = await page.innerText('main');
       assert.match(shown, /Your team has the plan Starter/);
       assert.match(shown, /further sends are refused/);
-      assert.match(shown, /The operator of this server gives each team its plan/);
+      assert.match(shown, /A plan is a set of limits that the operator of this server gives a team/);
       const current = page.getByRole('region', { name: 'Starter' });
       assert.match(await current.innerText(), /Your plan[\s\S]*1,000/);
       assert.equal(await page.getByText('Your plan', { exact: true }).count(), 1);
@@ -88,6 +90,38 @@ describe('the page of usage in a browser (specification section 12.3)', () => {
     assert.ok(labels.length >= 4);
     assert.deepEqual([...new Set(labels.map(String))], [`${labels[0]?.[0]},0`], 'one line each, in the card');
     await page.context().close();
+  });
+
+  it('an owner goes from the usage page to the page of plans, chooses one and asks for another (§8/choose-plan, §8/ask-for-plan)', async () => {
+    for (const look of looks) {
+      const team = await choosing.newTeam({ plan: 'free' });
+      const owner = await newMember(choosing, team, 'owner');
+      const { page, complaints } = await openWatchedDashboard(browser, owner, '/usage', look);
+      await page.getByRole('link', { name: 'Manage the plan' }).click();
+      const check = async (state: string) => {
+        await keepPicture(page, `billing-${state}-${nameOfLook(look)}`);
+        assert.deepEqual([await seriousAxeFindings(page), await sidewaysOverflow(page)], [[], []], state);
+      };
+      await page.getByLabel('Choose a plan').selectOption('Pro');
+      await page.getByRole('button', { name: 'Change the plan' }).click();
+      await page.getByRole('status').getByText('The plan is changed.').waitFor();
+      await page.getByText('Plan Pro', { exact: true }).waitFor();
+      await check('chosen');
+      await page.getByLabel('Ask the operator').selectOption('Enterprise');
+      await page.getByRole('button', { name: 'Ask for this plan' }).click();
+      await page.getByText(`ownline team set-plan --team ${team.publicId} --plan enterprise`).waitFor();
+      await check('asked');
+      assert.deepEqual(complaints, []);
+      await page.getByRole('button', { name: 'Ask for this plan' }).click();
+      await page.getByRole('alert').waitFor();
+      await check('asked-again');
+      const admin = await newMember(choosing, team, 'admin');
+      const other = await openWatchedDashboard(browser, admin, '/usage', look);
+      await other.page.getByText(/Owners manage the plan of the team: ask/).waitFor();
+      assert.equal(await other.page.getByRole('link', { name: 'Manage the plan' }).count(), 0);
+      await other.page.context().close();
+      await page.context().close();
+    }
   });
 
   it("the keyboard moves through the usage chart by day, and the month is in the page's address", async () => {

@@ -17,7 +17,10 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
   it('every visitor sees the limits of the plans, and that the operator assigns them (§8/upgrade-page)', async () => {
     const { status, text } = await open();
     assert.equal(status, 200);
-    assert.match(words(text), /Nothing is sold here\. The operator of this server gives each team its plan/);
+    assert.match(
+      words(text),
+      /A plan is a set of limits that the operator of this server gives a team\. Plans cost nothing/,
+    );
     const rows = [
       'Free Messages a month 100 Numbers 1 Members 1 Webhooks 5 API requests a minute 60 Sending media No Delivery events No',
       'Starter Messages a month 1,000 Numbers 2 Members 3 Webhooks 10 API requests a minute 300 Sending media Included Delivery events Included',
@@ -29,7 +32,7 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     assert.doesNotMatch(text, /team_/);
   });
 
-  it('a signed-in person sees plan and usage of each of their teams, and the plan to ask for (§8/upgrade-page)', async () => {
+  it('a signed-in person sees plan and usage of each of their teams (§8/upgrade-page)', async () => {
     const person = await newPerson(service);
     const small = await service.newTeam({ plan: 'starter', monthlyLimit: 2 });
     const large = await service.newTeam({ plan: 'enterprise' });
@@ -51,16 +54,15 @@ describe('the page of plans and limits, which every upgrade_url names (specifica
     await putAccepted(service, small.id, 2);
 
     const { text } = await open(person.cookie);
-    const [, first = '', second = '', third = '', ...others] = text.split('<section>');
+    const [, first = '', second = '', third = '', ...others] = text.split(/<section[^>]*>/);
     assert.equal(others.length, 1, 'the plans');
     assert.match(
       words(first),
       /Plan Starter .*this month 2 of 2 .*begins anew on [A-Z][a-z]+ 1, 20\d\d, at 0:00 UTC/,
     );
     assert.match(words(first), /Members and open invitations 2 of 3 Numbers 1 of 2 Webhooks 1 of 10 /);
-    assert.match(words(first), new RegExp(`ask the operator for the plan Pro , .* ${small.publicId}`));
-    assert.match(words(second), /Plan Enterprise .*this month 0, no limit .* No plan allows more/);
-    assert.match(words(third), /ask the operator for the plan Enterprise/, 'back to the plan’s');
+    assert.match(words(second), /Plan Enterprise .*this month 0, no limit /);
+    assert.match(words(third), /Plan Enterprise .*this month 0 of 50 /);
     assert.ok(!text.includes(strange.publicId), 'no other team’s');
   });
 

@@ -60,6 +60,8 @@ const told: Readonly<Record<string, readonly string[]>> = {
 const toldElsewhere = [
   'PUT /app/account',
   'POST /app/invitations/:token',
+  'POST /billing/plan',
+  'POST /billing/request',
   'POST /invite/:token',
   'POST /setup/:token',
   'POST /setup/:token/done',

@@ -59,6 +59,9 @@ const phrases: Readonly<Record<string, Describe>> = {
     (_, { name }) => `the team${name ? ` to “${text(name)}”` : ''}`,
   ),
   'team.plan_changed': phrase('changed', 'change', (_, { plan }) => `the plan${after('to', plan)}`),
+  'team.plan_requested': phrase('asked the operator for', 'ask the operator for', (_, { plan }) =>
+    text(plan) === '' ? 'another plan' : `the plan ${text(plan)}`,
+  ),
   'member.joined': phrase('joined', 'join', (_, details) => `the team${roleOf(details)}`),
   'member.added': phrase(
     'added',

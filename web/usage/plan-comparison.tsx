@@ -1,41 +1,44 @@
 import type { ReactNode } from 'react';
 import { planLines, planTitles } from '#contract/plan-texts.ts';
 import { type PlanName, planNames } from '#contract/plans.ts';
+import { basePath } from '#web/api/base-path.ts';
 import { Badge } from '#web/kit/badge.tsx';
+import { buttonStyle } from '#web/kit/button.tsx';
 import { Card } from '#web/kit/card.tsx';
 import { classNames } from '#web/kit/class-names.ts';
-import { CopyRow } from '#web/kit/copy.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { useAdministratorNames } from '#web/team/administrators.ts';
 
-export function PlanComparison({
-  plan,
-  teamId,
-}: {
-  readonly plan: PlanName;
-  readonly teamId: string;
-}): ReactNode {
+/** The limits of all plans. Owners manage the plan on the page /billing, which works without script. */
+export function PlanComparison({ plan }: { readonly plan: PlanName }): ReactNode {
+  const { id: teamId, role } = useTeam();
+  const owners = useAdministratorNames(ofOwners);
   return (
     <Card
-      title="Plans"
-      description="Nothing is sold here. The operator of this server gives each team its plan: it can’t be changed on this page."
+      title="Limits of each plan"
+      description="A plan is a set of limits that the operator of this server gives a team. Plans cost nothing: Ownline sells none, and has no paid version."
     >
       <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {planNames.map((name) => (
           <PlanColumn key={name} name={name} isCurrent={name === plan} />
         ))}
       </div>
-      <div className="mt-5 grid grid-cols-1 gap-x-8 gap-y-3 md:grid-cols-2">
+      <div className="mt-5 flex flex-wrap items-center justify-between gap-x-8 gap-y-3">
         <p className="text-quiet">
-          For another plan, ask the operator, and give them the id of the team. They can also allow another
-          number of messages than the plan’s. On a smaller plan everything that the team has goes on working;
-          only more is refused.
+          On a smaller plan everything that the team has goes on working; only more is refused.
+          {role !== 'owner' && ` Owners manage the plan of the team: ask ${owners}.`}
         </p>
-        <div>
-          <CopyRow value={teamId} what="the id of the team" />
-        </div>
+        {role === 'owner' && (
+          <a href={`${basePath}/billing#${teamId}`} className={buttonStyle({ size: 'small' })}>
+            Manage the plan
+          </a>
+        )}
       </div>
     </Card>
   );
 }
+
+const ofOwners = ['owner'] as const;
 
 function PlanColumn({
   name,

@@ -28,7 +28,7 @@ export function UsagePage(): ReactNode {
   const plan = useQuery(planUsageQuery(team.id));
   return (
     <Page
-      title="Usage and billing"
+      title="Usage and limits"
       description="What your team has used this month, and what its plan allows."
     >
       <div className="flex flex-col gap-5">
@@ -51,7 +51,7 @@ export function UsagePage(): ReactNode {
           </Card>
           {current.data ? <LimitRules usage={current.data} /> : <Card title="What happens at the limit" />}
         </div>
-        {plan.data && <PlanComparison plan={plan.data.plan} teamId={team.id} />}
+        {plan.data && <PlanComparison plan={plan.data.plan} />}
       </div>
     </Page>
   );

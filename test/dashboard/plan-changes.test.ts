@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type PlanName, plans } from '#contract/plans.ts';
+import { operator } from '#server/platform/actor.ts';
+import { readConfig } from '#server/platform/config.ts';
+import { changePlan } from '#server/teams/team/change-plan.ts';
+import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { Browser, type BrowserAnswer } from '#test/support/browser/browser-client.ts';
+import { startMailServer } from '#test/support/mail/mail-server.ts';
+import { newMember, type TeamMember } from '#test/support/people/people.ts';
+import { given } from '#test/support/service/given.ts';
+import { givenService } from '#test/support/service/given-team.ts';
+import { startTestService, type TestService, type TestTeam } from '#test/support/service/test-service.ts';
+
+const words = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+
+describe('plans that owners choose or ask for (specification section 8)', () => {
+  const byOperator = givenService();
+  const byOwner = givenService({ PLAN_CHANGES: 'owner:pro' });
+  const server = given(startMailServer);
+  const mailing = given(
+    () =>
+      startTestService({
+        SMTP_URL: server.url,
+        MAIL_FROM: 'texts@example.com',
+        OPERATOR_EMAIL: 'ops@example.com, night@example.com',
+      }),
+    (service) => service.close(),
+  );
+
+  const submit = (person: TeamMember, to: 'plan' | 'request', plan: string): Promise<BrowserAnswer> =>
+    new Browser(person.baseUrl, { cookie: person.cookie }).submit(
+      `/billing/${to}`,
+      { team_id: person.team.publicId, plan },
+      { 'sec-fetch-site': 'same-origin' },
+    );
+  const page = async (person: TeamMember) =>
+    (await new Browser(person.baseUrl, { cookie: person.cookie }).open('/billing')).text;
+  const planOf = async ({ api }: TestTeam) => {
+    const { plan, monthly_message_limit: limit } = (await api.get('/v1/team')).json;
+    return [plan, limit];
+  };
+  const lastEntry = async (service: TestService, team: TestTeam) =>
+    (await storedAuditEntries(service, { teamId: team.id })).at(-1);
+
+  it('an owner chooses any plan up to that of PLAN_CHANGES, with its monthly limit, at once (§8/choose-plan)', async () => {
+    const team = await byOwner.newTeam({ plan: 'free' });
+    const owner = await newMember(byOwner, team, 'owner');
+    for (const plan of ['pro', 'starter', 'free', 'pro'] satisfies PlanName[]) {
+      const answer = await submit(owner, 'plan', plan);
+      assert.equal(answer.status, 303, answer.text);
+      assert.deepEqual(await planOf(team), [plan, plans[plan].monthlyMessages]);
+    }
+    const entry = await lastEntry(byOwner, team);
+    assert.deepEqual(
+      [entry?.action, entry?.actorKind, entry?.details],
+      ['team.plan_changed', 'member', { plan: 'pro', monthly_message_limit: 10_000 }],
+    );
+    const beyond = await submit(owner, 'plan', 'enterprise');
+    assert.equal(beyond.status, 403);
+    assert.match(words(beyond.text), /Only the operator of this server gives the plan enterprise/);
+    assert.deepEqual(await planOf(team), ['pro', 10_000]);
+  });
+
+  it('the page tells an owner on a plan above PLAN_CHANGES that only the operator can give it again (§8/choose-plan)', async () => {
+    for (const [plan, again] of [
+      ['enterprise', true],
+      ['pro', false],
+    ] as const) {
+      const team = await byOwner.newTeam({ plan });
+      const shown = words(await page(await newMember(byOwner, team, 'owner')));
+      assert.equal(shown.includes('Only the operator can give the plan'), again, plan);
+      assert.ok(shown.includes('Choose a plan'));
+    }
+  });
+
+  it('without PLAN_CHANGES no owner changes a plan (§8/choose-plan)', async () => {
+    const team = await byOperator.newTeam({ plan: 'pro' });
+    const owner = await newMember(byOperator, team, 'owner');
+    assert.equal((await submit(owner, 'plan', 'free')).status, 403);
+    assert.deepEqual(await planOf(team), ['pro', 10_000]);
+    assert.ok(!(await page(owner)).includes('action="/billing/plan"'));
+  });
+
+  it('owners can’t change a limit that the operator set apart from the plan, by any plan (§8/own-limit)', async () => {
+    for (const limit of [50, 5_000]) {
+      const team = await byOwner.newTeam({ plan: 'starter', monthlyLimit: limit });
+      const owner = await newMember(byOwner, team, 'owner');
+      for (const plan of ['free', 'pro']) {
+        const refused = await submit(owner, 'plan', plan);
+        assert.equal(refused.status, 403);
+        assert.match(words(refused.text), /The operator of this server set the monthly limit of this team/);
+      }
+      assert.deepEqual(await planOf(team), ['starter', limit]);
+      assert.match(
+        words(await page(owner)),
+        /set the messages of this team apart from its plan, which has 1,000/,
+      );
+      assert.equal((await submit(owner, 'request', 'pro')).status, 303, 'the operator is asked instead');
+    }
+  });
+
+  it('only owners manage the plan, and all others see it (§8/billing-owners)', async () => {
+    const team = await byOwner.newTeam({ plan: 'starter' });
+    await newMember(byOwner, team, 'owner');
+    await changePlan(byOwner.runtime, team.id, { plan: 'pro', monthlyMessageLimit: 10_000 }, operator);
+    for (const role of ['admin', 'member', 'viewer'] as const) {
+      const person = await newMember(byOwner, team, role);
+      for (const to of ['plan', 'request'] as const) {
+        const refused = await submit(person, to, to === 'plan' ? 'starter' : 'enterprise');
+        assert.equal(refused.status, 403, `${role} ${to}`);
+        assert.match(words(refused.text), /does not include billing:manage/);
+      }
+      const shown = await page(person);
+      assert.match(words(shown), /Plan Pro/);
+      assert.match(words(shown), /Owners of the team manage its plan/);
+      assert.doesNotMatch(shown, /<form/);
+    }
+    assert.deepEqual(await planOf(team), ['pro', 10_000]);
+    const stranger = await newMember(byOwner, await byOwner.newTeam(), 'owner');
+    const foreign = await new Browser(byOwner.baseUrl, { cookie: stranger.cookie }).submit(
+      '/billing/plan',
+      { team_id: team.publicId, plan: 'free' },
+      { 'sec-fetch-site': 'same-origin' },
+    );
+    assert.equal(foreign.status, 404);
+  });
+
+  it('the forms of the plan refuse a visitor, another site and an unknown plan', async () => {
+    const team = await byOwner.newTeam({ plan: 'starter' });
+    const owner = await newMember(byOwner, team, 'owner');
+    assert.equal((await submit(owner, 'plan', 'gold')).status, 400);
+    const fields = { team_id: team.publicId, plan: 'pro' };
+    const forged = new Browser(byOwner.baseUrl, { cookie: owner.cookie });
+    const cross = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+    assert.equal((await forged.submit('/billing/plan', fields, cross)).status, 403);
+    const visitor = await new Browser(byOwner.baseUrl).submit('/billing/plan', fields, {
+      'sec-fetch-site': 'same-origin',
+    });
+    assert.deepEqual([visitor.status, visitor.headers.get('location')], [303, '/sign-in?next=/billing']);
+    assert.deepEqual(await planOf(team), ['starter', 1_000]);
+  });
+
+  it('without OPERATOR_EMAIL an owner who asks gets the command for the operator, once a day for each plan (§8/ask-for-plan)', async () => {
+    const team = await byOperator.newTeam({ plan: 'starter' });
+    const owner = await newMember(byOperator, team, 'owner');
+    assert.equal((await submit(owner, 'request', 'starter')).status, 400, 'the plan that it has');
+    assert.equal((await submit(owner, 'request', 'pro')).status, 303);
+    const entry = await lastEntry(byOperator, team);
+    assert.deepEqual(
+      [entry?.action, entry?.actorKind, entry?.details],
+      ['team.plan_requested', 'member', { plan: 'pro' }],
+    );
+    const command = `ownline team set-plan --team ${team.publicId} --plan pro`;
+    assert.ok((await page(owner)).includes(`<code class="value">${command}</code>`));
+    const again = await submit(owner, 'request', 'pro');
+    assert.equal(again.status, 409);
+    assert.match(words(again.text), /was asked for the plan pro less than 24 hours ago/);
+    assert.equal((await submit(owner, 'request', 'enterprise')).status, 303, 'another plan');
+    byOperator.clock.advance(24 * 3_600_000);
+    assert.ok(!(await page(owner)).includes(command));
+    assert.equal((await submit(owner, 'request', 'pro')).status, 303);
+  });
+
+  it('20 simultaneous requests for one plan ask the operator once (§8/ask-for-plan)', async () => {
+    const team = await byOperator.newTeam({ plan: 'free' });
+    const owner = await newMember(byOperator, team, 'owner');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => submit(owner, 'request', 'pro')));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [
+      303,
+      ...Array.from({ length: 19 }, () => 409),
+    ]);
+  });
+
+  it('each address of OPERATOR_EMAIL gets a mail with the command when an owner asks (§8/ask-for-plan)', async () => {
+    const team = await mailing.newTeam({ plan: 'starter' });
+    const owner = await newMember(mailing, team, 'owner', { name: 'Ada Example' });
+    assert.equal((await submit(owner, 'request', 'pro')).status, 303);
+    const mails = [await server.next(), await server.next()];
+    assert.deepEqual(mails.flatMap(({ to }) => to).sort(), ['night@example.com', 'ops@example.com']);
+    assert.match(mails[0]?.parsed.subject ?? '', /^Example team asks for the plan Pro$/);
+    assert.ok(mails[0]?.text.includes(`Ada Example (${owner.email}), an owner of the team Example team`));
+    assert.ok(mails[0]?.text.includes(`ownline team set-plan --team ${team.publicId} --plan pro`));
+    const shown = await page(owner);
+    assert.match(words(shown), /was asked for the plan Pro on .* They got a mail\./);
+    assert.ok(!shown.includes('set-plan'));
+  });
+
+  it('PLAN_CHANGES is operator or owner: with a plan, and a wrong value is reported with all other problems', () => {
+    const largest = (text?: string) =>
+      readConfig(text === undefined ? {} : { PLAN_CHANGES: text }).largestChosenPlan;
+    assert.deepEqual([undefined, 'operator', 'owner:free', 'owner:enterprise'].map(largest), [
+      undefined,
+      undefined,
+      'free',
+      'enterprise',
+    ]);
+    for (const wrong of ['owner', 'owner:', 'owner:gold', 'owners:pro', 'pro', 'operator:pro']) {
+      assert.throws(
+        () => readConfig({ PLAN_CHANGES: wrong, PORT: 'none', OPERATOR_EMAIL: 'nobody' }),
+        (error: Error) => {
+          assert.match(error.message, /PLAN_CHANGES must be operator, or owner: .* such as owner:pro/);
+          assert.match(error.message, /PORT must be/);
+          return /OPERATOR_EMAIL must be/.test(error.message);
+        },
+      );
+    }
+  });
+});
