@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
+import type { DeliveryRequest, LastAttempts, WebhookHealth } from '#contract/webhook-health.ts';
 import { publicId } from '#server/platform/ids/ids.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { given } from '#test/support/service/given.ts';
@@ -48,7 +48,7 @@ describe('reads of the webhook pages that /v1 does not have (specification secti
     const webhook = await addWebhook(service.runtime, team.id, receiver.url);
     await emit(service.runtime, team.id, ['one']);
     await settled(service, webhook);
-    const none = { switched_off: null, last_failure: null, missed_since: null };
+    const none = { switched_off: null, last_failure: null, missed_since: null, missed: 0 };
     assert.deepEqual(await healthOf(idOf(webhook)), none);
     await team.api.put(`/v1/webhooks/${idOf(webhook)}`, { active: false });
     const off = { at: service.clock.now().toISOString(), by: 'request' };
@@ -82,11 +82,37 @@ describe('reads of the webhook pages that /v1 does not have (specification secti
     const last = (await attemptsOf(service, webhook)).at(-1);
     assert.ok(first && last);
     assert.equal(health.switched_off?.by, 'failures');
+    const firstOfTen = (await attemptsOf(service, webhook)).at(-10);
+    assert.equal(health.switched_off?.failing_since, firstOfTen?.startedAt.toISOString());
+    assert.equal(health.missed, 70);
     assert.equal(health.last_failure?.id, publicId('att', last.id));
     assert.equal(health.last_failure?.delivery_id, publicId('dlv', last.deliveryId));
     assert.deepEqual([health.last_failure?.outcome, health.last_failure?.status_code], ['http_5xx', 503]);
     assert.equal(health.missed_since, first.createdAt.toISOString());
     await team.api.delete(`/v1/webhooks/${idOf(webhook)}`);
+  });
+
+  it('the last attempt of each webhook is known, also that of a test event (§12.3/last-attempts)', async () => {
+    const other = await service.newTeam();
+    const reader = await newMember(service, other, 'viewer');
+    const { id } = await newWebhook(other.api);
+    const { id: quiet } = await newWebhook(other.api);
+    const last = async () => {
+      const answer = await reader.get(reader.in('/webhooks/health'));
+      assert.equal(answer.status, 200, answer.text);
+      return (answer.json as unknown as LastAttempts).last_attempts.map(
+        ({ webhook_id, test, outcome, status_code }) => [webhook_id, test, outcome, status_code],
+      );
+    };
+    assert.deepEqual(await last(), []);
+    const event = await newDelivery(service, other, id, { ageMs: 60_000, status: 'succeeded' });
+    await newAttempt(service, other, event, { outcome: 'succeeded', statusCode: 200 });
+    await newDelivery(service, other, quiet, { status: 'skipped' });
+    assert.deepEqual(await last(), [[id, false, 'succeeded', 200]]);
+    const test = await newDelivery(service, other, id, { isTest: true });
+    await newAttempt(service, other, test);
+    await queueMany(service, other, id, 10, 'skipped');
+    assert.deepEqual(await last(), [[id, true, 'http_5xx', 500]]);
   });
 
   it('the last failure is found behind deliveries without attempts, and is never a test’s failure (§12.3/webhook-health)', async () => {

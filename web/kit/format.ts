@@ -51,6 +51,14 @@ function dayNear(at: string, now: number): string {
   return (isThisYear ? dayAndMonth : dayMonthYear).format(date);
 }
 
+/** Formats the time between two moments: `26 s`, `5 min`. */
+export function spanText(from: string, to: string): string {
+  const spanMs = Date.parse(to) - Date.parse(from);
+  return (
+    amountOf(spanMs) || (spanMs < 60_000 ? `${Math.max(1, Math.ceil(spanMs / 1_000))} s` : '7 days or more')
+  );
+}
+
 /** Formats a span of time: '' below 45 seconds, undefined from 7 days on. */
 function amountOf(spanMs: number): string | undefined {
   const seconds = Math.round(spanMs / 1_000);

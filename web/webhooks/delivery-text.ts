@@ -6,6 +6,7 @@ import type {
   DeliveryStatus,
   ListedDelivery,
 } from '#contract/webhook.ts';
+import type { missedEventsMax as missedEventsMaxOfContract } from '#contract/webhook-health.ts';
 import type { Tone } from '#web/kit/badge.tsx';
 import { amount, counted } from '#web/kit/format.ts';
 
@@ -48,6 +49,12 @@ export function outcomeText({ status, attempt_count: attempts, test }: Delivery)
     ? 'It was not sent, because the webhook was off.'
     : `It is not tried again, because the webhook was switched off after ${counted(attempts, 'attempt')}.`;
 }
+
+const missedEventsMax: typeof missedEventsMaxOfContract = 10_000;
+
+/** Counts missed events: `1 event`, `10,000 events or more`. */
+export const missedText = (missed: number): string =>
+  missed >= missedEventsMax ? `${counted(missed, 'event')} or more` : counted(missed, 'event');
 
 /** Formats a duration: `120 ms`, `4.2 s`. */
 function durationText(ms: number): string {

@@ -6,6 +6,7 @@ import { counted, exactTime } from '#web/kit/format.ts';
 import { ActionDialog } from '#web/kit/task-dialog.tsx';
 import { notify } from '#web/kit/toast.tsx';
 import { useTeam } from '#web/shell/session.ts';
+import { missedText } from './delivery-text.ts';
 import { refreshWebhooks, replay, updateWebhook, webhookHealthQuery } from './webhook-queries.ts';
 
 /** Enables a webhook, and optionally replays the deliveries that it missed. */
@@ -53,7 +54,7 @@ export function EnableDialog({
       {since !== null && (
         <Checkbox
           label="Send what it missed"
-          hint={`Events since ${exactTime(since)} that were not accepted, oldest first.`}
+          hint={`${missedText(health.data?.missed ?? 0)} since ${exactTime(since)}, oldest first.`}
           isOn={isReplaying}
           onChange={setIsReplaying}
         />

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { CirclePause, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Webhook } from '#contract/webhook.ts';
+import type { AttemptSummary, Webhook } from '#contract/webhook.ts';
 import type { WebhookHealth } from '#contract/webhook-health.ts';
 import { Button } from '#web/kit/button.tsx';
 import { Note } from '#web/kit/error-note.tsx';
-import { counted } from '#web/kit/format.ts';
+import { counted, exactTime, spanText } from '#web/kit/format.ts';
 import { Time } from '#web/kit/text.tsx';
 import { useTeam } from '#web/shell/session.ts';
 import { useAdministratorNames } from '#web/team/administrators.ts';
-import { adviceOf, attemptText } from './delivery-text.ts';
-import { failuresMax, stateOf } from './health.tsx';
+import { adviceOf, attemptText, missedText } from './delivery-text.ts';
+import { failuresMax, type LastAttempt, stateOf, useLastAttempt } from './health.tsx';
 import type { Task } from './webhook-actions.tsx';
 import { webhookHealthQuery } from './webhook-queries.ts';
 
@@ -23,7 +23,8 @@ interface NoteProps {
 /** Explains why a webhook fails or is off, the effect on its events, and what to do. */
 export function HealthNote(props: NoteProps): ReactNode {
   const team = useTeam();
-  const state = stateOf(props.webhook);
+  const last = useLastAttempt(props.webhook.id);
+  const state = stateOf(props.webhook, last);
   const health = useQuery({ ...webhookHealthQuery(team.id, props.webhook.id), enabled: state !== 'active' });
   if (state === 'active') return null;
   const tone = state === 'off' ? 'bad' : state === 'failing' ? 'warn' : 'accent';
@@ -31,13 +32,14 @@ export function HealthNote(props: NoteProps): ReactNode {
     <Note tone={tone} icon={state === 'paused' ? <CirclePause /> : <TriangleAlert />}>
       <div className="flex flex-col gap-1.5">
         <p className="font-semibold">
-          <Headline webhook={props.webhook} health={health.data} />
+          <Headline webhook={props.webhook} state={state} health={health.data} />
         </p>
-        {state !== 'paused' && <LastFailure health={health.data} />}
+        {state === 'off' && <Pace health={health.data} />}
+        {state !== 'paused' && <LastFailure failure={failureOf(props.webhook, last, health.data)} />}
         <p>
-          <Consequence webhook={props.webhook} health={health.data} />
+          <Consequence webhook={props.webhook} state={state} health={health.data} />
         </p>
-        <NextSteps {...props} health={health.data} />
+        <NextSteps {...props} state={state} health={health.data} />
       </div>
     </Note>
   );
@@ -45,15 +47,21 @@ export function HealthNote(props: NoteProps): ReactNode {
 
 interface HealthOf {
   readonly webhook: Webhook;
+  readonly state: ReturnType<typeof stateOf>;
   readonly health: WebhookHealth | undefined;
 }
 
-function Headline({ webhook, health }: HealthOf): ReactNode {
+/** The failure that the page explains. Tests count for nothing, so they matter only if nothing else fails. */
+const failureOf = (webhook: Webhook, last: LastAttempt | undefined, health: WebhookHealth | undefined) =>
+  webhook.active && webhook.failure_count === 0 ? last : health?.last_failure;
+
+function Headline({ webhook, state, health }: HealthOf): ReactNode {
   const { failure_count: failures } = webhook;
   const off = health?.switched_off;
   const when = off && <Time at={off.at} />;
-  switch (stateOf(webhook)) {
+  switch (state) {
     case 'failing':
+      if (failures === 0) return 'The last test event failed';
       return failures === 1 ? 'The last attempt failed' : `The last ${failures} attempts failed`;
     case 'off':
       return (
@@ -71,8 +79,19 @@ function Headline({ webhook, health }: HealthOf): ReactNode {
   }
 }
 
-function LastFailure({ health }: { readonly health: WebhookHealth | undefined }): ReactNode {
-  const failure = health?.last_failure;
+/** In what time the ten attempts failed: a busy minute can bring them together. */
+function Pace({ health }: { readonly health: WebhookHealth | undefined }): ReactNode {
+  const off = health?.switched_off;
+  if (!off || off.failing_since === null) return null;
+  return (
+    <p>
+      The ten came within {spanText(off.failing_since, off.at)}, from {exactTime(off.failing_since)} on. Calls
+      for different events count together.
+    </p>
+  );
+}
+
+function LastFailure({ failure }: { readonly failure: AttemptSummary | null | undefined }): ReactNode {
   if (!failure) return null;
   return (
     <p>
@@ -83,6 +102,9 @@ function LastFailure({ health }: { readonly health: WebhookHealth | undefined })
 
 function Consequence({ webhook, health }: HealthOf): ReactNode {
   const since = health?.missed_since;
+  if (webhook.active && webhook.failure_count === 0) {
+    return 'A test counts for nothing. Events are still sent, and tried four times each.';
+  }
   if (webhook.active) {
     const left = failuresMax - webhook.failure_count;
     return `Each event is tried four times. After ${counted(left, 'further failure')} in a row the webhook is switched off.`;
@@ -90,17 +112,18 @@ function Consequence({ webhook, health }: HealthOf): ReactNode {
   return (
     <>
       No event is lost: those that come are kept as skipped.
-      {since && (
+      {health && since && (
         <>
           {' '}
-          The first that it missed happened <Time at={since} />.
+          It has missed {missedText(health.missed)} so far, the first <Time at={since} />. You can have them
+          sent when you enable it.
         </>
       )}
     </>
   );
 }
 
-function NextSteps({ webhook, health, onTask, onOpen }: NoteProps & HealthOf): ReactNode {
+function NextSteps({ webhook, state, health, onTask, onOpen }: NoteProps & HealthOf): ReactNode {
   const team = useTeam();
   const failure = health?.last_failure;
   const isOff = !webhook.active;
@@ -119,12 +142,12 @@ function NextSteps({ webhook, health, onTask, onOpen }: NoteProps & HealthOf): R
             Enable webhook
           </Button>
         )}
-        {stateOf(webhook) !== 'paused' && canManage && (
+        {state !== 'paused' && canManage && (
           <Button size="small" onClick={() => onTask('edit')}>
             Edit address
           </Button>
         )}
-        {stateOf(webhook) !== 'paused' && failure && (
+        {state !== 'paused' && failure && (
           <Button size="small" onClick={() => onOpen(failure.delivery_id)}>
             Show the failure
           </Button>

@@ -1,8 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { failuresMax as failuresMaxOfContract, Webhook } from '#contract/webhook.ts';
+import type { LastAttempts } from '#contract/webhook-health.ts';
 import { Badge, type Tone } from '#web/kit/badge.tsx';
 import { counted } from '#web/kit/format.ts';
 import { Time } from '#web/kit/text.tsx';
+import { useTeam } from '#web/shell/session.ts';
+import { lastAttemptsQuery } from './webhook-queries.ts';
 
 /** Consecutive failures that disable a webhook. The type keeps the number equal to the contract's. */
 export const failuresMax: typeof failuresMaxOfContract = 10;
@@ -16,14 +20,28 @@ const badges: Readonly<Record<HealthState, readonly [Tone, string]>> = {
   paused: ['neutral', 'Paused'],
 };
 
-/** The state of a webhook. `off`: disabled by consecutive failures. `paused`: disabled by a request. */
-export function stateOf({ active, failure_count }: Webhook): HealthState {
-  if (active) return failure_count > 0 ? 'failing' : 'active';
-  return failure_count >= failuresMax ? 'off' : 'paused';
+export type LastAttempt = LastAttempts['last_attempts'][number];
+
+/** Returns the latest attempt of a webhook; undefined for none. */
+export function useLastAttempt(webhookId: string): LastAttempt | undefined {
+  const team = useTeam();
+  const { data } = useQuery(lastAttemptsQuery(team.id));
+  return data?.last_attempts.find(({ webhook_id }) => webhook_id === webhookId);
+}
+
+/**
+ * The state of a webhook. `failing`: the last attempt failed, or a test event to its present address did. `off`: disabled
+ * by consecutive failures. `paused`: disabled by a request.
+ */
+export function stateOf(webhook: Webhook, last: LastAttempt | undefined): HealthState {
+  const { active, failure_count: failures, url } = webhook;
+  if (!active) return failures >= failuresMax ? 'off' : 'paused';
+  const hasFailedTest = last?.test && last.outcome !== 'succeeded' && last.url === url;
+  return failures > 0 || hasFailedTest ? 'failing' : 'active';
 }
 
 export function HealthBadge({ webhook }: { readonly webhook: Webhook }): ReactNode {
-  const [tone, text] = badges[stateOf(webhook)];
+  const [tone, text] = badges[stateOf(webhook, useLastAttempt(webhook.id))];
   return (
     <Badge tone={tone} hasDot>
       {text}
@@ -34,22 +52,23 @@ export function HealthBadge({ webhook }: { readonly webhook: Webhook }): ReactNo
 /** The state of a webhook in a few words, for a row of the list. */
 export function HealthText({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const { failure_count: failures, last_triggered_at: lastAt } = webhook;
-  switch (stateOf(webhook)) {
+  const last = useLastAttempt(webhook.id);
+  switch (stateOf(webhook, last)) {
     case 'failing':
-      return `${counted(failures, 'failure')} in a row`;
+      return failures > 0 ? `${counted(failures, 'failure')} in a row` : 'the last test event failed';
     case 'off':
       return `after ${failuresMax} failures in a row`;
     case 'paused':
       return 'sends nothing until it is enabled';
     default:
-      return lastAt === null ? 'no event yet' : <Sent at={lastAt} />;
+      return lastAt === null ? 'no event yet' : <Sent at={lastAt} isTest={last?.test ?? false} />;
   }
 }
 
-function Sent({ at }: { readonly at: string }): ReactNode {
+function Sent({ at, isTest }: { readonly at: string; readonly isTest: boolean }): ReactNode {
   return (
     <>
-      last event <Time at={at} />
+      last {isTest ? 'test' : 'event'} <Time at={at} />
     </>
   );
 }

@@ -12,7 +12,7 @@ import type {
   Webhook,
   WebhookList,
 } from '#contract/webhook.ts';
-import type { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
+import type { DeliveryRequest, LastAttempts, WebhookHealth } from '#contract/webhook-health.ts';
 import { queryClient } from '#web/api/query-client.ts';
 import { pagesQuery, teamQuery, teamRequest, withQuery } from '#web/api/team-requests.ts';
 import { type DeliveryPages, withNewest } from './delivery-pages.ts';
@@ -25,6 +25,10 @@ export const webhookQuery = (teamId: string, id: string) =>
 
 export const webhookHealthQuery = (teamId: string, id: string) =>
   teamQuery<WebhookHealth>(teamId, 'webhook', `/webhooks/${id}/health`);
+
+/** The latest attempts of the team's webhooks, read again with their deliveries. */
+export const lastAttemptsQuery = (teamId: string) =>
+  teamQuery<LastAttempts>(teamId, 'delivery', '/webhooks/health');
 
 const deliveriesOnPage = 25;
 

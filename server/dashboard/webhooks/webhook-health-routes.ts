@@ -1,17 +1,25 @@
-import { DeliveryRequest, WebhookHealth } from '#contract/webhook-health.ts';
+import { DeliveryRequest, LastAttempts, WebhookHealth } from '#contract/webhook-health.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { notFound } from '#server/platform/app-error.ts';
 import { type Route, route } from '#server/platform/http/route.ts';
 import { parseId } from '#server/platform/ids/ids.ts';
 import { findDelivery } from '#server/webhooks/deliveries/delivery-store.ts';
 import { webhookTargetOf } from '#server/webhooks/endpoints/routes.ts';
-import { getWebhookHealth } from './get-webhook-health.ts';
+import { getLastAttempts, getWebhookHealth } from './get-webhook-health.ts';
 import { findRequestBody } from './webhook-health-store.ts';
 
 /** Routes for data of the webhook pages that /v1 does not have (specification section 12.3). */
 export function webhookHealthRoutes(services: Pick<Runtime, 'database'>): Route[] {
   const { pages } = services.database;
   return [
+    route({
+      method: 'GET',
+      path: '/app/teams/:team_id/webhooks/health',
+      audience: 'team',
+      permission: 'webhooks:read',
+      answers: { 200: LastAttempts },
+      handle: async ({ principal }) => ({ body: await getLastAttempts(services, principal.teamId) }),
+    }),
     route({
       method: 'GET',
       path: '/app/teams/:team_id/webhooks/:id/health',

@@ -1,3 +1,4 @@
+import { failuresMax } from '#contract/webhook.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import { type EnvelopeColumns, readStoredEnvelope } from '#server/events/stored-envelope.ts';
 import {
@@ -16,8 +17,17 @@ export interface FailedAttemptRow extends Omit<AttemptRow, 'response_body' | 're
   readonly delivery_id: DeliveryId;
 }
 
+/** The latest attempt of a webhook. */
+interface LastAttemptRow extends Omit<AttemptRow, 'response_body' | 'response_truncated'> {
+  readonly webhook_id: WebhookId;
+  readonly is_test: boolean;
+}
+
 /** Upper bound on compared deliveries: the newest ones with an attempt, and those whose retry is due next. */
 const comparedMax = 50;
+
+/** The longest an attempt takes (WEBHOOK_TIMEOUT_MS), with the time until its result is written. */
+const longestAttemptMs = 60_000;
 
 // During a backlog the newest deliveries have no attempt yet, but those in the lane retry do. Attempts are never older
 // than their delivery, so older partitions are skipped.
@@ -46,6 +56,46 @@ const findFailure = statement<[TeamId, WebhookId, string], FailedAttemptRow>(
    ) a
    WHERE a.outcome <> 'succeeded' ORDER BY a.id DESC LIMIT 1`,
 );
+// The ten newest attempts that counted are those that failed in a row. The tenth ended as the webhook was disabled, so
+// older ones, which a replay leaves at the end of the log, are no answer.
+const findFirstOfRow = statement<[TeamId, WebhookId, string, Date, number], { readonly since: Date | null }>(
+  'webhooks.find-failing-since',
+  `SELECT CASE WHEN count(*) = ${failuresMax} AND max(a.started_at) > $4::timestamptz - $5 * interval '1 ms' THEN min(a.started_at) END AS since
+   FROM (
+     SELECT a.started_at FROM (
+       SELECT id FROM (
+         SELECT d.id, d.is_test, d.attempt_count FROM deliveries d
+         WHERE (d.team_id, d.webhook_id, d.id) < ($1, $2, $3) AND d.id < $3
+           AND (d.team_id, d.webhook_id, d.id) >= ($1, $2, '00000000-0000-0000-0000-000000000000')
+         ORDER BY d.team_id DESC, d.webhook_id DESC, d.id DESC LIMIT ${deliveryPageExaminedMax}
+       ) l
+       WHERE l.attempt_count > 0 AND NOT l.is_test LIMIT ${comparedMax}
+     ) d
+     JOIN attempts a ON a.team_id = $1 AND a.delivery_id = d.id
+       AND a.id >= overlay(d.id::text PLACING '-0000-0000-000000000000' FROM 14)::uuid
+     WHERE a.is_counted AND a.started_at <= $4 ORDER BY a.id DESC LIMIT ${failuresMax}
+   ) a`,
+);
+const listLast = statement<[TeamId], LastAttemptRow>(
+  'webhooks.list-last-attempts',
+  `SELECT w.id AS webhook_id, d.is_test, a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url
+   FROM webhooks w
+   CROSS JOIN LATERAL (
+     SELECT l.id, l.is_test FROM (
+       SELECT d.id, d.is_test, d.attempt_count FROM deliveries d
+       WHERE (d.team_id, d.webhook_id, d.id) >= ($1, w.id, '00000000-0000-0000-0000-000000000000')
+         AND (d.team_id, d.webhook_id, d.id) <= ($1, w.id, '${idMax}')
+       ORDER BY d.team_id DESC, d.webhook_id DESC, d.id DESC LIMIT ${comparedMax}
+     ) l
+     WHERE l.attempt_count > 0 LIMIT 1
+   ) d
+   CROSS JOIN LATERAL (
+     SELECT a.id, a.started_at, a.duration_ms, a.outcome, a.status_code, a.url FROM attempts a
+     WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.id >= overlay(d.id::text PLACING '-0000-0000-000000000000' FROM 14)::uuid
+     ORDER BY a.id DESC LIMIT 1
+   ) a
+   WHERE w.team_id = $1`,
+);
 const findBody = statement<
   [TeamId, WebhookId, DeliveryId, EventId],
   Pick<EnvelopeColumns, 'type' | 'message_id'> & { readonly body: string }
@@ -71,6 +121,28 @@ export function findLastFailure(
   const end = before ? firstIdAfter(before) : idMax;
   return findFailure.row(db, teamId, webhookId, end);
 }
+
+/** When the first of the ten attempts began whose failures disabled a webhook; undefined if the log lacks them. */
+export async function findFailingSince(
+  db: Queryable,
+  teamId: TeamId,
+  webhookId: WebhookId,
+  disabledAt: Date,
+): Promise<Date | undefined> {
+  const found = await findFirstOfRow.row(
+    db,
+    teamId,
+    webhookId,
+    firstIdAfter(disabledAt),
+    disabledAt,
+    longestAttemptMs,
+  );
+  return found?.since ?? undefined;
+}
+
+/** Lists the latest attempt of each webhook of a team, of the newest delivery that was tried. */
+export const listLastAttempts = (db: Queryable, teamId: TeamId): Promise<LastAttemptRow[]> =>
+  listLast.rows(db, teamId);
 
 /** The request body of a delivery: that of its event, or the sample of a waiting test; null if none is stored. */
 export async function findRequestBody(

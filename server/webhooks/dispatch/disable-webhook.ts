@@ -29,7 +29,7 @@ export async function disableWebhook(
 ): Promise<void> {
   const at = services.clock.now();
   await markDisabled(trx, webhook.id, at, failuresMax);
-  const since = await findMissedSince(trx, webhook.team_id, webhook.id);
+  const { since } = await findMissedSince(trx, webhook.team_id, webhook.id);
   await skipPending(trx, webhook.id, at);
   const { team_id: teamId, url } = webhook;
   const target = publicId('wh', webhook.id);

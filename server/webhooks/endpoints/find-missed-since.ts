@@ -1,11 +1,12 @@
+import { missedEventsMax } from '#contract/webhook-health.ts';
 import { type Queryable, statement } from '#server/database/statement.ts';
 import type { DeliveryId, TeamId, WebhookId } from '#server/platform/ids/ids.ts';
 import { timeOfId } from '#server/platform/ids/ids.ts';
 
 /** How many of the latest deliveries are searched for the last success. Pending deliveries are found at any age. */
-const examinedMax = 10_000;
+const examinedMax = missedEventsMax;
 
-const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null }>(
+const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null; readonly missed: number }>(
   'webhooks.find-oldest-missed',
   `WITH latest AS MATERIALIZED (
      SELECT id, status FROM deliveries WHERE team_id = $1 AND webhook_id = $2 AND NOT is_test
@@ -20,18 +21,18 @@ const find = statement<[TeamId, WebhookId], { readonly id: DeliveryId | null }>(
      SELECT delivery_id AS id FROM due_deliveries WHERE webhook_id = $2 AND lane <> 'manual'
      ORDER BY webhook_id, delivery_id LIMIT 1
    )
-   SELECT min(id::text)::uuid AS id FROM (SELECT id FROM missed UNION ALL SELECT id FROM waiting) AS either`,
+   SELECT min(id::text)::uuid AS id, count(*)::int AS missed FROM (SELECT id FROM missed UNION SELECT id FROM waiting) AS either`,
 );
 
 /**
- * Finds the time from which a receiver may have missed events: the oldest delivery that is pending or came after the
+ * Finds the time from which a receiver may have missed events, and how many these are. It is the time of the oldest delivery that is pending or came after the
  * last success. A replay from that time on repeats no successful delivery.
  */
 export async function findMissedSince(
   db: Queryable,
   teamId: TeamId,
   webhookId: WebhookId,
-): Promise<Date | undefined> {
-  const id = (await find.row(db, teamId, webhookId))?.id;
-  return id ? timeOfId(id) : undefined;
+): Promise<{ readonly since: Date | undefined; readonly missed: number }> {
+  const { id, missed = 0 } = (await find.row(db, teamId, webhookId)) ?? {};
+  return { since: id ? timeOfId(id) : undefined, missed: Math.min(missed, missedEventsMax) };
 }
