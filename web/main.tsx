@@ -7,6 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
 import { Toasts } from './kit/toast.tsx';
 import { router } from './router.tsx';
+import { UntilSignedOut } from './shell/signed-out.tsx';
 // This import makes the page follow the system's theme while it is open.
 import './shell/theme.ts';
 
@@ -18,7 +19,9 @@ createRoot(root).render(
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
         <Toasts>
-          <RouterProvider router={router} />
+          <UntilSignedOut>
+            <RouterProvider router={router} />
+          </UntilSignedOut>
         </Toasts>
       </QueryClientProvider>
     </CSPProvider>

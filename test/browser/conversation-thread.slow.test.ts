@@ -114,6 +114,24 @@ describe('a conversation in a browser (specification sections 12.11 and 12.12)',
     });
   }
 
+  it('a member who is removed while typing gets the text to copy, and the sign-in page says why (§12.12/page-signed-out)', async () => {
+    const leaving = await newMember(service, team, 'member');
+    const page = await open(bob, desktop, leaving);
+    const reply = page.getByRole('textbox', { name: 'Reply' });
+    await reply.fill('On Sunday we open at ten.');
+    assert.equal((await team.api.delete(`/v1/team/members/${leaving.memberId}`)).status, 200);
+    await page.getByRole('heading', { name: 'You were signed out' }).waitFor();
+    await page.getByText('On Sunday we open at ten.').waitFor();
+    await page.getByRole('button', { name: 'Copy the text' }).waitFor();
+    await assertSoundDashboard(page, 'conversations-signed-out');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page
+      .getByText('You were signed out: your session ended, or you were removed from a team.')
+      .waitFor();
+    await assertSoundDashboard(page, 'sign-in-ended');
+    await page.context().close();
+  });
+
   it('a failed message can be sent again as it is, or be edited as another one (§12.12/page-conversations)', async () => {
     const contact = '+14155550145';
     const page = await open(contact);

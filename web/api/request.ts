@@ -1,5 +1,6 @@
 import { ApiError, readAnswer, readError } from './api-answer.ts';
 import { basePath } from './base-path.ts';
+import { signIn } from './signed-out.ts';
 
 export { ApiError } from './api-answer.ts';
 
@@ -41,10 +42,4 @@ export async function request<Answer>(
     readError(text),
     Number(response.headers.get('retry-after')) || undefined,
   );
-}
-
-/** Opens the sign-in page, which leads back to this page. */
-export function signIn(): void {
-  const here = `${location.pathname.slice(basePath.length)}${location.search}`;
-  location.assign(`${basePath}/sign-in?next=${encodeURIComponent(here)}`);
 }

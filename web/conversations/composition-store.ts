@@ -44,6 +44,13 @@ export class CompositionStore {
     return this.#compositions.get(conversation) ?? empty;
   }
 
+  /** Lists the texts of all drafts and of unanswered messages. */
+  texts(): readonly string[] {
+    return [...this.#compositions.values()].flatMap(({ draft, outgoing }) =>
+      [outgoing?.message.text ?? '', draft.text].filter((text) => text !== ''),
+    );
+  }
+
   /** Calls the listener after each change of a conversation's draft. @returns a function that ends the subscription */
   subscribe(conversation: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(conversation) ?? new Set();

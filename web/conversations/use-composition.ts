@@ -2,6 +2,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import { formatPhoneNumber } from '#contract/format-phone-number.ts';
 import { ApiError } from '#web/api/request.ts';
+import { addUnsentTexts } from '#web/api/signed-out.ts';
 import { notify } from '#web/kit/toast.tsx';
 import { type Composition, CompositionStore, type Draft, joinDrafts } from './composition-store.ts';
 import { type ConversationKey, rereadConversations, sendMessage } from './conversation-queries.ts';
@@ -19,6 +20,7 @@ const isLost = (error: Error, isRepeat: boolean) =>
 
 /** The composition store of this tab, which keeps drafts while other pages are open. */
 const compositions = new CompositionStore(newIdempotencyKey, isLost);
+addUnsentTexts(() => compositions.texts());
 
 export interface CompositionActions {
   readonly write: (draft: Draft) => void;

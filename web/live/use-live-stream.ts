@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { LiveRows } from '#contract/live.ts';
 import { queryClient } from '#web/api/query-client.ts';
-import { signIn } from '#web/api/request.ts';
+import { signIn } from '#web/api/signed-out.ts';
 import { hasUnread } from '#web/conversations/unread.ts';
 import { setServerTime } from '#web/kit/clock.ts';
 import { overviewQuery } from '#web/shell/session.ts';

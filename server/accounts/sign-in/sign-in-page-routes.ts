@@ -51,7 +51,11 @@ export function signInPageRoutes(services: SignInPages): Route[] {
   const expired = () => page(renderMagicLinkExpired(base, isMailEnabled), 404);
 
   const hasPasskeys = supportsPasskeys(config.appUrl);
-  const form = (next: string, state: { readonly email: string; readonly problem?: string }, status = 200) => {
+  const form = (
+    next: string,
+    state: { readonly email: string; readonly problem?: string; readonly hasEnded?: boolean },
+    status = 200,
+  ) => {
     const passkeys = hasPasskeys ? { base, next: `${base}${next}` } : undefined;
     const body = renderSignIn({ ...state, base, isMailEnabled, passkeys });
     return { status, body, headers: signInPageHeaders(base, hasPasskeys) };
@@ -96,7 +100,7 @@ export function signInPageRoutes(services: SignInPages): Route[] {
             }),
           );
         }
-        return form(next, { email: '' });
+        return form(next, { email: '', hasEnded: hasEnded(query) });
       },
     }),
     route({
@@ -159,6 +163,10 @@ function redirectOf(query: unknown): string {
     typeof query === 'object' && query !== null && 'next' in query ? query.next : undefined,
   );
 }
+
+/** Whether a page of the dashboard led here because its session had ended. */
+const hasEnded = (query: unknown): boolean =>
+  typeof query === 'object' && query !== null && 'ended' in query && query.ended === 'true';
 
 /** The query that passes the path to return to after the sign-in; empty for the start page. */
 function withRedirect(next: string): string {

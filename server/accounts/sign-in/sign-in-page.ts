@@ -13,6 +13,8 @@ interface SignInPage {
   readonly base: string;
   /** The address that the person entered at the last attempt. */
   readonly email: string;
+  /** Whether the person came from a page whose session had ended. */
+  readonly hasEnded?: boolean;
   /** The reason why the last attempt failed. */
   readonly problem?: string;
   readonly isMailEnabled: boolean;
@@ -31,16 +33,27 @@ export interface PasskeyPaths {
 export const signInPageHeaders = (base: string, hasPasskeys: boolean) =>
   pageHeadersFor({ base, ...(hasPasskeys ? passkeyParts : {}) });
 
+const ended =
+  'You were signed out: your session ended, or you were removed from a team. If your team is missing after you sign in, ask one of its owners.';
+
 /**
  * Renders the form for address and password; the address alone is enough for a magic link (specification section 12.2).
  * Only passkeys need the script, so the script also reveals their button.
  */
-export function renderSignIn({ base, email, problem, isMailEnabled, passkeys }: SignInPage): string {
+export function renderSignIn({
+  base,
+  email,
+  problem,
+  hasEnded,
+  isMailEnabled,
+  passkeys,
+}: SignInPage): string {
   const describedBy = problem === undefined ? '' : ' aria-describedby="problem"';
   return renderPage(
     'Sign in',
     `<h1>Sign in</h1>
 ${problem === undefined ? '' : `<p class="error" role="alert" id="problem">${messageHtml(problem)}</p>`}
+${hasEnded ? `<p role="status">${ended}</p>` : ''}
 <section><form method="post">
 <label for="email">E-mail address</label>
 <input id="email" name="email" value="${escapeHtml(email)}" inputmode="email" autocomplete="username${passkeys ? ' webauthn' : ''}" autocapitalize="none" spellcheck="false" required${describedBy}>
