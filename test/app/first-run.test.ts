@@ -6,11 +6,13 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { firstRun } from '#server/app/first-run.ts';
 import { openRuntime } from '#server/app/open-runtime.ts';
+import { fillDemo } from '#server/cli/demo/fill-demo.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import { operator } from '#server/platform/actor.ts';
 import { type Config, readConfig } from '#server/platform/config.ts';
 import { ConfigError } from '#server/platform/config-error.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
+import { createSignInOrOwnerLink } from '#server/teams/invitations/create-sign-in-or-owner-link.ts';
 import { createTeam } from '#server/teams/team/create-team.ts';
 import { connectToDatabase, type DatabaseConnection } from '#test/support/database/database-connection.ts';
 import { storedRowTexts } from '#test/support/database/stored-text.ts';
@@ -56,6 +58,15 @@ describe('the first start on an empty database (specification section 10.1)', ()
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal((await stat(config.dataDir)).mode & 0o066, 0, 'no other user lists or writes the folder');
     assert.deepEqual([await count('teams'), await count('api_keys')], [1, 1]);
+  });
+
+  it('the first start, and ownline link without --team, take no notice of a demo team (§10.12/own-team)', async () => {
+    await fillDemo(runtime);
+    await start();
+    assert.equal(await count('teams'), 2);
+    const services = { ...runtime, onRoleChanged: [] };
+    const { opens } = await createSignInOrOwnerLink(services, 'ada@example.com', undefined);
+    assert.equal(opens, 'owner_invitation');
   });
 
   it('the first start makes no team and no key if the key file can’t be written, and the error names DATA_DIR', async () => {

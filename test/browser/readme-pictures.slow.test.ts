@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { keepPicture, type Look, startBrowser } from '#test/support/browser/browser.ts';
 import { openWatchedDashboard } from '#test/support/browser/dashboard-page.ts';
-import { givenExamplePractice } from '#test/support/browser/example-practice.ts';
+import { givenDemo } from '#test/support/demo/given-demo.ts';
 import { given } from '#test/support/service/given.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
@@ -11,25 +11,25 @@ const phone: Look = { width: 390, height: 844, colorScheme: 'dark' };
 const thread = '/conversations/%2B14155550100/%2B14155550142';
 
 /** Draws the pictures of the README; `npm run pictures` copies them to docs/pictures/. */
-describe('the dashboard of an example practice, as the README shows it (specification section 12.3)', () => {
+describe('the dashboard of the demo team, as the README shows it (specification section 10.12)', () => {
   const service = givenService();
-  const practice = given(() => givenExamplePractice(service));
+  const demo = given(() => givenDemo(service));
   const browser = given(startBrowser);
 
   for (const [name, path, look, shown] of [
-    ['home', '', desktop, 'Everything is fine'],
-    ['conversations', thread, desktop, '10:30 is perfect'],
-    ['thread-phone', thread, phone, '10:30 is perfect'],
-    ['messages', '/messages', { ...desktop, colorScheme: 'dark' }, 'Is parking free behind the house?'],
+    ['home', '', desktop, 'Front desk'],
+    ['conversations', thread, desktop, 'No problem, Jamie. Dr. Chen will wait for you.'],
+    ['thread-phone', thread, phone, 'No problem, Jamie. Dr. Chen will wait for you.'],
+    ['messages', '/messages', { ...desktop, colorScheme: 'dark' }, 'Is parking free behind the building?'],
   ] as const) {
     it(`the README's picture ${name} is drawn without a complaint of the browser`, async () => {
-      const { page, complaints } = await openWatchedDashboard(browser, practice.owner, path, look);
+      const { page, complaints } = await openWatchedDashboard(browser, demo.owner, path, look);
       await page.getByText(shown).first().waitFor();
       // At the first load the page may show the system's font; at the second its own font is in the cache.
       await page.reload();
       await page.getByText(shown).first().waitFor();
       await page.evaluate('document.fonts.ready.then(() => undefined)');
-      await keepPicture(page, `readme-${name}`);
+      await keepPicture(page, `readme-${name}`, false);
       assert.deepEqual(complaints, []);
       await page.context().close();
     });

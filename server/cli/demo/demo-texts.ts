@@ -39,7 +39,7 @@ const dayMs = 24 * 60 * minuteMs;
  * Reads the texts of a demo, in the order of their times. A conversation in texts.txt is a block. Its first row
  * has line, contact and beginning. Each other row has the minutes since the previous text, the author and the words. A contact of
  * two digits is `+1 415 555 01` and these. `:fate` and `+file` may follow the author. `{+2}` is the weekday two days
- * after the text.
+ * after the text, or Monday in place of a weekend.
  */
 export function readDemoTexts(nowMs: number): (InboundDemoText | OutboundDemoText)[] {
   const blocks = readFileSync(new URL('texts.txt', import.meta.url), 'utf8')
@@ -81,8 +81,13 @@ export function momentOf(text: string, nowMs: number): number {
 
 const weekday = new Intl.DateTimeFormat('en', { weekday: 'long' });
 
+/** Names weekdays. In place of a weekend, on which the practice is closed, it names the Monday after it. */
 function nameWeekdays(text: string, atMs: number): string {
-  return text.replaceAll(/\{\+(\d+)\}/g, (_, days) => weekday.format(atMs + Number(days) * dayMs));
+  return text.replaceAll(/\{\+(\d+)\}/g, (_, days) => {
+    const thenMs = atMs + Number(days) * dayMs;
+    const isWeekend = [0, 6].includes(new Date(thenMs).getDay());
+    return isWeekend ? 'Monday' : weekday.format(thenMs);
+  });
 }
 
 function oneOf<Value extends string>(values: readonly Value[], text: string | undefined): Value {

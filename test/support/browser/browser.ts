@@ -53,12 +53,12 @@ export function newPage(browser: Browser, { width, height, colorScheme }: Look):
   return browser.newPage({ viewport: { width, height }, colorScheme });
 }
 
-/** Saves a screenshot of the whole page in the folder that SCREENSHOTS names, if that setting exists. */
-export async function keepPicture(page: Page, name: string): Promise<void> {
+/** Saves a screenshot in the folder that SCREENSHOTS names, if that setting exists: of the whole page, or of its window. */
+export async function keepPicture(page: Page, name: string, fullPage = true): Promise<void> {
   const folder = process.env.SCREENSHOTS ?? '';
   if (folder === '') return;
   await untilAnimationsEnd(page);
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }
 
 /** Chromium's sandbox needs user namespaces, which it refuses to use as root and many containers lack. */
