@@ -15,6 +15,9 @@ export const simulatedPhoneSweepMs = 5_000;
 /** Maximum number of simulated phones in one process; other processes may run more. */
 export const simulatedPhonesMax = 100;
 
+/** A test line without a message for this long leaves its phone to a number that waits for one. */
+export const testLineIdleMs = 60_000;
+
 /** Shortest and longest pause before a simulated phone that ended is connected again. */
 export const simulatedPhonePauseMinMs = 2_000;
 export const simulatedPhonePauseMaxMs = 60_000;

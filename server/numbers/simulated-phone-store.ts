@@ -1,3 +1,4 @@
+import { testLine } from '#contract/test-line.ts';
 import { type Queryable, statement, transactionStatement } from '#server/database/statement.ts';
 import type { NumberId, TeamId } from '#server/platform/ids/ids.ts';
 import { simulatedPhoneLeaseMs } from './limits.ts';
@@ -22,6 +23,11 @@ export const renewSimulatedPhones = statement<
   'numbers.renew-simulated-phones',
   `UPDATE simulated_phones SET leased_until = $3 WHERE holder = $1 AND number_id = ANY($2::uuid[]) RETURNING number_id`,
 ).run;
+// SQL condition: a number is a test line that has no message to send.
+const isIdle = (alias: string) => `(${alias}.phone_number = '${testLine}'
+   AND NOT EXISTS (SELECT FROM send_queue q WHERE q.number_id = ${alias}.id OFFSET 0)
+   AND NOT EXISTS (SELECT FROM in_flight f WHERE f.number_id = ${alias}.id OFFSET 0))`;
+
 // Also deletes the leases of deleted numbers, whose processes were killed.
 const claim = statement<[string, Date, Date, number], SimulatedPhoneLease>(
   'numbers.claim-simulated-phones',
@@ -33,10 +39,29 @@ const claim = statement<[string, Date, Date, number], SimulatedPhoneLease>(
    SELECT n.id, n.team_id, $1, $3 FROM numbers n
    WHERE n.is_simulated AND n.deleted_at IS NULL
      AND NOT EXISTS (SELECT FROM simulated_phones l WHERE l.number_id = n.id AND NOT (${isFree('l')}))
-   ORDER BY n.team_id LIMIT $4
+   ORDER BY ${isIdle('n')}, n.team_id LIMIT $4
    ON CONFLICT (number_id) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until WHERE ${isFree('p')}
    RETURNING p.number_id, p.team_id, p.holder`,
 );
+
+/**
+ * Lists test lines of a process without a message since `idleSince`, at most as many as other numbers wait for a phone.
+ * @param now the time for which leases count
+ */
+export const listIdleTestLines = statement<
+  [holder: string, now: Date, idleSince: Date],
+  Pick<SimulatedPhoneLease, 'number_id'>
+>(
+  'numbers.list-idle-test-lines',
+  `SELECT p.number_id FROM simulated_phones p
+   JOIN numbers n ON n.team_id = p.team_id AND n.id = p.number_id
+   LEFT JOIN device_sessions s ON s.number_id = p.number_id
+   WHERE p.holder = $1 AND ${isIdle('n')} AND coalesce(s.handed_out_at < $3, true)
+   ORDER BY s.handed_out_at NULLS FIRST LIMIT (
+     SELECT count(*) FROM numbers w
+     WHERE w.is_simulated AND w.deleted_at IS NULL AND NOT ${isIdle('w')}
+       AND NOT EXISTS (SELECT FROM simulated_phones l WHERE l.number_id = w.id AND NOT (${isFree('l')})))`,
+).rows;
 const release = statement<[NumberId, string]>(
   'numbers.release-simulated-phone',
   'DELETE FROM simulated_phones WHERE number_id = $1 AND holder = $2',

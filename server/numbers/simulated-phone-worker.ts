@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Runtime } from '#server/database/runtime.ts';
 import { QueueWorker } from '#server/platform/concurrency/queue-worker.ts';
-import { publicId } from '#server/platform/ids/ids.ts';
+import { type NumberId, publicId } from '#server/platform/ids/ids.ts';
 import { connectSimulatedPhone } from './connect-simulated-phone.ts';
 import {
   simulatedPhoneLeaseMs,
@@ -9,9 +9,11 @@ import {
   simulatedPhonePauseMinMs,
   simulatedPhoneSweepMs,
   simulatedPhonesMax,
+  testLineIdleMs,
 } from './limits.ts';
 import {
   claimSimulatedPhones,
+  listIdleTestLines,
   releaseSimulatedPhone,
   renewSimulatedPhones,
   type SimulatedPhoneLease,
@@ -26,15 +28,19 @@ export type RunSimulatedPhone = (setupToken: string, signal: AbortSignal) => Pro
 /**
  * Runs the phones of simulated numbers in this process (specification section 12.13, decision 0033). A lease per number
  * ensures that only one process runs it. A phone that ended is connected again with backoff, unless the number was
- * deleted or the service stops. A phone that ran longer than the longest pause resets the backoff.
+ * deleted or the service stops. A phone that ran longer than the longest pause resets the backoff. At the limit, phones of
+ * idle test lines end if other numbers wait for one.
+ * @param phonesMax phones that run at once
  */
 export function createSimulatedPhoneWorker(
   services: Runtime,
   runPhone: RunSimulatedPhone,
+  phonesMax = simulatedPhonesMax,
 ): QueueWorker<SimulatedPhoneLease> {
   const { database, clock, logger } = services;
   const { pool } = database;
   const holder = randomUUID();
+  const running = new Map<NumberId, AbortController>();
   const keepRunning = async (lease: SimulatedPhoneLease, signal: AbortSignal): Promise<void> => {
     const line = { number: publicId('num', lease.number_id) };
     let pauseMs = simulatedPhonePauseMinMs;
@@ -62,17 +68,30 @@ export function createSimulatedPhoneWorker(
     // limit: it also renews the leases.
     runningMax: Number.POSITIVE_INFINITY,
     stopMs: 0,
-    claim: async (running) => {
+    claim: async (leases) => {
       const leasedUntil = clock.in(simulatedPhoneLeaseMs);
-      const own = new Set(running.map((lease) => lease.number_id));
+      const own = new Set(leases.map((lease) => lease.number_id));
       if (own.size > 0) await renewSimulatedPhones(pool, holder, [...own], leasedUntil);
-      const limit = simulatedPhonesMax - own.size;
-      const claimed = await claimSimulatedPhones(pool, holder, { now: clock.now(), leasedUntil, limit });
+      const limit = phonesMax - own.size;
+      const now = clock.now();
+      if (limit === 0) {
+        for (const { number_id } of await listIdleTestLines(
+          pool,
+          holder,
+          now,
+          clock.in(-testLineIdleMs, now),
+        ))
+          running.get(number_id)?.abort();
+      }
+      const claimed = await claimSimulatedPhones(pool, holder, { now, leasedUntil, limit });
       // Excludes a lease that ended while its phone was running, and that this process has claimed again.
       return claimed.filter((lease) => !own.has(lease.number_id));
     },
-    run: async (lease, signal) => {
-      await keepRunning(lease, signal);
+    run: async (lease, stopped) => {
+      const ending = new AbortController();
+      running.set(lease.number_id, ending);
+      await keepRunning(lease, AbortSignal.any([stopped, ending.signal]));
+      running.delete(lease.number_id);
       await releaseSimulatedPhone(pool, lease).catch((error: unknown) => {
         logger.warn({ err: error }, 'the lease of a simulated phone was not released; it ends by itself');
       });

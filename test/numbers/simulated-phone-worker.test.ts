@@ -1,20 +1,27 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { testLine } from '#contract/test-line.ts';
 import { connectSimulatedPhone } from '#server/numbers/connect-simulated-phone.ts';
 import { createSimulatedNumber } from '#server/numbers/create-simulated-number.ts';
 import { deleteNumber } from '#server/numbers/delete-number.ts';
-import { simulatedPhoneLeaseMs } from '#server/numbers/limits.ts';
+import { simulatedPhoneLeaseMs, simulatedPhoneSweepMs } from '#server/numbers/limits.ts';
 import { insertNumber } from '#server/numbers/number-store.ts';
-import { claimSimulatedPhones, releaseSimulatedPhone } from '#server/numbers/simulated-phone-store.ts';
+import {
+  claimSimulatedPhones,
+  listIdleTestLines,
+  releaseSimulatedPhone,
+} from '#server/numbers/simulated-phone-store.ts';
 import { createSimulatedPhoneWorker } from '#server/numbers/simulated-phone-worker.ts';
 import { operator } from '#server/platform/actor.ts';
 import type { NumberId } from '#server/platform/ids/ids.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { putWaitingMessages } from '#test/support/messages/given-many-messages.ts';
 import { putLease } from '#test/support/numbers/given-simulated-leases.ts';
 import { newMember } from '#test/support/people/people.ts';
 import { findNumber } from '#test/support/phones/test-phone.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { givenService } from '#test/support/service/given-team.ts';
+import { newTestClient } from '#test/support/service/test-client.ts';
 import { startTestService, type TestTeam } from '#test/support/service/test-service.ts';
 import { until } from '#test/support/service/until.ts';
 
@@ -127,6 +134,60 @@ describe('the processes of simulated phones (specification section 12.13) (§12.
       claimed.map(({ number_id }) => number_id),
       [numberId],
     );
+  });
+
+  it('an idle test line leaves its phone to a number that waits for one (§5.4/test-line)', async () => {
+    const fresh = await startTestService({ ROLES: 'maintain' });
+    const runs: AbortSignal[] = [];
+    const worker = createSimulatedPhoneWorker(
+      fresh.runtime,
+      async (_, signal) => {
+        runs.push(signal);
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+      1,
+    );
+    try {
+      const team = await fresh.newTeam();
+      await newTestClient(fresh, { team });
+      worker.start();
+      await until('the test line has the phone', () => runs.length === 1);
+      await createSimulatedNumber(fresh.runtime, team.id, undefined, operator);
+      await until('the number of the dashboard has the phone', () => {
+        fresh.clock.advance(simulatedPhoneSweepMs);
+        return runs.length === 2;
+      });
+      assert.deepEqual(
+        runs.map(({ aborted }) => aborted),
+        [true, false],
+      );
+    } finally {
+      await worker.stop();
+      await fresh.close();
+    }
+  });
+
+  it('a test line keeps its phone while it has a message or no other number waits, and gets one after the others (§5.4/test-line)', async () => {
+    const { clock, database } = service.runtime;
+    const idle = async () => (await listIdleTestLines(database.pool, one, clock.now(), clock.now())).length;
+    const claimOne = async (holder: string) => {
+      const [lease] = await claim(holder, 1);
+      assert.ok(lease);
+      return lease;
+    };
+    await newTestClient(service, { team: await service.newTeam() });
+    const line = await claimOne(one);
+    assert.equal(await idle(), 0, 'no number waits');
+    const simulated = await simulate(await service.newTeam());
+    assert.equal(await idle(), 1);
+    await releaseSimulatedPhone(database.pool, line);
+    const lease = await claimOne(other);
+    assert.equal(lease.number_id, simulated, 'it comes before the idle line');
+    await releaseSimulatedPhone(database.pool, lease);
+    const { team_id: teamId, number_id: numberId } = line;
+    await putWaitingMessages(service, { teamId, numberId, phoneNumber: testLine }, 1);
+    assert.equal((await claimOne(one)).number_id, numberId, 'with a message it has its turn by its team');
+    assert.equal(await idle(), 0, 'it has a message');
   });
 
   it('a second process runs the phone once the first process has stopped', async () => {
