@@ -54,10 +54,12 @@ export class SettingReader {
     return this.parsed(name, parse, problem) ?? fallback;
   }
 
-  /** An http or https address, without a trailing slash. */
+  /** An http or https address, without a trailing slash. A text with a login is not repeated in the error. */
   address(name: string, fallback: string): string {
     const problem = (text: string) =>
-      `${name} must be an address such as https://texts.example.com, not "${text}".`;
+      text.includes('@')
+        ? `${name} must have no user name and no password: write it like https://texts.example.com. Phones and browsers get this address.`
+        : `${name} must be an address such as https://texts.example.com, not "${text}".`;
     return this.parsed(name, parseAddress, problem) ?? fallback;
   }
 
@@ -75,6 +77,6 @@ export class SettingReader {
 
 function parseAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isAddress = url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username;
+  const isAddress = url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !text.includes('@');
   return isAddress ? text.replace(/\/+$/, '') : undefined;
 }

@@ -69,6 +69,22 @@ describe('the settings (specification section 10.5, docs/configuration.md)', () 
     assert.throws(() => readConfig({ APP_URL: 'ftp://texts.example.com' }), ConfigError);
   });
 
+  it('an address with a user or a password is refused, and neither is printed', () => {
+    for (const name of ['BASE_URL', 'APP_URL']) {
+      for (const login of ['ada:se%24cret', 'ada', ':se%24cret'])
+        assert.throws(
+          () => readConfig({ [name]: `https://${login}@texts.example.com` }),
+          ({ message }: Error) =>
+            message.includes(`${name} must have no user name and no password`) && !/ada|cret/.test(message),
+          `${name} ${login}`,
+        );
+      assert.throws(
+        () => readConfig({ [name]: 'https://ada:se$cret@texts example.com' }),
+        ({ message }: Error) => message.includes(name) && !/ada|cret/.test(message),
+      );
+    }
+  });
+
   it('a BASE_URL with a path is refused, because the API is at the root of a host', () => {
     for (const path of ['/api', '/a/b/', '//x']) {
       assert.throws(
