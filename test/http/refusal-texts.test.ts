@@ -68,7 +68,7 @@ describe('the message of a refusal names the fault (specification section 7.1, d
       team.api.post('/v1/webhooks', { url: 'https://example.com/', events });
     const choices = eventTypes.join(', ');
     await refusal(create([]), `events must have at least 1 entry, of: ${choices}.`, 'events');
-    await refusal(create(['message.read']), `events must be one of: ${choices}.`, 'events');
+    await refusal(create(['message.read']), `events[0] must be one of: ${choices}.`, 'events');
     const many = Array.from({ length: 51 }, () => 'message.sent');
     await refusal(create(many), 'events may have at most 50 entries.', 'events');
   });

@@ -30,9 +30,11 @@ export const explainedKeywords = [
 
 const e164 = 'an E.164 phone number: +, country code and number';
 
+type Path = readonly (string | number)[];
+
 interface ValidationProblem {
-  /** Field names from the outermost to the invalid one. */
-  readonly path: readonly string[];
+  /** Field names and places in arrays, from the outermost to the invalid one. */
+  readonly path: Path;
   /** The rest of a sentence that begins with the field's name. */
   readonly says: string;
 }
@@ -63,14 +65,16 @@ export function validationError(schema: TSchema, value: unknown): AppError {
     path: [],
     says: 'is not valid',
   };
-  return invalid(shortenName(path[0] ?? ''), `${path.map(printableName).join('.')} ${says}.`);
+  return invalid(shortenName(String(path[0] ?? '')), `${printablePath(path)} ${says}.`);
 }
 
-function firstProblem(
-  schema: RequestSchema,
-  value: unknown,
-  path: readonly string[],
-): ValidationProblem | undefined {
+/** Formats a path as JavaScript writes it, such as `pacing.mode` or `events[0]`. */
+function printablePath([first = '', ...rest]: Path): string {
+  const parts = rest.map((part) => (typeof part === 'number' ? `[${part}]` : `.${printableName(part)}`));
+  return printableName(String(first)) + parts.join('');
+}
+
+function firstProblem(schema: RequestSchema, value: unknown, path: Path): ValidationProblem | undefined {
   if (schema.anyOf) return problemOfUnion(schema.anyOf, value, path);
   const wants = (says: string): ValidationProblem => ({ path, says });
   if (schema.enum) {
@@ -102,7 +106,7 @@ function firstProblem(
 function problemOfUnion(
   branches: readonly RequestSchema[],
   value: unknown,
-  path: readonly string[],
+  path: Path,
 ): ValidationProblem | undefined {
   const own = branches.filter(({ type }) => type === undefined || isOfType(type, value));
   if (own.length === 0) return { path, says: mustBe(branches) };
@@ -129,7 +133,7 @@ function problemOfText(
 function problemOfArray(
   { items, minItems = 0, maxItems = Infinity }: RequestSchema,
   value: readonly unknown[],
-  path: readonly string[],
+  path: Path,
 ): ValidationProblem | undefined {
   if (value.length < minItems) {
     const choices = items?.enum === undefined ? '' : `, of: ${items.enum.join(', ')}`;
@@ -137,8 +141,8 @@ function problemOfArray(
   }
   if (value.length > maxItems) return { path, says: `may have at most ${entries(maxItems)}` };
   if (!items) return undefined;
-  for (const item of value) {
-    const problem = firstProblem(items, item, path);
+  for (const [index, item] of value.entries()) {
+    const problem = firstProblem(items, item, [...path, index]);
     if (problem) return problem;
   }
   return undefined;
@@ -147,7 +151,7 @@ function problemOfArray(
 function problemOfObject(
   { properties = {}, required = [], additionalProperties }: RequestSchema,
   value: Readonly<Record<string, unknown>>,
-  path: readonly string[],
+  path: Path,
 ): ValidationProblem | undefined {
   if (additionalProperties === false) {
     const known = Object.keys(properties);

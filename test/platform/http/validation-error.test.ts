@@ -28,7 +28,8 @@ describe('a value that does not fit its schema (specification section 7.1)', () 
   it('a value is validated up to its first problem (§8/json-bounds)', () => {
     const schema = strictObject({ events: Type.Array(stringEnum(['a', 'b']), { maxItems: 50 }) });
     const wrong = countingReads(Array.from({ length: 50 }, () => 'x'));
-    assert.deepEqual(said(schema, { events: wrong.array }), ['events must be one of: a, b.', 'events']);
+    assert.deepEqual(said(schema, { events: wrong.array }), ['events[0] must be one of: a, b.', 'events']);
+    assert.deepEqual(said(schema, { events: ['a', 5] }), ['events[1] must be a string.', 'events']);
     assert.equal(wrong.reads(), 1);
     const many = countingReads(Array.from({ length: 60_000 }, () => 'x'));
     assert.deepEqual(said(schema, { events: many.array }), ['events may have at most 50 entries.', 'events']);
