@@ -118,6 +118,8 @@ function fileHeaders(file: MediaFile, etag: string): Readonly<Record<string, str
     'cache-control': 'private, no-cache',
     'content-disposition': `${isShownInline(file.type) ? 'inline' : 'attachment'}; filename="${file.name}"`,
     'content-security-policy': "sandbox; default-src 'none'",
+    // The link is the authorization, and pages of the team's own programs may show the picture.
+    'cross-origin-resource-policy': 'cross-origin',
     'x-content-type-options': 'nosniff',
   };
 }

@@ -58,6 +58,7 @@ describe('GET /media/:id/:token/:name (§2.8/media-links)', () => {
     for (const { headers } of [shown, vcard]) {
       assert.equal(headers.get('x-content-type-options'), 'nosniff');
       assert.equal(headers.get('content-security-policy'), "sandbox; default-src 'none'");
+      assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin');
       assert.equal(headers.get('cache-control'), 'private, no-cache');
     }
   });
