@@ -34,6 +34,13 @@ from urllib.parse import quote
 from uuid import uuid4
 `;
 
+const segment = `def _segment(name: str, value: str) -> str:
+    """Encode a part of a path. \`.\` and \`..\` would lead to another path, and an empty part leads to a list."""
+    if value in ("", ".", ".."):
+        raise ValueError(f'{name} must be an id of the API, not "{value}".')
+    return quote(value, safe="")
+`;
+
 const request = `class Request(Protocol):
     """Makes a request and returns the JSON of its answer. Parameters that are None are left out."""
 
@@ -69,7 +76,7 @@ export function generatePython(document: Json): string {
         self._request = request
 
 ${methods.join('\n')}`;
-  return [imports, ...types.declarations, request, api].join('\n\n');
+  return [imports, ...types.declarations, request, segment, api].join('\n\n');
 }
 
 /** Writes the method of an operation, and an iterator over all pages where its answer is a page. */
@@ -93,7 +100,7 @@ function writeMethods(method: string, path: string, operation: Operation, types:
   );
   const call = [
     `"${method.toUpperCase()}"`,
-    inPath.length === 0 ? `"${path}"` : `f"${path.replaceAll(/\{(\w+)\}/g, "{quote($1, safe='')}")}"`,
+    inPath.length === 0 ? `"${path}"` : `f"${path.replaceAll(/\{(\w+)\}/g, "{_segment('$1', $1)}")}"`,
     ...(query.length > 0
       ? [`query={${query.map(({ name }) => `"${name}": ${argument(name)}`).join(', ')}}`]
       : []),

@@ -86,6 +86,10 @@ def read() -> None:
             os._exit(0)
 
 
+def get() -> None:
+    show(ownline.messages.get(args[0])["id"])
+
+
 def verify() -> None:
     given = json.load(sys.stdin)
     body = base64.b64decode(given["body"])
@@ -99,6 +103,7 @@ commands = {
     "optOuts": opt_outs,
     "createWebhook": create_webhook,
     "read": read,
+    "get": get,
     "verify": verify,
 }
 try:

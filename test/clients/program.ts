@@ -52,6 +52,10 @@ const commands: Readonly<Record<string, () => Promise<void>>> = {
       if (left === 0) process.exit();
     }
   },
+  get: async () => {
+    const [id = ''] = args;
+    print((await ownline.messages.get(id)).id);
+  },
   verify: async () => {
     const { headers, body, secret, signature } = JSON.parse(readFileSync(0, 'utf8'));
     const event = webhooks.verify(Buffer.from(body, 'base64'), headers, secret, { signature });

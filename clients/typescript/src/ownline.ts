@@ -112,7 +112,7 @@ export class Ownline {
 
   /**
    * Makes a request of any operation: `request('get', '/v1/numbers/{id}', { params: { path: { id } } })`.
-   * @throws OwnlineError
+   * @throws OwnlineError; TypeError for an id that would change the path of the request
    */
   async request<M extends Method, P extends PathsWithMethod<paths, M>>(
     method: M,
@@ -125,6 +125,7 @@ export class Ownline {
       path: P,
       ...init: InitArgument<Init<P, M>>
     ) => Promise<{ readonly data: Answer<P, M> }>;
+    refuseDots(init);
     return (await request(method, path, ...init)).data;
   }
 
@@ -172,6 +173,14 @@ export class Ownline {
       }
     }
   }
+}
+
+/** URLs with the segments `.` and `..` lead to other paths, and an empty segment leads to a list. */
+function refuseDots([init]: readonly unknown[]): void {
+  const { params } = (init ?? {}) as { readonly params?: { readonly path?: object } };
+  for (const [name, value] of Object.entries(params?.path ?? {}))
+    if (/^\.{0,2}$/.test(String(value)))
+      throw new TypeError(`${name} must be an id of the API, not "${value}".`);
 }
 
 function warnOfGap(after: string): void {

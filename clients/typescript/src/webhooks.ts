@@ -40,11 +40,14 @@ export function verify(
   const read = createHeaderReader(headers);
   const isValid = signature === 'standard' ? isStandard(bytes, read, secret) : isService(bytes, read, secret);
   if (!isValid) throw new WebhookVerificationError(`The ${signature} signature is missing or not valid.`);
-  const differenceSeconds = Math.abs(Date.now() / 1_000 - Number(read('webhook-timestamp')));
-  // A time that is not a number has the difference NaN, which is refused.
-  if (signature === 'standard' && !(differenceSeconds <= toleranceSeconds))
+  if (signature === 'standard' && !isNear(read('webhook-timestamp'), toleranceSeconds))
     throw new WebhookVerificationError('The time of the delivery is too far from the own clock.');
   return JSON.parse(bytes.toString()) as Event;
+}
+
+function isNear(timestamp: string, toleranceSeconds: number): boolean {
+  const differenceSeconds = Math.abs(Date.now() / 1_000 - Number(timestamp));
+  return /^[0-9]{1,12}$/.test(timestamp) && differenceSeconds <= toleranceSeconds;
 }
 
 type ReadHeader = (name: string) => string;

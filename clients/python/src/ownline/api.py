@@ -1028,6 +1028,13 @@ class Request(Protocol):
     ) -> Any: ...
 
 
+def _segment(name: str, value: str) -> str:
+    """Encode a part of a path. `.` and `..` would lead to another path, and an empty part leads to a list."""
+    if value in ("", ".", ".."):
+        raise ValueError(f'{name} must be an id of the API, not "{value}".')
+    return quote(value, safe="")
+
+
 class Api:
     """The operations of the API. Each raises OwnlineError."""
 
@@ -1051,12 +1058,12 @@ class Api:
 
     def change_role(self, id: str, body: ChangeRoleRequest) -> Member:
         """Change a role."""
-        answer: Member = self._request("PUT", f"/v1/team/members/{quote(id, safe='')}/role", body=body)
+        answer: Member = self._request("PUT", f"/v1/team/members/{_segment('id', id)}/role", body=body)
         return answer
 
     def remove_member(self, id: str, *, revoke_keys: bool | None = None) -> Deleted:
         """Remove a member."""
-        answer: Deleted = self._request("DELETE", f"/v1/team/members/{quote(id, safe='')}", query={"revoke_keys": revoke_keys})
+        answer: Deleted = self._request("DELETE", f"/v1/team/members/{_segment('id', id)}", query={"revoke_keys": revoke_keys})
         return answer
 
     def invite_member(self, body: InviteRequest) -> Invitation:
@@ -1081,12 +1088,12 @@ class Api:
 
     def revoke_invitation(self, id: str) -> Deleted:
         """Revoke an invitation."""
-        answer: Deleted = self._request("DELETE", f"/v1/team/invitations/{quote(id, safe='')}")
+        answer: Deleted = self._request("DELETE", f"/v1/team/invitations/{_segment('id', id)}")
         return answer
 
     def resend_invitation(self, id: str) -> Invitation:
         """Send an invitation again."""
-        answer: Invitation = self._request("POST", f"/v1/team/invitations/{quote(id, safe='')}/resend")
+        answer: Invitation = self._request("POST", f"/v1/team/invitations/{_segment('id', id)}/resend")
         return answer
 
     def list_numbers(self) -> NumberList:
@@ -1096,17 +1103,17 @@ class Api:
 
     def get_number(self, id: str) -> NumberDetail:
         """Get a number."""
-        answer: NumberDetail = self._request("GET", f"/v1/numbers/{quote(id, safe='')}")
+        answer: NumberDetail = self._request("GET", f"/v1/numbers/{_segment('id', id)}")
         return answer
 
     def update_number(self, id: str, body: UpdateNumberRequest) -> UpdatedNumber:
         """Change a number."""
-        answer: UpdatedNumber = self._request("PUT", f"/v1/numbers/{quote(id, safe='')}", body=body)
+        answer: UpdatedNumber = self._request("PUT", f"/v1/numbers/{_segment('id', id)}", body=body)
         return answer
 
     def delete_number(self, id: str) -> Deleted:
         """Delete a number."""
-        answer: Deleted = self._request("DELETE", f"/v1/numbers/{quote(id, safe='')}")
+        answer: Deleted = self._request("DELETE", f"/v1/numbers/{_segment('id', id)}")
         return answer
 
     def verify_number(self, body: VerifyNumberRequest) -> SetupLink:
@@ -1116,7 +1123,7 @@ class Api:
 
     def reconnect_number(self, id: str) -> SetupLink:
         """Connect another iPhone."""
-        answer: SetupLink = self._request("POST", f"/v1/numbers/{quote(id, safe='')}/reconnect")
+        answer: SetupLink = self._request("POST", f"/v1/numbers/{_segment('id', id)}/reconnect")
         return answer
 
     def list_events(self, *, after: str | None = None, wait: int | None = None, limit: int | None = None) -> EventList:
@@ -1141,12 +1148,12 @@ class Api:
 
     def create_opt_out(self, contact: str) -> OptOut:
         """Opt a contact out."""
-        answer: OptOut = self._request("PUT", f"/v1/opt-outs/{quote(contact, safe='')}")
+        answer: OptOut = self._request("PUT", f"/v1/opt-outs/{_segment('contact', contact)}")
         return answer
 
     def delete_opt_out(self, contact: str) -> Deleted:
         """Opt a contact in."""
-        answer: Deleted = self._request("DELETE", f"/v1/opt-outs/{quote(contact, safe='')}")
+        answer: Deleted = self._request("DELETE", f"/v1/opt-outs/{_segment('contact', contact)}")
         return answer
 
     def send_message(self, body: SendMessageRequest, *, idempotency_key: str | None = None) -> AcceptedMessage:
@@ -1171,12 +1178,12 @@ class Api:
 
     def get_message(self, id: str, *, x_test_clock: str | None = None) -> MessageDetail:
         """Get a message."""
-        answer: MessageDetail = self._request("GET", f"/v1/messages/{quote(id, safe='')}", headers={"x-test-clock": x_test_clock})
+        answer: MessageDetail = self._request("GET", f"/v1/messages/{_segment('id', id)}", headers={"x-test-clock": x_test_clock})
         return answer
 
     def cancel_message(self, id: str) -> MessageDetail:
         """Cancel a message."""
-        answer: MessageDetail = self._request("POST", f"/v1/messages/{quote(id, safe='')}/cancel")
+        answer: MessageDetail = self._request("POST", f"/v1/messages/{_segment('id', id)}/cancel")
         return answer
 
     def list_webhooks(self) -> WebhookList:
@@ -1191,32 +1198,32 @@ class Api:
 
     def get_webhook(self, id: str) -> Webhook:
         """Get a webhook."""
-        answer: Webhook = self._request("GET", f"/v1/webhooks/{quote(id, safe='')}")
+        answer: Webhook = self._request("GET", f"/v1/webhooks/{_segment('id', id)}")
         return answer
 
     def update_webhook(self, id: str, body: UpdateWebhookRequest) -> Webhook:
         """Change a webhook."""
-        answer: Webhook = self._request("PUT", f"/v1/webhooks/{quote(id, safe='')}", body=body)
+        answer: Webhook = self._request("PUT", f"/v1/webhooks/{_segment('id', id)}", body=body)
         return answer
 
     def delete_webhook(self, id: str) -> Deleted:
         """Delete a webhook."""
-        answer: Deleted = self._request("DELETE", f"/v1/webhooks/{quote(id, safe='')}")
+        answer: Deleted = self._request("DELETE", f"/v1/webhooks/{_segment('id', id)}")
         return answer
 
     def rotate_webhook_secret(self, id: str) -> RotatedSecret:
         """Start a rotation of the secret."""
-        answer: RotatedSecret = self._request("POST", f"/v1/webhooks/{quote(id, safe='')}/rotate-secret")
+        answer: RotatedSecret = self._request("POST", f"/v1/webhooks/{_segment('id', id)}/rotate-secret")
         return answer
 
     def finish_webhook_secret_rotation(self, id: str) -> Webhook:
         """Finish the rotation of the secret."""
-        answer: Webhook = self._request("POST", f"/v1/webhooks/{quote(id, safe='')}/rotate-secret/finish")
+        answer: Webhook = self._request("POST", f"/v1/webhooks/{_segment('id', id)}/rotate-secret/finish")
         return answer
 
     def list_deliveries(self, id: str, *, status: Literal["pending", "succeeded", "failed", "skipped"] | None = None, event_type: Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"] | None = None, limit: int | None = None, cursor: str | None = None) -> DeliveryList:
         """List deliveries."""
-        answer: DeliveryList = self._request("GET", f"/v1/webhooks/{quote(id, safe='')}/deliveries", query={"status": status, "event_type": event_type, "limit": limit, "cursor": cursor})
+        answer: DeliveryList = self._request("GET", f"/v1/webhooks/{_segment('id', id)}/deliveries", query={"status": status, "event_type": event_type, "limit": limit, "cursor": cursor})
         return answer
 
     def iterate_deliveries(self, id: str, *, status: Literal["pending", "succeeded", "failed", "skipped"] | None = None, event_type: Literal["message.received", "message.sent", "message.delivered", "message.failed", "contact.opted_out", "contact.opted_in", "number.offline", "number.online"] | None = None, limit: int | None = None) -> Iterator[Delivery]:
@@ -1231,20 +1238,20 @@ class Api:
 
     def get_delivery(self, id: str, delivery_id: str) -> DeliveryDetail:
         """Get a delivery."""
-        answer: DeliveryDetail = self._request("GET", f"/v1/webhooks/{quote(id, safe='')}/deliveries/{quote(delivery_id, safe='')}")
+        answer: DeliveryDetail = self._request("GET", f"/v1/webhooks/{_segment('id', id)}/deliveries/{_segment('delivery_id', delivery_id)}")
         return answer
 
     def redeliver(self, id: str, delivery_id: str) -> Delivery:
         """Send a delivery again."""
-        answer: Delivery = self._request("POST", f"/v1/webhooks/{quote(id, safe='')}/deliveries/{quote(delivery_id, safe='')}/redeliver")
+        answer: Delivery = self._request("POST", f"/v1/webhooks/{_segment('id', id)}/deliveries/{_segment('delivery_id', delivery_id)}/redeliver")
         return answer
 
     def replay_deliveries(self, id: str, body: ReplayRequest) -> QueuedReplay:
         """Replay missed deliveries."""
-        answer: QueuedReplay = self._request("POST", f"/v1/webhooks/{quote(id, safe='')}/replay", body=body)
+        answer: QueuedReplay = self._request("POST", f"/v1/webhooks/{_segment('id', id)}/replay", body=body)
         return answer
 
     def test_webhook(self, id: str) -> Delivery:
         """Send a test event."""
-        answer: Delivery = self._request("POST", f"/v1/webhooks/{quote(id, safe='')}/test")
+        answer: Delivery = self._request("POST", f"/v1/webhooks/{_segment('id', id)}/test")
         return answer

@@ -17,6 +17,7 @@ from .api import Event
 
 # A secret has at least 24 bytes (Standard Webhooks), in base64 with its `=` at the end.
 _SECRET = re.compile(r"whsec_(?=(.{4})+$)[A-Za-z0-9+/]{32,}={0,2}")
+_TIME = re.compile(r"[0-9]{1,12}")
 
 
 class WebhookVerificationError(Exception):
@@ -53,10 +54,8 @@ def verify(
 
 
 def _is_near(timestamp: str, tolerance_seconds: float) -> bool:
-    try:
-        return abs(time.time() - int(timestamp)) <= tolerance_seconds
-    except ValueError:
-        return False
+    # int() also takes white space, underscores and the digits of other scripts.
+    return bool(_TIME.fullmatch(timestamp)) and abs(time.time() - int(timestamp)) <= tolerance_seconds
 
 
 def _is_standard(body: bytes, given: Mapping[str, str], secret: str) -> bool:
