@@ -43,7 +43,7 @@ export const waitingReasons = [
 export type WaitingReason = (typeof waitingReasons)[number];
 
 export const SendMessageRequest = strictObject({
-  to: phoneNumber('The recipient, in E.164. It must be another number than `from`.'),
+  to: phoneNumber('The recipient, in E.164. It must be another number than `from`.', '+14155550101'),
   from: phoneNumber('The number of the team that sends, in E.164. It must be verified and not paused.'),
   content: Type.String({
     maxLength: contentMaxCharacters,

@@ -8,6 +8,6 @@ export function isE164(text: string): boolean {
   return e164.test(text);
 }
 
-export function phoneNumber(description: string) {
-  return Type.String({ pattern: e164Pattern, description, examples: ['+14155550100'] });
+export function phoneNumber(description: string, example = '+14155550100') {
+  return Type.String({ pattern: e164Pattern, description, examples: [example] });
 }

@@ -102,7 +102,7 @@ export const sendMessageExamples: Examples = {
   bad_number: invalidExample(
     'A phone number that is not in E.164',
     'to',
-    'to must be an E.164 phone number: +, country code and number, such as +14155550100.',
+    'to must be an E.164 phone number: +, country code and number, such as +14155550101.',
     { body: { ...body, to: '415 555 0101' } },
   ),
   to_is_from: invalidExample(

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { SendMessageRequest } from '#contract/message.ts';
 import { explainedKeywords } from '#server/platform/http/validation-error.ts';
 import { givenService } from '#test/support/service/given-team.ts';
 
@@ -29,6 +32,15 @@ describe('JSON schemas of requests (specification section 8)', () => {
     for (const part of (schema.anyOf ?? []) as readonly Schema[]) yield* within(where, part);
     if (schema.items) yield* within(`${where} []`, schema.items as Schema);
   }
+
+  it('each example of a request’s fields is accepted by its schema, and a send’s recipient is not its sender (§4.3/from-and-to)', () => {
+    for (const { where, schema } of schemas()) {
+      for (const example of (schema.examples ?? []) as readonly unknown[])
+        assert.ok(Compile(schema as TSchema).Check(example), `${where}: ${JSON.stringify(example)}`);
+    }
+    const { to, from } = SendMessageRequest.properties as unknown as Readonly<Record<'to' | 'from', Schema>>;
+    assert.notDeepEqual(to.examples, from.examples);
+  });
 
   it('request schemas bound every array by maxItems, and every string by a length, a pattern or its values (§8/json-bounds)', () => {
     const bounds: Readonly<Record<string, readonly string[]>> = {
