@@ -68,7 +68,7 @@ export async function fetchMedia(
     },
   });
   if (storeError !== undefined) throw storeError;
-  const failure = refused ?? failureOf(outcome);
+  const failure = refused ?? failureOf(services, url, outcome);
   // A writer that refuses the file ends the transfer, which looks like a failure of the host. So the writer's reason is
   // reported.
   if (failure !== undefined && writer.problem === undefined) return { kind: 'failed', failure };
@@ -83,11 +83,18 @@ function refusalOf(headers: IncomingHttpHeaders): 'compressed' | 'too_large' | u
   return Number(headers['content-length']) > mediaMaxBytes ? 'too_large' : undefined;
 }
 
-function failureOf(outcome: OutboundOutcome): MediaFailure | undefined {
+function failureOf(
+  { outbound }: { readonly outbound: OutboundHttp },
+  url: string,
+  outcome: OutboundOutcome,
+): MediaFailure | undefined {
   if (outcome.kind === 'failed') return outcome.class;
   if (outcome.status === 200) return undefined;
   const { location } = outcome.headers;
   const isRedirect = [301, 302, 303, 307, 308].includes(outcome.status) && location !== undefined;
   if (!isRedirect) return `http_${outcome.status}`;
-  return URL.canParse(location, 'https://example.com') ? 'redirects' : 'invalid_redirect';
+  const target = URL.parse(location, url);
+  const validated = target && outbound.validate(target.href);
+  const isValid = validated && !('refused' in validated && validated.isMalformed);
+  return isValid ? 'redirects' : 'invalid_redirect';
 }

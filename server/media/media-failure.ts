@@ -20,7 +20,7 @@ const texts: Readonly<Record<Exclude<MediaFailure, `http_${number}`>, string>> =
   unsupported_type: 'the file is of a type that Messages does not show',
   compressed: 'the answer was compressed (Content-Encoding), although no compression was asked for',
   redirects: 'the address redirected more than three times',
-  invalid_redirect: 'the address redirected to a URL that is not valid',
+  invalid_redirect: 'the address redirected to a URL that is not valid, is too long or has a user name',
   interrupted: 'Ownline was killed 20 times while it fetched the file',
   timeout: 'the host sent nothing for 10 seconds, or the file had not arrived in full when the time was up',
   dns: 'no address was found for the name of the host',

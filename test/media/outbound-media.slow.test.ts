@@ -212,6 +212,24 @@ describe('media of outbound messages (§3.2/media-fetch)', () => {
     assert.match(text, /redirected to a URL that is not valid/);
   });
 
+  it('a redirect to a URL with a user name, or to one that is too long, fails the message, whose error says so (§3.2/media-redirects)', async () => {
+    const { host } = world;
+    const login = new URL(host.url('/hop-3'));
+    login.username = 'ada';
+    for (const location of [login.href, host.url(`/${'a'.repeat(2_048)}`)]) {
+      host.set('/hop-refused', answerOf(302, Buffer.alloc(0), { location }));
+      const { code, text } = await world.failure(await world.send('/hop-refused'));
+      assert.equal(code, 'media_unavailable');
+      assert.match(text, /redirected to a URL that is not valid, is too long or has a user name/);
+    }
+  });
+
+  it('a redirect without an address fails the message, whose error names the status (§3.2/media-redirects)', async () => {
+    world.host.set('/hop-nowhere', answerOf(302, Buffer.alloc(0)));
+    const { text } = await world.failure(await world.send('/hop-nowhere'));
+    assert.match(text, /answered with HTTP status 302/);
+  });
+
   it('repeated Content-Encoding headers are joined to one value, and identity twice is no compression', async () => {
     const repeated = (coding: string) => (socket: Socket) => {
       const line = `content-encoding: ${coding}\r\n`;

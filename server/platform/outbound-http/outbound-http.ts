@@ -156,7 +156,7 @@ export class OutboundHttp {
 
   /**
    * Checks the target of a redirect like the first URL; a redirect must not leave TLS. @returns undefined for other
-   * answers
+   * answers, and for a redirect to a malformed URL, which ends the request with the answer
    */
   #redirect(from: Target, exchanged: ExchangeResult): Target | 'forbidden' | undefined {
     if (exchanged.kind !== 'answered' || !redirectStatuses.has(exchanged.status)) return undefined;
@@ -165,7 +165,7 @@ export class OutboundHttp {
     if (!url) return undefined;
     url.hash = '';
     const validated = this.validate(url.href);
-    if ('refused' in validated) return 'forbidden';
+    if ('refused' in validated) return validated.isMalformed ? undefined : 'forbidden';
     return from.secure && !validated.target.secure ? 'forbidden' : validated.target;
   }
 

@@ -16,7 +16,10 @@ export interface Target {
   readonly path: string;
 }
 
-export type ValidatedUrl = { readonly target: Target } | { readonly refused: string };
+/** `isMalformed`: the text is refused for its form, and not for the place that it leads to. */
+export type ValidatedUrl =
+  | { readonly target: Target }
+  | { readonly refused: string; readonly isMalformed?: true };
 
 /** Matches `https://@host` and `https://:@host`, whose empty user info the URL parser drops. */
 const emptyUserInfo = /^[a-z][a-z0-9+.-]*:[/\\]*:?@/i;
@@ -31,15 +34,21 @@ export function validateUrl(text: string, allowed: readonly AddressRange[]): Val
   if (text.length > urlMaxCharacters)
     return {
       refused: `The URL is too long. Use one of at most ${urlMaxCharacters.toLocaleString('en')} characters.`,
+      isMalformed: true,
     };
   const url = /[\s\p{Cc}]/u.test(text) ? undefined : (URL.parse(text) ?? undefined);
-  if (!url) return { refused: 'This is not a URL. Write it in full, such as https://example.com/path.' };
+  if (!url)
+    return {
+      refused: 'This is not a URL. Write it in full, such as https://example.com/path.',
+      isMalformed: true,
+    };
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { refused: 'The URL has to begin with https://.' };
   }
   if (url.username !== '' || url.password !== '' || emptyUserInfo.test(text)) {
     return {
       refused: 'The URL has a user name or password in it. Leave them out: URLs are shown and logged.',
+      isMalformed: true,
     };
   }
   return validateHost(url, allowed);
@@ -64,7 +73,7 @@ function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl 
     };
   }
   if (!isLiteral && !isName(host))
-    return { refused: 'The host name in the URL is not valid. Check its spelling.' };
+    return { refused: 'The host name in the URL is not valid. Check its spelling.', isMalformed: true };
   if (!secure && !(isLiteral && isInRanges(host, allowed))) {
     return {
       refused:
@@ -73,7 +82,7 @@ function validateHost(url: URL, allowed: readonly AddressRange[]): ValidatedUrl 
     };
   }
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
-  if (port === 0) return { refused: 'The port in the URL has to be from 1 to 65535.' };
+  if (port === 0) return { refused: 'The port in the URL has to be from 1 to 65535.', isMalformed: true };
   const origin = `${url.protocol}//${host.includes(':') ? `[${host}]` : host}${url.port === '' ? '' : `:${port}`}`;
   return { target: { origin, secure, host, isLiteral, port, path: `${url.pathname}${url.search}` } };
 }
