@@ -142,48 +142,10 @@ export class Database {
    */
   async transaction<T>(work: (trx: Transaction) => Promise<T>, pool: pg.Pool = this.pool): Promise<T> {
     try {
-      return await this.#runTransaction(work, pool, 'BEGIN');
+      return await runTransaction(this, work, pool, 'BEGIN');
     } catch (error) {
       if (!isRepeatable(error)) throw error;
-      return this.#runTransaction(work, pool, 'BEGIN');
-    }
-  }
-
-  async #runTransaction<T>(work: (trx: Transaction) => Promise<T>, pool: pg.Pool, begin: string): Promise<T> {
-    const client = await pool.connect().catch(rethrowPoolTimeout);
-    let broken: Error | undefined;
-    const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
-    const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
-      notices.push([channel, ids]);
-    };
-    const committed: (() => void)[] = [];
-    const afterCommit: Transaction['afterCommit'] = (run) => void committed.push(run);
-    const changes: Parameters<ChangeRecorder>[] = [];
-    const recordChange: ChangeRecorder = (...change) => void changes.push(change);
-    try {
-      await client.query(begin);
-      const result = await work(
-        Object.assign(client, { transaction: true as const, notifyAfterCommit, afterCommit, recordChange }),
-      );
-      const { command } = await client.query('COMMIT');
-      // PostgreSQL answers COMMIT with ROLLBACK if a statement failed and the code ignored its error.
-      if (command !== 'COMMIT')
-        throw new Error('a transaction ended with ROLLBACK: one of its statements failed');
-      for (const [channel, ids] of notices) this.notify(channel, ids);
-      for (const change of changes) this.pool.recordChange(...change);
-      for (const run of committed) run();
-      return result;
-    } catch (error) {
-      // A connection that timed out or can't roll back is closed, which ends its transaction in PostgreSQL.
-      if (error instanceof Error && isTimeout(error)) broken = error;
-      else {
-        await client.query('ROLLBACK').catch((rollbackError: Error) => {
-          broken = rollbackError;
-        });
-      }
-      throw error;
-    } finally {
-      client.release(broken);
+      return runTransaction(this, work, pool, 'BEGIN');
     }
   }
 
@@ -200,7 +162,7 @@ export class Database {
    * after a moment, so that no team waits for the lock of another one. The group commit runs each row alone then.
    */
   sharedTransaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
-    return this.#runTransaction(work, this.hot, `BEGIN; SET LOCAL lock_timeout = ${sharedLockTimeoutMs}`);
+    return runTransaction(this, work, this.hot, `BEGIN; SET LOCAL lock_timeout = ${sharedLockTimeoutMs}`);
   }
 
   async close(): Promise<void> {
@@ -259,6 +221,50 @@ const idleInTransaction = '25P03';
 /** Messages of pg's errors for lost connections, which have no code. */
 const lostConnection =
   /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i;
+
+/** Runs a transaction once, on a connection of the pool. @param begin the statement that begins it */
+async function runTransaction<T>(
+  database: Pick<Database, 'notify' | 'pool'>,
+  work: (trx: Transaction) => Promise<T>,
+  pool: pg.Pool,
+  begin: string,
+): Promise<T> {
+  const client = await pool.connect().catch(rethrowPoolTimeout);
+  let broken: Error | undefined;
+  const notices: (readonly [channel: string, ids: Iterable<string>])[] = [];
+  const notifyAfterCommit: Transaction['notifyAfterCommit'] = (channel, ids = []) => {
+    notices.push([channel, ids]);
+  };
+  const committed: (() => void)[] = [];
+  const afterCommit: Transaction['afterCommit'] = (run) => void committed.push(run);
+  const changes: Parameters<ChangeRecorder>[] = [];
+  const recordChange: ChangeRecorder = (...change) => void changes.push(change);
+  try {
+    await client.query(begin);
+    const result = await work(
+      Object.assign(client, { transaction: true as const, notifyAfterCommit, afterCommit, recordChange }),
+    );
+    const { command } = await client.query('COMMIT');
+    // PostgreSQL answers COMMIT with ROLLBACK if a statement failed and the code ignored its error.
+    if (command !== 'COMMIT')
+      throw new Error('a transaction ended with ROLLBACK: one of its statements failed');
+    for (const [channel, ids] of notices) database.notify(channel, ids);
+    for (const change of changes) database.pool.recordChange(...change);
+    for (const run of committed) run();
+    return result;
+  } catch (error) {
+    // A connection that timed out or can't roll back is closed, which ends its transaction in PostgreSQL.
+    if (error instanceof Error && isTimeout(error)) broken = error;
+    else {
+      await client.query('ROLLBACK').catch((rollbackError: Error) => {
+        broken = rollbackError;
+      });
+    }
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
 
 /** True if PostgreSQL chose the transaction as the loser of a deadlock or of a serialization conflict. */
 function isRepeatable(error: unknown): boolean {

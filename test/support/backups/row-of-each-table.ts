@@ -27,6 +27,7 @@ export function rowOfEachTable(team: string): Readonly<Record<string, readonly R
     instance: [{ secrets_key_fingerprint: new Secrets(secretsKeyOfTests).fingerprint() }],
     teams: [{ id: testTeam, name: 'Test team', plan: 'pro', monthly_message_limit: 100, created_at: at }],
     test_teams: [{ ...ofTeam, test_team_id: testTeam }],
+    demo_team: [ofTeam],
     accounts: [
       {
         id: account,
