@@ -3,6 +3,7 @@ import type { LastUsedTimes } from '#server/api-keys/last-used-times.ts';
 import { purgeAudit } from '#server/audit/purge-audit.ts';
 import type { NightlyBackup } from '#server/backups/nightly-backup.ts';
 import { continueErasures } from '#server/dashboard/erasure/run-erasure.ts';
+import { analyzeErased } from '#server/database/analyze-erased.ts';
 import type { ClockSync } from '#server/database/clock-sync.ts';
 import { clockCheckMs } from '#server/database/limits.ts';
 import { ensurePartitions } from '#server/database/partitions.ts';
@@ -184,6 +185,9 @@ export function createBackgroundJobs(
       purgeTestRecipients(database.pool, clock.now()),
     ),
     ...loop('maintain', 'erase contacts', 5 * second, 'keeps', () => continueErasures(services)),
+    ...loop('maintain', 'analyze tables after an erasure', 60 * second, 'keeps', () =>
+      analyzeErased(services),
+    ),
     ...loop('maintain', 'purge history', second, 'expires', () => historyPurge.run()),
     ...loop('maintain', 'drop months of the audit log', 60 * second, 'expires', () => purgeAudit(services)),
     ...loop('deliver', 'skip deliveries of webhooks that are off', second, 'keeps', () =>

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Event } from '#contract/event.ts';
 import { continueErasures, runErasure } from '#server/dashboard/erasure/run-erasure.ts';
+import { analyzeErased } from '#server/database/analyze-erased.ts';
 import { insertErasure, listErasures } from '#server/opt-outs/erasure-store.ts';
 import { storedAuditEntries } from '#test/support/audit/stored-audit-entries.ts';
+import { analyzeAll, tablesWithSample } from '#test/support/database/planner-statistics.ts';
 import { allStoredRowTexts } from '#test/support/database/stored-text.ts';
 import { watchStatements } from '#test/support/database/watch-statements.ts';
 import { publishAll } from '#test/support/events/given-publication.ts';
@@ -117,6 +119,19 @@ describe('erasing a contact (specification section 12.14)', () => {
       files: 1,
       events: ofEvents,
     });
+  });
+
+  it('after an erasure the planner’s statistics have neither the handle nor a text of the contact (§12.14/erased-statistics)', async () => {
+    const grace = '+447911123450';
+    await receive('+447911123451', 'of another contact');
+    for (let n = 0; n < 4; n += 1) await receive(grace, `${secret} ${n % 2}`);
+    for (let n = 0; n < 4; n += 1) await send(grace, secret);
+    await analyzeAll(service);
+    assert.ok((await tablesWithSample(service, grace)).includes('messages'));
+    await erased(grace);
+    await analyzeErased(service.runtime);
+    assert.deepEqual(await tablesWithSample(service, grace), []);
+    assert.deepEqual(await tablesWithSample(service, secret), []);
   });
 
   it('an erasure finds a phone number as people write it, and refuses a number without its country code (§12.14/erased-spellings)', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { eraseReadMarks } from '#server/dashboard/conversations/read-store.ts';
+import { noteErasure } from '#server/database/analyze-erased.ts';
 import type { Runtime } from '#server/database/runtime.ts';
 import type { Transaction } from '#server/database/statement.ts';
 import { eraseEventsOfContact, eraseEventsOfMessages } from '#server/events/erase-events.ts';
@@ -83,7 +84,10 @@ export async function runErasure(
     await eraseReadMarks(trx, teamId, erasure.contact, erasure.until_id);
   });
   if (await hasMessagesOfContact(database.pool, erasure)) return false;
-  return removeErasure(database.pool, erasure);
+  return database.transaction(async (trx) => {
+    await noteErasure(trx, services.clock.now());
+    return removeErasure(trx, erasure);
+  });
 }
 
 /**

@@ -1,0 +1,38 @@
+import { quoteName } from './backup/backup-tables.ts';
+import { errorCodeOf } from './database.ts';
+import type { Runtime } from './runtime.ts';
+import { statement, transactionStatement } from './statement.ts';
+
+/** SQLSTATE: PostgreSQL gave up waiting for a lock. */
+const lockNotAvailable = '55P03';
+
+/** Notes the end of an erasure, so that `analyzeErased` analyzes the tables. */
+export const noteErasure = transactionStatement<[at: Date]>(
+  'database.note-erasure',
+  'UPDATE instance SET last_erased_at = $1',
+).run;
+
+// The planner's statistics of a table begin with its last analysis. After a crash of PostgreSQL their times are unknown.
+const listOutdated = statement<[], { readonly name: string }>(
+  'database.list-unanalyzed-since-erasure',
+  `SELECT s.relname AS name FROM pg_stat_user_tables s CROSS JOIN instance i
+   WHERE s.schemaname = current_schema()
+     AND i.last_erased_at > greatest(s.last_analyze, s.last_autoanalyze, '-infinity') ORDER BY s.relname`,
+);
+
+/**
+ * Analyzes all tables that were not analyzed since the last erasure of a contact. PostgreSQL keeps samples of a table's
+ * values as statistics, so the contact's handle and texts stay there until the next analysis (specification section
+ * 12.14).
+ */
+export async function analyzeErased({
+  database,
+  logger,
+}: Pick<Runtime, 'database' | 'logger'>): Promise<void> {
+  for (const { name } of await listOutdated.rows(database.pool)) {
+    await database.pool.query(`ANALYZE ${quoteName(name)}`).catch((error: unknown) => {
+      if (errorCodeOf(error) !== lockNotAvailable) throw error;
+      logger.info({ table: name }, 'a table is in use; it is analyzed in the next round');
+    });
+  }
+}
