@@ -71,9 +71,13 @@ const findFirstOfRow = statement<[TeamId, WebhookId, string, Date, number], { re
        ) l
        WHERE l.attempt_count > 0 AND NOT l.is_test LIMIT ${comparedMax}
      ) d
-     JOIN attempts a ON a.team_id = $1 AND a.delivery_id = d.id
-       AND a.id >= overlay(d.id::text PLACING '-0000-0000-000000000000' FROM 14)::uuid
-     WHERE a.is_counted AND a.started_at <= $4 ORDER BY a.id DESC LIMIT ${failuresMax}
+     CROSS JOIN LATERAL (
+       SELECT a.id, a.started_at FROM attempts a
+       WHERE a.team_id = $1 AND a.delivery_id = d.id AND a.is_counted AND a.started_at <= $4
+         AND a.id >= overlay(d.id::text PLACING '-0000-0000-000000000000' FROM 14)::uuid
+       ORDER BY a.team_id, a.delivery_id, a.id OFFSET 0
+     ) a
+     ORDER BY a.id DESC LIMIT ${failuresMax}
    ) a`,
 );
 const listLast = statement<[TeamId], LastAttemptRow>(
