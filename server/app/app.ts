@@ -79,6 +79,7 @@ import { toListenError } from './listen-error.ts';
 import { logRestoreHold } from './log-restore-hold.ts';
 import { openRuntime } from './open-runtime.ts';
 import { HeldProbes } from './probe/probe-route.ts';
+import { recordAddress } from './recorded-address.ts';
 import { createRequestLog } from './request-log.ts';
 import { createRoutes } from './routes.ts';
 import { createRunSimulatedIphone } from './run-simulated-iphone.ts';
@@ -280,6 +281,7 @@ async function open(
   address = await listen(server, config).catch((error: unknown) => {
     throw toListenError(error, config);
   });
+  if (config.processRoles.has('api')) await recordAddress(config, logger, lifecycle);
   if (simulatedPhones) {
     // The simulated phones call this process over HTTP. So they start once it listens, and stop before it closes.
     simulatedPhones.start();

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { openRuntime } from '#server/app/open-runtime.ts';
+import { addressSettings, readRecordedAddress } from '#server/app/recorded-address.ts';
 import { withDatabaseErrors } from '#server/database/database-errors.ts';
 import { startEngine } from '#server/database/engine/engine.ts';
 import { engineLayout } from '#server/database/engine/engine-layout.ts';
@@ -10,6 +11,27 @@ import { AppError } from '#server/platform/app-error.ts';
 import { type Config, loadEnvironment, readConfig } from '#server/platform/config.ts';
 import { createLogger } from '#server/platform/process/logger.ts';
 import { StartError } from '#server/platform/start-error.ts';
+
+/** Where a command has the service's address from. */
+export type AddressSource = 'settings' | 'record' | 'default';
+
+/**
+ * Reads the settings of a command that runs beside a service. If the environment has no setting of the address, the
+ * address is the one that the service recorded in DATA_DIR.
+ * @throws ConfigError that lists every problem
+ */
+export async function readCommandConfig(): Promise<{
+  readonly config: Config;
+  readonly addressSource: AddressSource;
+}> {
+  const environment = loadEnvironment();
+  const config = readConfig(environment);
+  if (addressSettings.some((name) => environment[name]?.trim())) return { config, addressSource: 'settings' };
+  const recorded = await readRecordedAddress(config);
+  return recorded
+    ? { config: readConfig({ ...environment, ...recorded }), addressSource: 'record' }
+    : { config, addressSource: 'default' };
+}
 
 /** The URL of the database: DATABASE_URL, or that of the server that runs in DATA_DIR. */
 export function databaseUrlOf(config: Config): Promise<string> {
@@ -49,7 +71,7 @@ export async function withDatabaseUrl<T>(
 
 /** Runs a command on the database of a running server, through the same use cases. */
 export async function withRuntime<T>(command: (runtime: Runtime) => Promise<T>): Promise<T> {
-  const config = readConfig(loadEnvironment());
+  const { config } = await readCommandConfig();
   const databaseUrl = await databaseUrlOf(config);
   const runtime = await withDatabaseErrors(config.databaseUrl, async () => {
     await migrate(databaseUrl);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { type Check, sizeText } from '#server/cli/doctor/check.ts';
@@ -111,6 +111,37 @@ describe('ownline doctor (specification section 10.11)', () => {
     await mkdir(join(folder, 'pg'), { recursive: true });
     const keyless = await examine([], { DATABASE_URL: '', DATA_DIR: folder, PORT: '1' });
     assert.deepEqual(statesOf(keyless.of('secrets_key')), ['secrets_key failed']);
+  });
+
+  it('ownline doctor checks the address that the service recorded, and says where the address is from (section 10.2)', async () => {
+    const messageOf = async (settings: Readonly<Record<string, string>>) => {
+      const [check] = (await examine([], settings)).of('service');
+      return `${check?.state} ${check?.message}`;
+    };
+    const { host } = new URL(service.baseUrl);
+    const record = join(service.dataDir, 'address.json');
+    assert.equal(
+      await messageOf({ PORT: '' }),
+      `ok The service at ${host} runs and is ready. It recorded this address in ${record}.`,
+    );
+    assert.equal(
+      await messageOf({}),
+      `ok The service at ${host} runs and is ready. The address is that of the settings.`,
+    );
+    assert.match(
+      await messageOf({ PORT: '1' }),
+      /^failed No service answers at 127\.0\.0\.1:1 .*\. The address is that of the settings\.$/,
+    );
+    const saved = await readFile(record);
+    await rm(record);
+    try {
+      assert.match(
+        await messageOf({ PORT: '' }),
+        /at 127\.0\.0\.1:3000.* The address is the default: no setting and no record names another\.$/,
+      );
+    } finally {
+      await writeFile(record, saved);
+    }
   });
 
   it('ownline doctor names each wrong or misspelt setting, and a wrong secrets key', async () => {

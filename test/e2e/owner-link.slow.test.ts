@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -15,9 +15,10 @@ import { createTestDatabase } from '#test/support/database/test-database.ts';
 import { storedMagicLink } from '#test/support/people/stored-accounts.ts';
 import { CommandLine } from '#test/support/processes/command-line.ts';
 import { givenSpawnedService } from '#test/support/processes/given-spawned-service.ts';
-import { firstKey, firstLink } from '#test/support/processes/spawned-service.ts';
+import { firstKey, firstLink, spawnService } from '#test/support/processes/spawned-service.ts';
 import { ApiClient } from '#test/support/service/api-client.ts';
 import { given } from '#test/support/service/given.ts';
+import { until } from '#test/support/service/until.ts';
 
 describe('links of the operator (specification sections 10.1 and 12.1)', () => {
   const service = givenSpawnedService();
@@ -76,6 +77,41 @@ describe('links of the operator (specification sections 10.1 and 12.1)', () => {
     const plain = await commandLine.run(['link', '--email', 'ada@example.com'], settings());
     assert.match(plain.output, /^url +http:\S+\/link\/[\w-]{43}$/m);
     assert.match(plain.errors, /^Links begin with \S+, which no iPhone can open: set BASE_URL to \S.*\n$/);
+  });
+
+  it('a command without the settings of the service uses the address that the service recorded (section 10.2)', async () => {
+    const beginsWith = async (settings: Readonly<Record<string, string>>) => {
+      const { code, output, errors } = await commandLine.run(
+        ['link', '--email', 'ada@example.com', '--json'],
+        settings,
+      );
+      assert.equal(code, 0, errors);
+      return new URL(JSON.parse(output).url).origin;
+    };
+    assert.equal(await beginsWith({}), service.baseUrl);
+    assert.equal(await beginsWith({ PORT: '3999' }), 'http://127.0.0.1:3999');
+    assert.equal(await beginsWith({ APP_URL: 'https://texts.example.com' }), 'https://texts.example.com');
+  });
+
+  it('a service that stops removes the record of its address, unless another service replaced it (section 10.2)', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'ownline-record-'));
+    const copy = await createTestDatabase();
+    const recorded = () => readFile(join(dataDir, 'address.json'), 'utf8').catch(() => 'no record');
+    const start = async () => {
+      const begun = await spawnService({ settings: { DATA_DIR: dataDir, DATABASE_URL: copy.url } });
+      await until('its address is recorded', async () => (await recorded()).includes(begun.baseUrl));
+      return begun;
+    };
+    const first = await start();
+    const second = await start().finally(() => first.kill('SIGTERM'));
+    try {
+      assert.ok((await recorded()).includes(second.baseUrl));
+    } finally {
+      await second.kill('SIGTERM');
+    }
+    assert.equal(await recorded(), 'no record');
+    await copy.close();
+    await rm(dataDir, { recursive: true });
   });
 
   it('ownline link refuses an address without an account if the team has an owner, and advises to invite it', async () => {

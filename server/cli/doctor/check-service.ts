@@ -1,6 +1,8 @@
 import { isIPv6 } from 'node:net';
 import type { ReadinessDetails } from '#server/app/readiness-details.ts';
+import { addressRecord } from '#server/app/recorded-address.ts';
 import type { Config } from '#server/platform/config.ts';
+import type { AddressSource } from '../command-context.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { type Answered, get } from './public-client.ts';
 
@@ -13,14 +15,17 @@ export interface ServiceFindings {
 
 /**
  * Requests the readiness of the service at HOST and PORT; with METRICS_TOKEN also the health of its background jobs.
+ * Each message says what the address is from.
  */
-export async function checkService(config: Config): Promise<ServiceFindings> {
+export async function checkService(config: Config, addressSource: AddressSource): Promise<ServiceFindings> {
   const { metricsToken } = config;
+  const listener = `${config.host}:${config.port}`;
+  const source = sourceSentence(config, addressSource);
   const url = `http://${localHost(config.host)}:${config.port}/readyz`;
   const headers: Record<string, string> = metricsToken ? { authorization: `Bearer ${metricsToken}` } : {};
   const answer = await get({ url: metricsToken ? `${url}?verbose` : url, headers, timeoutMs });
   if ('code' in answer) {
-    const message = `No service answers at ${config.host}:${config.port} (${answer.code}): it does not run, or it has other settings.`;
+    const message = `No service answers at ${listener} (${answer.code}): it does not run, or it has other settings. ${source}`;
     return {
       isRunning: false,
       checks: [
@@ -36,7 +41,8 @@ export async function checkService(config: Config): Promise<ServiceFindings> {
   const body = readJson(answer);
   if (status === 200) {
     const jobs = metricsToken === undefined ? [] : checkJobs(body as ReadinessDetails);
-    return { isRunning: true, checks: [ok('service', 'The service runs and is ready.'), ...jobs] };
+    const check = ok('service', `The service at ${listener} runs and is ready. ${source}`);
+    return { isRunning: true, checks: [check, ...jobs] };
   }
   const message = status === 503 ? messageOf(body) : undefined;
   return {
@@ -45,7 +51,7 @@ export async function checkService(config: Config): Promise<ServiceFindings> {
       failed(
         'service',
         message === undefined
-          ? `Another program answers at ${config.host}:${config.port} with ${status}.`
+          ? `Another program answers at ${listener} with ${status}. ${source}`
           : `The service is not ready: ${message}`,
         message === undefined
           ? 'Correct HOST and PORT, or stop that program.'
@@ -65,6 +71,17 @@ function checkJobs({ jobs }: ReadinessDetails): Check[] {
       'Check the log of the service for lines with the name of the job (docs/operations.md, "Monitoring and alerts").',
     ),
   );
+}
+
+function sourceSentence(config: Config, source: AddressSource): string {
+  switch (source) {
+    case 'record':
+      return `It recorded this address in ${addressRecord(config)}.`;
+    case 'settings':
+      return 'The address is that of the settings.';
+    case 'default':
+      return 'The address is the default: no setting and no record names another.';
+  }
 }
 
 /** The address to call: a loopback address if the service listens on all addresses. */

@@ -23,10 +23,10 @@ export interface DoctorOptions {
  * nothing.
  */
 export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Check> {
-  const { config, checks } = checkSettings();
+  const { config, addressSource, checks } = await checkSettings();
   yield* checks;
   if (!config) return;
-  const service = await checkService(config);
+  const service = await checkService(config, addressSource);
   yield* service.checks;
   const database = await checkDatabase(config);
   yield* database.checks;
