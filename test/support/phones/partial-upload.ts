@@ -5,11 +5,12 @@ import { fileBodyMinBytes } from '#server/devices/limits.ts';
 
 const bodies = new Map<number, Buffer>();
 
-/** Uploads share one body per size, as tests measure the memory of their process. */
+/** Uploads share one body per size, as tests measure the memory of their process. Larger ones than a text have a file. */
 function bodyOf(bytes: number): Buffer {
   const known = bodies.get(bytes);
   if (known) return known;
-  const body = Buffer.from(`{"from":"+12125550100","text":"`.padEnd(bytes - 2, 'x').concat('"}'));
+  const field = bytes > fileBodyMinBytes ? '"text":"","media_type":"image/jpeg","media"' : '"text"';
+  const body = Buffer.from(`{"from":"+12125550100",${field}:"`.padEnd(bytes - 2, 'x').concat('"}'));
   bodies.set(bytes, body);
   return body;
 }
