@@ -144,7 +144,7 @@ export class Database {
     try {
       return await runTransaction(this, work, pool, 'BEGIN');
     } catch (error) {
-      if (!isRepeatable(error)) throw error;
+      if (!isDeadlock(error)) throw error;
       return runTransaction(this, work, pool, 'BEGIN');
     }
   }
@@ -266,10 +266,9 @@ async function runTransaction<T>(
   }
 }
 
-/** True if PostgreSQL chose the transaction as the loser of a deadlock or of a serialization conflict. */
-function isRepeatable(error: unknown): boolean {
-  const code = errorCodeOf(error);
-  return code === '40P01' || code === '40001';
+/** True if PostgreSQL chose the transaction as the loser of a deadlock. */
+function isDeadlock(error: unknown): boolean {
+  return errorCodeOf(error) === '40P01';
 }
 
 /** True if PostgreSQL cancelled the statement; the connection is still usable. */
