@@ -43,8 +43,8 @@ type Services = Pick<Runtime, 'database' | 'clock' | 'ids' | 'metrics'>;
 
 /**
  * Applies a report (specification sections 3.2 and 11.3). Reports may be repeated, late, or for a hand-out that was
- * resolved. A report that the state table does not allow changes nothing. The commit wakes the number's held poll on every
- * process, because the report may free the number or a contact's pacing.
+ * resolved. A report that the state table does not allow changes nothing. The commit of a changed hand-out wakes the
+ * number's held poll on every process, because the change may free the number or a contact's pacing.
  * @returns false if the message does not belong to this device's number, or was never handed out
  */
 export async function reportMessage(
@@ -61,47 +61,50 @@ export async function reportMessage(
     const latest = all.at(-1);
     const meant = all.findLast((handOut) => handOut.session_id === report.sessionId) ?? latest;
     if (!meant || !latest) return false;
-    trx.notifyAfterCommit(pacingChannel, [numberId]);
-    if (report.status === 'failed' || report.status === 'not_delivered') {
-      // A failure of an older hand-out does not concern the newer one.
-      if (meant.hand_out === latest.hand_out) await reportFailed(services, trx, message, meant, report);
-      return true;
-    }
-    await reportSent(services, trx, message, meant);
+    const hasFailed = report.status === 'failed' || report.status === 'not_delivered';
+    // A failure of an older hand-out does not concern the newer one.
+    if (hasFailed && meant.hand_out !== latest.hand_out) return true;
+    const changed = await (hasFailed
+      ? reportFailed(services, trx, message, meant, report)
+      : reportSent(services, trx, message, meant));
+    if (changed) trx.notifyAfterCommit(pacingChannel, [numberId]);
     if (report.status === 'delivered') await reportDelivered(services, trx, message);
     return true;
   });
 }
 
+/** @returns false if neither the message nor its hand-out changed */
 async function reportSent(
   services: Services,
   trx: Transaction,
   message: MessageRow,
   meant: HandOutRow,
-): Promise<void> {
+): Promise<boolean> {
   const now = services.clock.now();
-  await removeInFlight(trx, message.number_id, message.id, meant.hand_out);
+  const freed = await removeInFlight(trx, message.number_id, message.id, meant.hand_out);
   const sinceMs = services.clock.expiryNow().getTime() - meant.handed_out_at.getTime();
-  if (message.status === 'failed' && sinceMs > lateReportMs) return;
+  if (message.status === 'failed' && sinceMs > lateReportMs) return freed !== undefined;
   const sent = await confirmSent(trx, message, now);
   // The message is finished already: the report only records an outcome if its hand-out has none.
-  await recordOutcome(trx, message.id, meant.hand_out, 'sent', now, sent !== undefined);
-  if (!sent) return;
+  const changed = await recordOutcome(trx, message.id, meant.hand_out, 'sent', now, sent !== undefined);
+  if (!sent) return changed || freed !== undefined;
   if (message.status === 'queued') await removeFromQueue(trx, message.team_id, message.id);
   await appendMessageEvents(trx, services, 'message.sent', [sent]);
+  return true;
 }
 
+/** @returns false if neither the message nor its hand-out changed */
 async function reportFailed(
   services: Services,
   trx: Transaction,
   message: MessageRow,
   meant: HandOutRow,
   report: Report,
-): Promise<void> {
+): Promise<boolean> {
   const now = services.clock.now();
   // The phone's error text may quote the handle of a contact that was erased meanwhile.
   const error = message.to_handle === '' ? null : report.error;
-  await removeInFlight(trx, message.number_id, message.id, meant.hand_out);
+  const freed = await removeInFlight(trx, message.number_id, message.id, meant.hand_out);
   const failed =
     report.status === 'not_delivered' && message.status === 'sent'
       ? await failNotDelivered(trx, message, now, error)
@@ -110,8 +113,9 @@ async function reportFailed(
   const isBelieved = failed !== undefined || meant.outcome === 'unconfirmed';
   const changed = await recordOutcome(trx, message.id, meant.hand_out, 'failed', now, isBelieved);
   if (changed && meant.outcome !== 'sent') await uncountFailedHandOut(trx, message, meant.handed_out_at);
-  if (!failed) return;
+  if (!failed) return changed || freed !== undefined;
   await appendMessageEvents(trx, services, 'message.failed', [failed]);
+  return true;
 }
 
 async function reportDelivered(services: Services, trx: Transaction, message: MessageRow): Promise<void> {

@@ -66,6 +66,27 @@ describe('hand-outs (specification section 11.4)', () => {
     }
   });
 
+  it('a report that changes nothing wakes no held poll: a repeated, a late and a refused one (§3.2/repeated-reports)', async () => {
+    const number = await phones.connect();
+    const stranger = await phones.connect();
+    const id = await phones.send(number, 'one');
+    const waiting = await phones.send(number, 'two');
+    assert.equal((await number.wire.poll()).id, id);
+    const failed = { id, status: 'failed', error: 'No service' };
+    assert.equal((await number.wire.call('status', failed)).ok, '1');
+    service.clock.advance(24 * 3_600_000);
+    const notified = await hearNotifications(service, pacingChannel);
+    await number.wire.call('status', failed);
+    await number.wire.call('status', { id, status: 'sent' });
+    await number.wire.call('status', { id: waiting, status: 'sent' });
+    await stranger.wire.call('status', { id, status: 'failed' });
+    const marker = uuidOf('num', stranger.numberId);
+    service.runtime.database.notify(pacingChannel, [marker]);
+    await until('the marker is heard', () => notified.heard.some(({ payload }) => payload.includes(marker)));
+    await notified.stop();
+    assert.deepEqual(notified.heard, [{ channel: pacingChannel, payload: marker }]);
+  });
+
   it('the newer of two polls of one session gets the message, and the older one gets idle', async () => {
     const number = await phones.connect();
     const older = await heldPoll(service, number);
