@@ -5,9 +5,10 @@ import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
 import { NightlyBackup } from '#server/backups/nightly-backup.ts';
-import { readLastBackups } from '#server/database/backup/backups-store.ts';
+import { readLastBackups, readRunningSeconds } from '#server/database/backup/backups-store.ts';
 import {
   hasScratchDatabase,
+  holdCheckSession,
   leaveScratchDatabase,
   withBrokenRule,
 } from '#test/support/backups/scratch-database.ts';
@@ -88,6 +89,14 @@ describe('the check of a nightly backup (specification section 10.10)', () => {
       assert.match(String(run?.error), /a restore would refuse it.*a test team has the test line/);
     });
     assert.deepEqual(await readdir(folder), before);
+  });
+
+  it('the time of a running backup counts a check in another database of the server (§10.10/loaded)', async () => {
+    const { pool } = service.runtime.database;
+    assert.equal(await readRunningSeconds(pool), 0);
+    const check = await holdCheckSession();
+    assert.ok((await readRunningSeconds(pool)) > 0);
+    await check.release();
   });
 
   it('the first round after a start drops the scratch database of a killed check (§10.10/loaded)', async () => {

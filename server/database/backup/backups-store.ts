@@ -29,6 +29,8 @@ export interface LastBackups {
 
 /** The application_name of a backup's connection, which PostgreSQL shows in pg_stat_activity. */
 export const backupSessionName = 'ownline backup';
+/** That of a check, which loads a backup into the scratch database of the same server. */
+export const checkSessionName = 'ownline backup check';
 
 const insert = transactionStatement<[Date, Date, string | null, number | null, string | null, string | null]>(
   'backups.insert',
@@ -48,17 +50,19 @@ const readState = statement<[], BackupState>(
      coalesce((SELECT error IS NOT NULL FROM backups ORDER BY finished_at DESC LIMIT 1), false) AS is_failing`,
 );
 
-// The time since the backup's transaction began, by the database's clock. A role may see the transactions of its own
-// sessions.
+// The time since the transaction of a backup or of its check began, by the database's clock. Either keeps dead rows of
+// this database from being removed: a snapshot here counts the transactions of all databases. A role may see the
+// transactions of its own sessions.
 const running = statement<[], { readonly seconds: number }>(
   'backups.running',
   `SELECT coalesce(max(extract(epoch FROM own.xact_start - b.xact_start)), 0)::float8 AS seconds
    FROM pg_stat_activity own
-   JOIN pg_stat_activity b ON b.datname = own.datname AND b.application_name = '${backupSessionName}'
+   JOIN pg_stat_activity b ON b.application_name = '${checkSessionName}'
+     OR b.datname = own.datname AND b.application_name = '${backupSessionName}'
    WHERE own.pid = pg_backend_pid()`,
 );
 
-/** How many seconds ago a running backup of this database began to read; 0 if no backup runs. */
+/** How many seconds ago a running backup of this database, or the check of one, began to read; 0 if none runs. */
 export async function readRunningSeconds(db: Queryable): Promise<number> {
   return (await running.row(db))?.seconds ?? 0;
 }

@@ -4,6 +4,7 @@ import { errorCodeOf, isDatabaseAway } from '../database.ts';
 import { walFreeMinBytes } from '../disk-space.ts';
 import { BackupError } from './backup-error.ts';
 import { BackupReader } from './backup-reader.ts';
+import { checkSessionName } from './backups-store.ts';
 import type { BackupResult } from './create-backup.ts';
 import { loadBackup } from './load-backup.ts';
 import type { Progress } from './progress.ts';
@@ -95,7 +96,7 @@ async function load(
   { passphrase, progress, now, signal }: CheckOptions,
   beforeCopy: () => Promise<void>,
 ): Promise<void> {
-  const client = await connectForBackup(scratchUrl, 'ownline backup check', signal);
+  const client = await connectForBackup(scratchUrl, checkSessionName, signal);
   try {
     const reader = await BackupReader.open(input, passphrase, now);
     await client.query('BEGIN');
@@ -115,6 +116,9 @@ function reasonOf(error: unknown, signal: AbortSignal | undefined): string {
   if (error instanceof NotLoadedError) return error.message;
   if (errorCodeOf(error) === '53100') return fullDisk;
   if (isDatabaseAway(error)) return 'the embedded PostgreSQL ended the connection; its log says why';
+  // Any other failure, such as of the disk, says nothing about the file.
+  const isRefusal = error instanceof BackupError || /^(22|23|42)/.test(errorCodeOf(error) ?? '');
+  if (!isRefusal) return `the load failed (${textOf(error)})`;
   throw new BackupError(
     `The backup was read back, but a restore would refuse it. ${textOf(error)} If no program changed the data, report this ` +
       'to the authors of Ownline. `ownline backup FILE` writes a file all the same.',

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { errorCodeOf } from '../database.ts';
 import { administratorUrl, siblingUrl } from '../engine/engine-url.ts';
+import { checkSessionName } from './backups-store.ts';
 
 /** The name is fixed, so that the next run finds what a killed one left. */
 const name = 'ownline_backup_check';
@@ -42,7 +43,7 @@ async function withScratchLock<T>(
 ): Promise<T | undefined> {
   const administrator = new pg.Client({
     connectionString: administratorUrl(databaseUrl),
-    application_name: 'ownline backup check',
+    application_name: checkSessionName,
     connectionTimeoutMillis: connectionTimeoutMs,
   });
   // A connection that breaks fails its query. pg may emit the error as well, which needs a handler.

@@ -1,5 +1,8 @@
+import { checkSessionName } from '#server/database/backup/backups-store.ts';
+import { connectForBackup } from '#server/database/backup/snapshot.ts';
 import { administratorUrl } from '#server/database/engine/engine-url.ts';
 import { connectToDatabase } from '#test/support/database/database-connection.ts';
+import { createEmptyDatabase } from '#test/support/database/test-database.ts';
 import type { TestService } from '#test/support/service/test-service.ts';
 
 const name = 'ownline_backup_check';
@@ -35,4 +38,18 @@ export async function withBrokenRule(
   await work();
   await query('DELETE FROM numbers WHERE phone_number = $1', [phoneNumber]);
   await query('ALTER TABLE numbers ENABLE TRIGGER numbers_test_line');
+}
+
+/** Opens a transaction in another database, as the check of a backup does. */
+export async function holdCheckSession(): Promise<{ readonly release: () => Promise<void> }> {
+  const scratch = await createEmptyDatabase();
+  const client = await connectForBackup(scratch.url, checkSessionName);
+  await client.query('BEGIN');
+  await client.query('SELECT 1');
+  return {
+    release: async () => {
+      await client.end();
+      await scratch.close();
+    },
+  };
 }
