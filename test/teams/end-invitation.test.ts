@@ -58,6 +58,21 @@ describe('invitations that are revoked, sent again or deleted (specification sec
     assert.equal(await opens(service, again), true);
   });
 
+  it('an invitation names the newer one only while its link works, or after it was accepted (§4.1/resend-invitation)', async () => {
+    const of = await service.newTeam({ plan: 'starter' });
+    const made = await invite(service, of, 'both-ended@example.com');
+    service.clock.advance(dayMs);
+    const ada = await newMember(service, of, 'admin');
+    const answer = await ada.post(ada.in(`/team/invitations/${made.invitation_id}/resend`));
+    assert.equal(answer.status, 201, answer.text);
+    const shown = async () =>
+      (await new Browser(service.baseUrl).open(new URL(made.accept_url).pathname)).text;
+    assert.match(await shown(), /A newer invitation has replaced this one/);
+    service.clock.advance(7 * dayMs);
+    assert.match(await shown(), /This invitation is older than 7 days/);
+    assert.doesNotMatch(await shown(), /Open the newest link/);
+  });
+
   it('20 simultaneous resends of one invitation replace it once (§4.1/resend-invitation)', async () => {
     const made = await invite(service, team, 'at-once@example.com');
     const path = `/v1/team/invitations/${made.invitation_id}/resend`;

@@ -48,12 +48,13 @@ export type InvitationEnd = 'used' | 'replaced' | 'revoked' | 'expired' | 'unkno
  * Finds how an invitation ended. The caller knows the invitation's secret token, so the answer may reveal the reason.
  */
 export async function findInvitationEnd(db: Queryable, clock: Clock, token: string): Promise<InvitationEnd> {
-  const ended = await findEndedInvitation(db, sha256(token));
+  const now = clock.expiryNow();
+  const ended = await findEndedInvitation(db, sha256(token), now);
   if (!ended) return 'unknown';
   if (ended.accepted_at) return 'used';
   if (ended.is_replaced) return 'replaced';
-  if (ended.revoked_at) return 'revoked';
-  return ended.expires_at <= clock.expiryNow() ? 'expired' : 'unknown';
+  if (ended.expires_at <= now) return 'expired';
+  return ended.revoked_at ? 'revoked' : 'unknown';
 }
 
 export const invitationEnds: Readonly<

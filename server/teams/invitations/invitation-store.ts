@@ -83,11 +83,11 @@ export const findLiveInvitationByToken = statement<[tokenHash: Buffer, now: Date
    WHERE i.token_hash = $1 AND ${isOpen} AND i.expires_at > $2`,
 ).row;
 
-export const findEndedInvitation = statement<[tokenHash: Buffer], EndedInvitationRow>(
+export const findEndedInvitation = statement<[tokenHash: Buffer, now: Date], EndedInvitationRow>(
   'invitations.find-ended',
   `SELECT e.accepted_at, e.revoked_at, e.expires_at, EXISTS (
      SELECT FROM invitations n WHERE n.team_id = e.team_id AND n.id > e.id AND n.normalized_email = e.normalized_email
-       AND n.revoked_at IS NULL
+       AND n.revoked_at IS NULL AND (n.accepted_at IS NOT NULL OR n.expires_at > $2)
    ) AS is_replaced
    FROM invitations e WHERE e.token_hash = $1`,
 ).row;
